@@ -64,7 +64,33 @@ def windows(a: Matrix, w: te.Vec) -> te.Vec:
     return [sum(flat[i + j] * w[j] for j in range(len(w))) for i in range(len(flat) - len(w) + 1)]
 
 
-PROGRAMS = (scores, two_sums, into_one, by_layers, chains, same_rows, windows)
+def triangles(a: Matrix, w: te.Vec) -> te.Vec:
+    """The number of steps of the innermost loop varies, but is the same in all rows."""
+    found = [0.0] * len(a)
+    for p in range(len(a)):
+        square = 0.0
+        for i in range(len(w)):
+            y = 0.0
+            for j in range(i + 1):
+                y = y + w[j] * a[p][j]
+            square = square + y * y
+        found[p] = square
+    return found
+
+
+def triangles_of_own(a: Matrix, w: te.Vec) -> te.Vec:
+    """Each step fills an array of its own, which its sums read."""
+    found = [0.0] * len(a)
+    for p in range(len(a)):
+        centred = [a[p][j] - w[j] for j in range(len(w))]
+        square = 0.0
+        for i in range(len(w)):
+            square += sum(centred[j] * w[i] for j in range(len(w) - i)) ** 2
+        found[p] = math.exp(-square)
+    return found
+
+
+PROGRAMS = (scores, two_sums, into_one, by_layers, chains, same_rows, windows, triangles, triangles_of_own)
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +138,13 @@ def test_the_bits_are_those_of_steps_one_after_the_other(function, in_turn):
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_these_programs_have_such_steps(function):
     assert "wide." in te.program(function).inspect()
+
+
+@pytest.mark.parametrize("function", [triangles, triangles_of_own])
+def test_loops_inside_of_such_loops_are_joined(function):
+    forward = te.program(function).inspect().split('"main.reverse"')[0]
+    assert forward.count("\nsteps.") == forward.count("\nblock.") == 1
+    assert forward.count("fmul <4 x double>") >= LANES
 
 
 def uneven(a: Matrix, w: te.Vec) -> te.Vec:

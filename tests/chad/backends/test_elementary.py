@@ -1,4 +1,4 @@
-"""Functions of four numbers at once have the bits of Python's functions, or are not used."""
+"""Functions of four and of eight numbers at once have the bits of Python's functions, or are not used."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 from plain_sums import in_order
 
 import tapeengine as te
+from asv_bench.native import CASES
 
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
@@ -15,7 +16,7 @@ from tapeengine.chad.backends.llvm.compile import compiled, improved, machine
 
 needs_functions = pytest.mark.skipif(not vectors.variants(), reason="the C library has other algorithms")
 
-SIZES = (0, 1, 3, 4, 5, 4097)
+SIZES = (0, 1, 3, 4, 5, 7, 8, 9, 4097)
 #: A fourth of the numbers, at which the functions take each of their branches.
 SPECIAL = [0.0, -0.0, 5e-324, -1e-310, 1e-20, 0.34657359, 1.0397208, -1.0, 21.9, 22.1, -40.0, -708.4, -745.13, -746.0]
 
@@ -30,6 +31,10 @@ def tangents(x: te.Vec) -> te.Vec:
 
 def tangents_of_sums(x: te.Vec) -> te.Vec:
     return [math.tanh(sum(a * (0.5 + k) for k in range(3))) for a in x]
+
+
+def tangents_of_rows(x: te.Vec) -> te.Vec:
+    return [sum(math.tanh(a * (0.5 + k)) for k in range(min(len(x), 9))) for a in x]
 
 
 def improve(program):
@@ -52,7 +57,7 @@ def both(program, x):
     return [a.hex() for a in (*map(float, value), *map(float, found))]
 
 
-@pytest.mark.parametrize("function", [exponentials, tangents, tangents_of_sums])
+@pytest.mark.parametrize("function", [exponentials, tangents, tangents_of_sums, tangents_of_rows])
 def test_improved_code_has_the_bits_of_python_and_of_the_first_code(function):
     fast, slow = te.program(function, backend="native"), te.program(function, backend="native")
     both(fast, numbers(4, 0))
@@ -79,14 +84,44 @@ def test_what_is_not_a_number_is_as_in_python(bad):
 
 
 @needs_functions
-def test_loops_call_the_functions_of_vectors(monkeypatch):
-    fast = te.program(tangents, backend="native")
+@pytest.mark.parametrize(("function", "width"), [(tangents, 8), (tangents_of_rows, 4)])
+def test_loops_call_the_functions_of_vectors(function, width, monkeypatch, capfd):
+    """A loop in no other one calls those of eight numbers, and LLVM says nothing about it."""
+    fast = te.program(function, backend="native")
     te.vjp(fast, numbers(5, 1))
     texts = []
     monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
     improve(fast)
     found = str(improved(texts[-1], machine(2), level=2))
-    assert all(f"call <4 x double> @{elementary.name_of(name)}(" in found for name in ("tanh", "sech2"))
+    names = [elementary.name_of(name, width) for name in ("tanh", "sech2")]
+    assert all(f"call <{width} x double> @{name}(" in found for name in names)
+    assert capfd.readouterr() == ("", "")
+
+
+@needs_functions
+@pytest.mark.parametrize("name", CASES)
+def test_llvm_makes_vectors_of_each_loop_that_is_to_have_them(name, capfd):
+    function, inputs = CASES[name]
+    program = te.program(function, backend="native")
+    te.vjp(program, *inputs())
+    for native in (program.native, *([program.executable.references.native] if program.native is None else ())):
+        if native is not None:
+            native.promote()
+    assert capfd.readouterr() == ("", "")
+
+
+def summed_in_place(x: te.Vec) -> te.Vec:
+    found = [0.0, 0.0]
+    for a in x:
+        found[1] = found[1] + math.exp(a)
+    return found
+
+
+def test_sums_in_memory_are_not_reordered():
+    fast, x = te.program(summed_in_place, backend="native"), numbers(1000, 5) % 3.0
+    te.vjp(fast, x)
+    improve(fast)
+    assert te.vjp(fast, x)[0][1] == summed_in_place([float(a) for a in x])[1]
 
 
 def other_library(monkeypatch):

@@ -122,7 +122,8 @@ def is_bounded(loop, of, is_long):
             return True
         made = next((x for x in lines if x.startswith(f"{match[1]} = add")), "")
         steps = made.rsplit(" ", 1)[-1]
-        if any(x.startswith(f"{steps} = call i64 @llvm.smin") and x.endswith(f"{STRIP})") for x in lines):
+        least = next((x for x in lines if x.startswith(f"{steps} = call i64 @llvm.smin")), "")
+        if least and int(least.rsplit(" ", 1)[-1].rstrip(")")) <= STRIP:
             return True
         less = [x.split(" = ")[0] for x in lines if x.endswith(f"= sub i64 {match[1]}, 1")]
         if not is_long and any(f"icmp ult i64 {x}, " in y for x in less for y in lines):

@@ -51,6 +51,10 @@ class Around(Protocol):
         """Tell whether no step changes an array."""
         ...
 
+    def is_done(self, s: F.Statement) -> bool:
+        """Tell whether a statement has been moved before the loop."""
+        ...
+
     def memory(self, name: str) -> str:
         """Give the class of arrays that may share memory."""
         ...
@@ -63,7 +67,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
     finder = Finder({v.name for v, _ in s.carried}, given, around, program)
     found = 0
     for k, t in enumerate(s.body):
-        if not (finder.is_sum(t) if isinstance(t, F.For) else finder.is_own(t)):
+        if not (finder.is_sum(t) if isinstance(t, F.For) else finder.is_own(t) or around.is_done(t)):
             break
         if isinstance(t, F.For) or (found and program.is_of_vectors(t)):
             found = k + 1
@@ -74,7 +78,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
         return None
     if not finder.are_apart(first, rest):
         return None
-    shared = {t.index.name for t in first if isinstance(t, F.For)}
+    shared = finder.shared & {v.name for t, _ in walk(first) for v in outs(t)}
     own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
     return Abreast(first, rest, own)
 
@@ -108,6 +112,7 @@ class Finder:
     def __init__(self, carried: Collection[str], given: Collection[str], around: Around, program: Helpers) -> None:
         self.carried, self.given, self.around, self.program = carried, given, around, program
         self.made: set[str] = set()
+        self.shared: set[str] = set()
 
     def is_own(self, s: F.Statement) -> bool:
         """Tell whether a statement reads only values that no step changes, and is used only in its own step."""
@@ -116,10 +121,14 @@ class Finder:
         match s:
             case F.Load() | F.Row():
                 plain = isinstance(s.array, F.Var) and (isinstance(s, F.Row) or isinstance(s.out.type, Scalar))
-                return plain and (isinstance(s, F.Row) or self.around.is_unchanged(s.array))  # type: ignore[arg-type]
+                return plain and (isinstance(s, F.Row) or self.is_local(s) or self.around.is_unchanged(s.array))  # type: ignore[arg-type]
             case F.Size():
                 return isinstance(s.array, F.Var) and self.around.is_unchanged(s.array)
-            case F.Compute() | F.Check():
+            case F.Compute():
+                if all(map(self.is_shared, s.args)):
+                    self.shared.add(s.out.name)
+                return True
+            case F.Check():
                 return True
             case F.New():
                 self.made.add(s.out.name)
@@ -128,15 +137,27 @@ class Finder:
                 return all(isinstance(v.type, Scalar) and v.name not in self.given for v in outs(s))
         return False
 
+    def is_shared(self, x: F.Operand) -> bool:
+        """Tell whether a value is the same in the steps that run at once."""
+        return isinstance(x, F.Const) or x.name in self.shared or self.around.is_fixed(x)
+
     def is_sum(self, s: F.For) -> bool:
         """Tell whether an inner loop has the same number of steps in all outer steps, and only adds."""
-        if s.count is None or not self.around.is_fixed(s.count):
+        if s.count is None or not self.is_shared(s.count):
             return False
+        self.shared.add(s.index.name)
         if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):
             return False
         own = all(isinstance(v.type, Scalar) and v.name not in self.given for v, _ in s.carried)
         own = own and not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
-        return own and all(self.is_added(x) or self.is_own(x) for x in self.steps(s)) and self.in_any_order(s)
+        own = own and all(self.is_added(x) or self.is_own(x) or self.is_uneven(x) for x in self.steps(s))
+        return own and self.in_any_order(s)
+
+    def is_uneven(self, s: F.Statement) -> bool:
+        """Tell whether a statement is a loop inside of a loop, the number of whose steps varies, and adds numbers."""
+        if not isinstance(s, F.For) or s.count is None or self.around.is_fixed(s.count):
+            return False
+        return self.is_sum(s) and not any(isinstance(x, F.AddAt) for x in s.body)
 
     def steps(self, s: F.For) -> list[F.Statement]:
         """Give the statements of a loop, including those that recompute values omitted from its frames."""
@@ -144,8 +165,10 @@ class Finder:
         return [*(t for site in sites if site is not None for t in site.again), *s.body]
 
     def is_added(self, s: F.Statement) -> bool:
-        """Tell whether a statement adds a number of its own step to an element."""
-        if not isinstance(s, F.AddAt) or not isinstance(s.value.type, Scalar):
+        """Tell whether a statement adds a number of its own step to an element, or writes it to an array of its own."""
+        if not isinstance(s, F.AddAt | F.Store) or not isinstance(s.value.type, Scalar):
+            return False
+        if isinstance(s, F.Store) and not self.is_local(s):
             return False
         return not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
 
@@ -158,8 +181,8 @@ class Finder:
         return not arrays or is_orderless(replace(s, body=body, carried=[]))
 
     def is_local(self, s: F.Statement) -> bool:
-        """Tell whether a statement adds to an array of its own step."""
-        return isinstance(s, F.AddAt) and s.array.name in self.made
+        """Tell whether a statement reads or changes an array of its own step."""
+        return isinstance(s, F.AddAt | F.Store | F.Load) and getattr(s.array, "name", "") in self.made
 
     def are_apart(self, first: Sequence[F.Statement], rest: Sequence[F.Statement]) -> bool:
         """Tell whether no other statement accesses the memory to which the loops add."""
@@ -182,7 +205,23 @@ def is_array(x: F.Operand) -> bool:
     return isinstance(x, F.Var) and isinstance(x.type, F.ArrayOf)
 
 
-def side_by_side(loops: Sequence[F.For]) -> F.For:
-    """Join loops with the same number of steps into one, without the frames that they keep."""
-    body, carried = [t for s in loops for t in s.body], [pair for s in loops for pair in s.carried]
-    return replace(loops[0], body=body, carried=carried, recalled=[k for s in loops for k in s.recalled], kept=None)
+@dataclass(slots=True)
+class Beside(F.For):
+    """The loops of several steps, joined into one, without the frames that they keep."""
+
+    lanes: Sequence[F.For] = ()
+
+
+def side_by_side(loops: Sequence[F.For]) -> Beside:
+    """Join loops with the same number of steps into one, with the loops inside them."""
+    first, carried = loops[0], [pair for s in loops for pair in s.carried]
+    body = [t for found in zip(*(s.body for s in loops), strict=True) for t in joined(found)]
+    recalled = [k for s in loops for k in s.recalled]
+    return Beside(first.index, first.count, body, first.down, carried, None, recalled, lanes=loops)
+
+
+def joined(steps: Sequence[F.Statement]) -> Sequence[F.Statement]:
+    """Give the same statement of several steps: one loop, one statement that all share, or each in turn."""
+    if isinstance(steps[0], F.For):
+        return [side_by_side([s for s in steps if isinstance(s, F.For)])]
+    return steps[:1] if all(s == steps[0] for s in steps) else steps

@@ -48,24 +48,37 @@ class Rows:
     loops: Sequence[For]
     reads: Sequence[Sequence[Load]]
 
-    def write(self, b: Body, loop: For, count: str) -> str:
-        """Write steps of the joined loop, some at once, while there are as many; give the step that is next."""
-        head, body, after = b.label("rows"), b.label("block"), b.label("single")
+    def write(self, b: Body, loop: For, count: str) -> None:
+        """Write the steps of the joined loop: some at once while there are as many, and then single ones."""
         place, steps = b.place("i64"), list(zip(*(s.body for s in self.loops), strict=True))
-        b.set(place, "i64", "0")
         adds = [x for x in steps if isinstance(x[0], Add)]
         sums = {x[0].out.name: b.place(VECTOR) for x in adds}
+        b.set(place, "i64", "0")
         for x in adds:
             b.set(sums[x[0].out.name], VECTOR, b.packed("double", [b.one(s.out) for s in x]))
+        self.some(b, loop, (place, b.op(f"sub nsw i64 {count}, {SIDE - 1}")), steps, sums, SIDE)
+        step = b.get(place, "i64")
+        left = b.least(b.op(f"sub nsw i64 {count}, {step}"), str(SIDE - 1))
+        self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}")), steps, sums, 1)
+        for x in adds:
+            total = b.get(sums[x[0].out.name], VECTOR)
+            for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):
+                b.give(s.out, [value])
+
+    def some(
+        self, b: Body, loop: For, bounds: tuple[str, str], steps: Sequence[Any], sums: Mapping[str, str], each: int
+    ) -> None:
+        """Write steps of the joined loop, so many at once."""
+        place, top = bounds
+        head, body, after = b.label("rows"), b.label("block" if each == SIDE else "single"), b.label("after")
         b.begin(head)
         step = b.get(place, "i64")
-        following = b.op(f"add nuw nsw i64 {step}, {SIDE}")
-        b.jump_if(b.op(f"icmp sle i64 {following}, {count}"), body, after)
+        b.jump_if(b.op(f"icmp slt i64 {step}, {top}"), body, after)
         b.start(body)
         b.give(loop.index, [step])
-        found = {id(x[0]): columns(b, x) for x in self.reads}
+        found = {id(x[0]): columns(b, x) for x in self.reads} if each == SIDE else {}
         known = {name: b.get(total, VECTOR) for name, total in sums.items()}
-        for k in range(SIDE):
+        for k in range(each):
             b.give(loop.index, [b.op(f"add nuw nsw i64 {step}, {k}")])
             for x in steps:
                 if id(x[0]) in found:
@@ -74,15 +87,11 @@ class Rows:
                     together(b, x, known)
         for name, total in sums.items():
             b.set(total, VECTOR, known[name])
-        b.set(place, "i64", following)
-        poll(b, SIDE * weight(loop.body))
+        b.set(place, "i64", b.op(f"add nuw nsw i64 {step}, {each}"))
+        if each == SIDE:
+            poll(b, SIDE * weight(loop.body))
         b.line(f"br label %{head}")
         b.start(after)
-        for x in adds:
-            total = b.get(sums[x[0].out.name], VECTOR)
-            for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):
-                b.give(s.out, [value])
-        return step
 
 
 def together(b: Body, steps: Sequence[Any], known: dict[str, str]) -> None:

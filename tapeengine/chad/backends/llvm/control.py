@@ -7,7 +7,7 @@ exit except its end, so that it vectorises: it runs in strips. Other loops check
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
@@ -16,19 +16,20 @@ from types import MappingProxyType
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import walk
+from ...intermediate.operations import REAL
 from ...tables import entry
 from ..machine import NotAssembled
-from .abreast import LANES, Abreast, abreast, side_by_side
+from .abreast import LANES, Abreast, Beside, abreast, side_by_side
 from .ahead import BLOCK, Ahead, ahead, is_chain
 from .before import Before
-from .blocks import may_read_rows, rows_of
+from .blocks import is_arithmetic, may_read_rows, rows_of
 from .body import SCRATCH, Body
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
 from .interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .operations import INLINE, compute_abreast
-from .order import is_orderless
+from .order import is_orderless, names_of
 from .quotients import Quotients
 from .recompute import Site, renamed
 from .writer import FRAME
@@ -330,7 +331,8 @@ def counted(
     given = Steps(count, up, place, kept, columns, scratch, quotients)
     plan, coming = None, None
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
-        plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
+        if not isinstance(s, Beside):
+            plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         coming = ahead(b, s, before_loop) if plan is None and first == "0" else None
         if plan is not None:
             wide(b, s, given, plan, done)
@@ -339,6 +341,8 @@ def counted(
         following = one_step(b, s, given, recalled, coming, head)
         if innermost:
             b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
+            if not b.depth and is_orderless(s, b.placed.keys()):
+                by_vectors(b, before_loop.steps, before_loop.indices)
     if innermost:
         charge(b, b.product([count if part is None else part.steps, weight(s.body)]))
         if part is None:
@@ -379,6 +383,29 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     return following
 
 
+def by_vectors(b: Body, steps: Sequence[F.Statement], indices: Sequence[F.Var]) -> None:
+    """Let LLVM run the loop that has just been written by the widest vectors, if it calls functions of vectors.
+
+    The loop is in no other one: those are often so short that most steps would be single. LLVM may reorder sums in such
+    a loop, and prints a remark if it cannot make vectors of it.
+    """
+    found = [s for s in steps if id(s) not in b.hoisted]
+    names = {name for i in indices for name in names_of(i, found)}
+    if b.is_main and any(map(b.program.is_of_vectors, found)) and all(is_of_numbers(b, s, names) for s in found):
+        b.lines[-1] += f", !llvm.loop {b.aliases.line('distinct !{self, !18}')}"
+
+
+def is_of_numbers(b: Body, s: F.Statement, indices: Collection[str]) -> bool:
+    """Tell whether a statement is arithmetic of numbers, accesses an element at a loop's index, or names this index."""
+    if isinstance(s, F.Load | F.Store | F.AddAt):
+        value = s.out if isinstance(s, F.Load) else s.value
+        *rows, last = (isinstance(x, F.Var) and x.name in indices for x in s.indices)
+        return value.type == REAL and last and not any(rows)
+    if isinstance(s, F.Assign):
+        return all(v.name in indices for v in s.outs)
+    return b.program.is_of_vectors(s) or is_arithmetic(s)
+
+
 def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
     """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
     at, place = b.op(f"and i64 {step}, {BLOCK - 1}"), b.place("i64", "k")
@@ -400,6 +427,10 @@ def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> Non
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
+        if b.depth == 1:
+            sites = [c.site for c in steps.columns if c.site is not None]
+            again = [t for site in sites for t in site.again]
+            by_vectors(b, [*again, *coming.needed], [s.index, *(site.index for site in sites)])
     b.begin(go)
     coming.give(b, at)
 
@@ -451,7 +482,7 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
-            sums(b, [x for x in copies if isinstance(x, F.For)])
+            sums(b, side_by_side([x for x in copies if isinstance(x, F.For)]))
         elif b.program.is_of_vectors(t):
             together(b, [x for x in copies if isinstance(x, F.Compute)])
         else:
@@ -464,9 +495,10 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
             b.give(v, value)
 
 
-def sums(b: Body, loops: Sequence[F.For]) -> None:
+@entry
+def sums(b: Body, s: Beside) -> None:
     """Write the inner loops of several steps as one."""
-    s = side_by_side(loops)
+    loops = s.lanes
     assert s.count is not None
     count = b.not_negative(b.one(s.count))
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
@@ -491,7 +523,10 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     before_loop = Before(b, s, [])
     before_loop.write(count)
     rows = rows_of(b, loops)
-    steps_of(b, s, count, [], recalled, "0" if rows is None else rows.write(b, s, count))
+    if rows is None:
+        steps_of(b, s, count, [], recalled)
+    else:
+        rows.write(b, s, count)
     before_loop.leave()
     b.begin(done)
 

@@ -1,9 +1,10 @@
-"""Elementary functions of four numbers at once, with the bits of the C library's functions of one number.
+"""Elementary functions of four and eight numbers at once, with the bits of the C library's functions of one number.
 
-LLVM calls them in loops that it vectorises. They follow the algorithms of glibc (``exp`` of Szabolcs Nagy, ``expm1``
-and ``tanh`` of fdlibm of Sun) instruction by instruction, and compute all branches; each number selects one. A C
-library with other algorithms, or compiled otherwise, has other bits; so each function is compared with that of the core
-at some thousand numbers, when it is first needed, and is used only where all agree.
+LLVM calls them in loops that it vectorises. Eight numbers take little longer than four, whose instructions wait for one
+another. They follow the algorithms of glibc (``exp`` of Szabolcs Nagy, ``expm1`` and ``tanh`` of fdlibm of Sun)
+instruction by instruction, and compute all branches; each number selects one. A C library with other algorithms, or
+compiled otherwise, has other bits; so each function is compared with that of the core at some thousand numbers, when it
+is first needed, and is used only where all agree.
 """
 
 from __future__ import annotations
@@ -15,30 +16,38 @@ from decimal import Decimal, localcontext
 import numpy as np
 from numpy.typing import NDArray
 
-#: The number of elements of a vector.
-WIDTH = 4
-REALS, WHOLES, TRUTHS = (f"<{WIDTH} x {word}>" for word in ("double", "i64", "i1"))
+#: The numbers of elements of vectors.
+WIDTHS = (4, 8)
+REAL, WHOLE, TRUTH = "double", "i64", "i1"
 INFINITY = float("inf")
 
 
-def name_of(name: str) -> str:
+def name_of(name: str, width: int) -> str:
     """Give the name of a function of vectors."""
-    return f"te.{name}.x{WIDTH}"
+    return f"te.{name}.x{width}"
+
+
+def signature(name: str, width: int) -> str:
+    """Give the name of a function of vectors with the types of its value and its arguments."""
+    reals = f"<{width} x double>"
+    return f'{reals} @"{name_of(name, width)}"({", ".join([reals] * ARITIES[name])})'
 
 
 def variant(name: str) -> str:
-    """Give the attribute by which LLVM finds the function of vectors of a function of numbers."""
-    return f'"vector-function-abi-variant"="_ZGV_LLVM_N{WIDTH}{"v" * ARITIES[name]}_te.{name}({name_of(name)})"'
+    """Give the attribute by which LLVM finds the functions of vectors of a function of numbers."""
+    given = "v" * ARITIES[name]
+    found = ",".join(f"_ZGV_LLVM_N{n}{given}_te.{name}({name_of(name, n)})" for n in WIDTHS)
+    return f'"vector-function-abi-variant"="{found}"'
 
 
 def of_vectors(names: Sequence[str]) -> list[str]:
     """Declare functions of vectors; LLVM would remove them before it looks for them."""
     if not names:
         return []
-    params = {n: ", ".join([REALS] * ARITIES[n]) for n in names}
-    found = [f"declare {REALS} @{name_of(n)}({params[n]}) memory(none) nounwind willreturn" for n in names]
-    places = ", ".join(f"ptr @{name_of(n)}" for n in names)
-    used = f'@llvm.compiler.used = appending global [{len(names)} x ptr] [{places}], section "llvm.metadata"'
+    each = [(name, n) for name in names for n in WIDTHS]
+    found = [f"declare {signature(*x)} memory(none) nounwind willreturn" for x in each]
+    places = ", ".join(f"ptr @{name_of(*x)}" for x in each)
+    used = f'@llvm.compiler.used = appending global [{len(each)} x ptr] [{places}], section "llvm.metadata"'
     return [*found, used]
 
 
@@ -53,12 +62,13 @@ def bits(x: float) -> int:
 class Vector:
     """A vector of reals or integers in the text of a function."""
 
-    def __init__(self, lines: list[str], name: str, of: str = REALS) -> None:
-        self.lines, self.name, self.of = lines, name, of
+    def __init__(self, lines: list[str], name: str, width: int, word: str = REAL) -> None:
+        self.lines, self.name, self.width, self.word = lines, name, width, word
+        self.of = f"<{width} x {word}>"
 
-    def op(self, text: str, of: str = "") -> Vector:
+    def op(self, text: str, word: str = "") -> Vector:
         """Append an instruction."""
-        made = Vector(self.lines, f"%v{len(self.lines)}", of or self.of)
+        made = Vector(self.lines, f"%v{len(self.lines)}", self.width, word or self.word)
         self.lines.append(f"  {made.name} = {text}")
         return made
 
@@ -66,18 +76,18 @@ class Vector:
         """Give the name of a vector, or the same constant as each element."""
         if isinstance(x, Vector):
             return x.name
-        one = f"i64 {x}" if self.of == WHOLES else f"double 0x{bits(x) & (2**64 - 1):016X}"
-        return f"<{', '.join([one] * WIDTH)}>"
+        one = f"i64 {x}" if self.word == WHOLE else f"double 0x{bits(x) & (2**64 - 1):016X}"
+        return f"<{', '.join([one] * self.width)}>"
 
     def by(self, operation: str, x: Vector | float) -> Vector:
         """Apply an operation to two vectors."""
         return self.op(f"{operation} {self.of} {self.name}, {self.like(x)}")
 
     def __add__(self, x: Vector | float) -> Vector:
-        return self.by("fadd" if self.of == REALS else "add", x)
+        return self.by("fadd" if self.word == REAL else "add", x)
 
     def __sub__(self, x: Vector | float) -> Vector:
-        return self.by("fsub" if self.of == REALS else "sub", x)
+        return self.by("fsub" if self.word == REAL else "sub", x)
 
     def __mul__(self, x: Vector | float) -> Vector:
         return self.by("fmul", x)
@@ -86,38 +96,39 @@ class Vector:
         return self.by("fdiv", x)
 
     def __neg__(self) -> Vector:
-        return self.op(f"fneg {REALS} {self.name}")
+        return self.op(f"fneg {self.of} {self.name}")
 
     def __rsub__(self, x: float) -> Vector:
-        return self.op(f"fsub {REALS} {self.like(x)}, {self.name}")
+        return self.op(f"fsub {self.of} {self.like(x)}, {self.name}")
 
     def call(self, name: str, *args: Vector | float) -> Vector:
         """Call an intrinsic function."""
-        given = ", ".join(f"{REALS} {self.like(x)}" for x in (self, *args))
-        return self.op(f"call {REALS} @llvm.{name}.v{WIDTH}f64({given})")
+        given = ", ".join(f"{self.of} {self.like(x)}" for x in (self, *args))
+        return self.op(f"call {self.of} @llvm.{name}.v{self.width}f64({given})")
 
-    def cast(self, of: str) -> Vector:
+    def cast(self, word: str) -> Vector:
         """Give the same bits as a vector of another type."""
-        return self.op(f"bitcast {self.of} {self.name} to {of}", of)
+        return self.op(f"bitcast {self.of} {self.name} to <{self.width} x {word}>", word)
 
     def is_(self, comparison: str, x: Vector | float) -> Vector:
         """Compare two vectors."""
-        return self.op(f"fcmp {comparison} {REALS} {self.name}, {self.like(x)}", TRUTHS)
+        return self.op(f"fcmp {comparison} {self.of} {self.name}, {self.like(x)}", TRUTH)
 
     def choose(self, then: Vector | float, orelse: Vector | float) -> Vector:
         """Select by truths."""
-        like = Vector(self.lines, "").like
-        return self.op(f"select {TRUTHS} {self.name}, {REALS} {like(then)}, {REALS} {like(orelse)}", REALS)
+        reals = Vector(self.lines, "", self.width)
+        then, orelse = (f"{reals.of} {reals.like(x)}" for x in (then, orelse))  # type: ignore[assignment]
+        return self.op(f"select {self.of} {self.name}, {then}, {orelse}", REAL)
 
     def where(self, usual: Vector, other: Callable[[], Vector]) -> Vector:
         """Select a value that is computed in a branch, which is taken only if a number needs it."""
-        k, mask = len(self.lines), self.cast(f"i{WIDTH}")
+        k, mask = len(self.lines), self.op(f"bitcast {self.of} {self.name} to i{self.width}").name
         self.lines.append(f"  br label %from{k}\nfrom{k}:")
-        none = self.op(f"icmp eq i{WIDTH} {mask.name}, 0").name
+        none = self.op(f"icmp eq i{self.width} {mask}, 0").name
         self.lines.append(f"  br i1 {none}, label %to{k}, label %any{k}\nany{k}:")
         found = self.choose(other(), usual)
         self.lines.append(f"  br label %last{k}\nlast{k}:\n  br label %to{k}\nto{k}:")
-        return self.op(f"phi {REALS} [{usual.name}, %from{k}], [{found.name}, %last{k}]", REALS)
+        return self.op(f"phi {usual.of} [{usual.name}, %from{k}], [{found.name}, %last{k}]", REAL)
 
 
 def fma(a: Vector, b: Vector | float, c: Vector | float) -> Vector:
@@ -163,13 +174,13 @@ def table() -> list[int]:
 def exp(x: Vector) -> Vector:
     """Write the exponential: 2^(k / STEPS) times a polynomial."""
     rounded = fma(x, INVERSE, SHIFT)
-    k, n = rounded.cast(WHOLES), rounded - SHIFT
+    k, n = rounded.cast(WHOLE), rounded - SHIFT
     r = fma(n, LOW, fma(n, HIGH, x))
     lost, near = looked_up(k.by("and", STEPS - 1).by("shl", 1))
     scale, square = near + k.by("shl", 45), r * r
-    low = fma(fma(r, C3, C2), square, r + lost.cast(REALS))
+    low = fma(fma(r, C3, C2), square, r + lost.cast(REAL))
     tail = fma(square * square, fma(r, C5, C4), low)
-    s = scale.cast(REALS)
+    s = scale.cast(REAL)
     return x.call("fabs").is_("uge", NEAR).where(fma(s, tail, s), lambda: far(x, scale, tail))
 
 
@@ -183,30 +194,34 @@ def far(x: Vector, scale: Vector, tail: Vector) -> Vector:
 
 def looked_up(at: Vector) -> tuple[Vector, Vector]:
     """Read pairs of neighbours from the table of `exp`; return the first and the second ones."""
-    pairs = []
-    for k in range(WIDTH):
-        lane = at.op(f"extractelement {WHOLES} {at.name}, i64 {k}").name
+    parts = []
+    for k in range(at.width):
+        lane = at.op(f"extractelement {at.of} {at.name}, i64 {k}").name
         place = at.op(f"getelementptr i64, ptr @powers, i64 {lane}").name
-        pairs.append(at.op(f"load <2 x i64>, ptr {place}, align 16", "<2 x i64>"))
-    lower, upper = shuffled(pairs[0], pairs[1], range(4)), shuffled(pairs[2], pairs[3], range(4))
-    return shuffled(lower, upper, range(0, 8, 2)), shuffled(lower, upper, range(1, 8, 2))
+        found = Vector(at.lines, "", 2, WHOLE)
+        parts.append(found.op(f"load {found.of}, ptr {place}, align 16"))
+    while len(parts) > 2:
+        parts = [shuffled(a, b, range(2 * a.width)) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    lower, upper = parts
+    return shuffled(lower, upper, range(0, 2 * at.width, 2)), shuffled(lower, upper, range(1, 2 * at.width, 2))
 
 
 def shuffled(a: Vector, b: Vector, places: Sequence[int]) -> Vector:
     """Give some elements of two vectors."""
     mask = ", ".join(f"i32 {k}" for k in places)
-    return a.op(f"shufflevector {a.of} {a.name}, {b.of} {b.name}, <{WIDTH} x i32> <{mask}>", WHOLES)
+    made = Vector(a.lines, "", len(places), WHOLE)
+    return made.op(f"shufflevector {a.of} {a.name}, {b.of} {b.name}, <{len(places)} x i32> <{mask}>")
 
 
 def large(scale: Vector, tail: Vector) -> Vector:
     """Write the end of `exp` where the scale may overflow, and the product must not."""
-    s = (scale - (1009 << 52)).cast(REALS)
+    s = (scale - (1009 << 52)).cast(REAL)
     return fma(s, tail, s) * 2.0**1009
 
 
 def small(scale: Vector, tail: Vector) -> Vector:
     """Write the end of `exp` where the value may be subnormal: it is rounded once."""
-    s = (scale + (1022 << 52)).cast(REALS)
+    s = (scale + (1022 << 52)).cast(REAL)
     product = s * tail
     y = s + product
     high = y + 1.0
@@ -260,12 +275,12 @@ def correction(r: Vector, half: Vector, square: Vector) -> Vector:
 
 def scaled_back(k: Vector, r: Vector, e: Vector) -> Vector:
     """Write the end of `expm1`: times a power of two, less one, which is subtracted where no bits are lost."""
-    exponent = (k + SHIFT).cast(WHOLES).by("shl", 52)
+    exponent = (k + SHIFT).cast(WHOLE).by("shl", 52)
 
     def scaled(x: Vector) -> Vector:
-        return (x.cast(WHOLES) + exponent).cast(REALS)
+        return (x.cast(WHOLE) + exponent).cast(REAL)
 
-    power = exponent.op(f"sub {WHOLES} {exponent.like(1023 << 52)}, {exponent.name}").cast(REALS)
+    power = exponent.op(f"sub {exponent.of} {exponent.like(1023 << 52)}, {exponent.name}").cast(REAL)
     between = e - r
     last = scaled(1.0 - between) - 1.0
     few, many = (1.0 - power) - between, (r - (e + power)) + 1.0
@@ -300,14 +315,13 @@ RULES: Mapping[str, Callable[..., Vector]] = {"exp": exp, "tanh": tanh, "sech2":
 ARITIES: Mapping[str, int] = {"exp": 1, "tanh": 1, "sech2": 2}
 
 
-def function(name: str) -> str:
+def function(name: str, width: int) -> str:
     """Write a function of vectors."""
     lines: list[str] = []
-    args = [Vector(lines, f"%a{k}") for k in range(ARITIES[name])]
-    found = RULES[name](*args).name
-    params = ", ".join(f"{REALS} {a.name}" for a in args)
+    args = [Vector(lines, f"%{k}", width) for k in range(ARITIES[name])]
+    found = RULES[name](*args)
     body = "\n".join(lines)
-    return f'define {REALS} @"{name_of(name)}"({params}) {{\n{body}\n  ret {REALS} {found}\n}}\n'
+    return f"define {signature(name, width)} {{\nentry:\n{body}\n  ret {found.of} {found.name}\n}}\n"
 
 
 def loop(name: str, callee: str, of: str, each: int) -> str:
@@ -339,10 +353,15 @@ def text() -> str:
     """Write a module of all functions, each with a loop that calls it, and one that calls the core's."""
     powers = f"@powers = internal constant [{2 * STEPS} x i64] [{', '.join(f'i64 {n}' for n in table())}], align 16\n"
     intrinsics = (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
-    declared = [f"declare {REALS} @llvm.{n}.v{WIDTH}f64({', '.join([REALS] * k)})\n" for n, k in intrinsics]
+    types = {n: f"<{n} x double>" for n in WIDTHS}
+    declared = [
+        f"declare {of} @llvm.{f}.v{n}f64({', '.join([of] * k)})\n" for n, of in types.items() for f, k in intrinsics
+    ]
     declared += [f"declare double @te.{n}({', '.join(['double'] * k)})\n" for n, k in ARITIES.items()]
-    loops = [loop(n, *to) for n in RULES for to in ((name_of(n), REALS, WIDTH), (f"te.{n}", "double", 1))]
-    return "\n".join([powers, *declared, *map(function, RULES), *loops])
+    functions = [function(f, n) for f in RULES for n in WIDTHS]
+    loops = [loop(f, name_of(f, n), t, n) for f in RULES for n, t in types.items()]
+    loops += [loop(f, f"te.{f}", "double", 1) for f in RULES]
+    return "\n".join([powers, *declared, *functions, *loops])
 
 
 def arguments(arity: int) -> list[NDArray[np.float64]]:
@@ -355,5 +374,5 @@ def arguments(arity: int) -> list[NDArray[np.float64]]:
     ends = [0.0, NEAR, FAR, ONCE, OFTEN, 1.0, 22.0, 2.0**-54, 2.0**-55, 708.4, 709.78, 745.1, INFINITY, np.nan]
     found = np.concatenate([sizes, *(np.nextafter(ends, to) for to in (0.0, INFINITY)), ends])
     found = np.concatenate([found, -found])
-    found = found[: len(found) // WIDTH * WIDTH]
+    found = found[: len(found) // WIDTHS[-1] * WIDTHS[-1]]
     return [found, np.tanh(found)][:arity]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import named, outs, reads, walk, with_blocks
+from ...intermediate.analysis import keeps, named, outs, reads, walk, with_blocks
 from ...intermediate.operations import REAL
 from .lifetimes import Lifetimes
 
@@ -118,8 +118,40 @@ def fused(function: F.Function) -> F.Function:
     >>> [type(s).__name__ for s in fused(F.Function("f", [], body, [total])).body]
     ['Assign', 'For']
     """
+    function = replace(function, body=added(function.body))
     times = occurrences(function)
     return accumulated(replace(function, body=at_arrays(function.body, times, join)), times)
+
+
+def added(statements: Sequence[F.Statement]) -> list[F.Statement]:
+    """Write a sum that a loop carries as a sum, if the steps use the variable for nothing else.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, WHOLE
+    >>> total, x, y = (F.Var(name, REAL) for name in ("total", "x", "y"))
+    >>> step = F.Compute(y, OPERATIONS_BY_NAME["add"], (total, x))
+    >>> [loop] = added([F.For(F.Var("i", WHOLE), F.Const(3, WHOLE), [step], carried=[(total, y)])])
+    >>> loop.carried, [type(s).__name__ for s in loop.body]
+    ([], ['Add'])
+    """
+    found = [with_blocks(s, added) for s in statements]
+    return [as_sums(s) if isinstance(s, F.For) and s.carried else s for s in found]
+
+
+def as_sums(loop: F.For) -> F.For:
+    """Give a loop that adds to variables instead of carrying their sums."""
+    times = Counter(v.name for s, _ in walk(loop.body) for v in named(s))
+    times.update(f.name for f in keeps(loop))
+    times.update(x.name for _, x in loop.carried if isinstance(x, F.Var))
+    body, carried = list(loop.body), []
+    for v, x in loop.carried:
+        s = next((s for s in body if isinstance(s, F.Compute) and s.out == x and s.operation.name == "add"), None)
+        if s is None or v not in s.args or times[v.name] != 1 or times[s.out.name] != 2:
+            carried.append((v, x))
+        else:
+            body[body.index(s)] = F.Add(v, s.args[s.args[0] == v])
+    return replace(loop, body=body, carried=carried)
 
 
 def occurrences(function: F.Function) -> Counter[str]:

@@ -323,6 +323,7 @@ attributes #0 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
 !14 = !{!4, !4, i64 0}
 !15 = !{!5, !5, i64 0}
 !17 = !{!6, !6, i64 0}
+!18 = !{!"llvm.loop.vectorize.width", i32 8}
 """
 
 INTRINSICS: Mapping[str, str] = {
@@ -366,9 +367,8 @@ def declarations(text: str, variants: Collection[str]) -> str:
             found.append(
                 " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
             )
-    found += elementary.of_vectors(
-        [name for name in variants if not called.isdisjoint((f"te.{name}", elementary.name_of(name)))]
-    )
+    of_vectors = {name: {elementary.name_of(name, n) for n in elementary.WIDTHS} for name in variants}
+    found += elementary.of_vectors([name for name, each in of_vectors.items() if called & {f"te.{name}", *each}])
     return "\n".join([*found, TAKE, *(text for name, text in SHARED.items() if name in called)])
 
 

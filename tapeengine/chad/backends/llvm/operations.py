@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ...intermediate.operations import REAL, Operation
-from .elementary import REALS, name_of
+from .elementary import name_of
 from .writer import POLE, REFER, Writer
 
 INFINITY = "0x7FF0000000000000"
@@ -198,8 +198,9 @@ def called(name: str, args: Sequence[str], w: Writer) -> str:
 def compute_abreast(w: Writer, operation: Operation, args: Sequence[Sequence[str]], may_raise: bool) -> list[str]:
     """Write an operation of several steps as one call for vectors; return its values."""
     vectors = [w.packed("double", of_steps) for of_steps in zip(*args, strict=True)]
-    given = ", ".join(f"{REALS} {v}" for v in vectors)
-    found = w.unpacked("double", w.op(f"call {REALS} @{name_of(operation.name)}({given})"), len(args))
+    reals = f"<{len(args)} x double>"
+    call = f"call {reals} @{name_of(operation.name, len(args))}({', '.join(f'{reals} {v}' for v in vectors)})"
+    found = w.unpacked("double", w.op(call), len(args))
     for value, own in zip(found, args, strict=True):
         if may_raise and len(operation.machine) > 1:
             CHECKS[operation.machine[1]](w, value, own)

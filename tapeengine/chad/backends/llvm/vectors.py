@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compile import Compiled, binding, compiled
-from .elementary import ARITIES, arguments, name_of, text
+from .elementary import ARITIES, WIDTHS, arguments, name_of, text
 
 #: Without it `fma` is a slow call, and the C library computes otherwise.
 NEEDED = "fma"
@@ -27,16 +27,16 @@ def variants() -> tuple[str, ...]:
     if not binding().get_host_cpu_features().get(NEEDED):
         return ()
     found = tuple(name for name in ARITIES if not differing(name))
-    for name in found:
-        binding().add_symbol(name_of(name), library().address(name_of(name)))
+    for of_vectors in (name_of(name, n) for name in found for n in WIDTHS):
+        binding().add_symbol(of_vectors, library().address(of_vectors))
     return found
 
 
 def differing(name: str) -> int:
-    """Count the arguments for which a function has other bits than that of numbers."""
+    """Count the arguments for which functions of vectors have other bits than that of numbers."""
     given = arguments(ARITIES[name])
-    ours, its = (values(callee, given) for callee in (name_of(name), f"te.{name}"))
-    return int(((ours.view(np.int64) != its.view(np.int64)) & ~(np.isnan(ours) & np.isnan(its))).sum())
+    its, *ours = (values(callee, given) for callee in (f"te.{name}", *(name_of(name, n) for n in WIDTHS)))
+    return sum(int(((x.view(np.int64) != its.view(np.int64)) & ~(np.isnan(x) & np.isnan(its))).sum()) for x in ours)
 
 
 def values(callee: str, given: list[NDArray[np.float64]]) -> NDArray[np.float64]:
