@@ -58,6 +58,8 @@ cdef extern from "lanes.h" nogil:
     enum:
         TE_LANES
     ctypedef double te_row[TE_LANES]
+    void te_spread(te_row *v, const double *numbers, uint32_t first, uint32_t end)
+    void te_take(double *x, Py_ssize_t width, te_row *ct, uint32_t end)
     void te_run_lanes(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
                       te_row *v, uint32_t first, uint32_t end, uint32_t *stop)
     void te_run_lanes_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands,
