@@ -5,7 +5,6 @@ from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Tape
-from tapeengine._core.arrays.storing cimport Operand
 from tapeengine._core.tape.numpy_c cimport ndarray
 
 cdef extern from "replay.h" nogil:
@@ -107,7 +106,7 @@ cdef class Arena:
     cdef Path path
     cdef int release(self) except -1
     cdef ndarray shown(self, View view, uint32_t epoch)
-    cdef object operand(self, Operand o)
+    cdef object operand(self, object o)
 
 cdef struct Dead:           # an operation that a path leaves out
     uint32_t at             # its register in the whole path, to which its operands belong as well
