@@ -64,16 +64,17 @@ def replayed(name: str, program: Callable[..., Any], args: tuple[Any, ...]) -> N
     )
 
 
-def in_lanes(name: str, program: Callable[[Any], Any], args: list[float], lanes: int) -> None:
-    """Nanoseconds for one record and one lane, value and gradient."""
+def in_lanes(name: str, program: Callable[..., Any], args: list[float], lanes: int, *shared: Any) -> None:
+    """Nanoseconds for one record and one lane, value and gradient; the first arguments are shared."""
     kinds = {"interpreted": te.stage(program, optimise=False), "native": te.stage(program, optimise="native")}
-    columns = [np.full(lanes, x) * (1.0 + 1e-9 * np.arange(lanes)) for x in args]
+    given = (*shared, [np.full(lanes, x) * (1.0 + 1e-9 * np.arange(lanes)) for x in args])
     ones = np.ones(lanes)
-    for staged in kinds.values():
-        staged(args)
-        te.vjp(staged.batch, columns)
+    mapped = {kind: te.vmap(staged, (*[None] * len(shared), 0)) for kind, staged in kinds.items()}
+    for kind, staged in kinds.items():
+        staged(*shared, args)
+        te.vjp(mapped[kind], *given)
     stats = kinds["native"].stats()
-    runs = {kind: lambda staged=staged: te.vjp(staged.batch, columns)[1](ones) for kind, staged in kinds.items()}
+    runs = {kind: lambda run=run: te.vjp(run, *given)[1](ones) for kind, run in mapped.items()}
     each = {kind: t / (stats.instructions - stats.guards) / lanes * 1e9 for kind, t in interleaved(runs).items()}
     print(f"{name:24} {lanes} lanes: {each['interpreted']:.2f} ns a record and lane, native {each['native']:.2f}")
 
@@ -182,6 +183,10 @@ def main() -> None:
     few = on_a_list(lambda *s: particles.particles(te.math, *s, 50), *sizes)
     for lanes in (8, 16, 32, 1024):
         in_lanes("particles, 50 steps", few, flat, lanes)
+    weights, x = network.network_inputs(50)
+    for lanes in (8, 32):
+        in_lanes("network, shared weights", lambda p, x: network.network(te.math, p, x), x, lanes, weights)
+        in_lanes("network, own weights", lambda x: network.network(te.math, weights, x), x, lanes)
     threads()
     forks()
     for program, size in (

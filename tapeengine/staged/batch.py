@@ -16,14 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._core.programs import threads as on_threads
-from .._core.programs.replay import (
-    Lanes,
-    Path,
-    Plan,
-    arguments_of_inputs,
-    inputs_of,
-    rows_of_arguments,
-)
+from .._core.programs.replay import Inputs, Lanes, Path, Plan, inputs_of, inputs_of_arguments
 from .._core.sweeps.inspection import open_tape
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError
@@ -195,24 +188,22 @@ class Batched:
         if whole is not None:
             shared = [not mapped for mapped in whole]
             for plan in self.program.__tapeengine_plans__(keywords):
-                found = rows_of_arguments(plan, args, whole, shared)
-                if found is not None and found[0].size and not found[1].all():
+                found = inputs_of_arguments(plan, args, whole, shared)
+                if found is not None and found.rows.size:
                     return self._run_of(args, plan, found, keywords, keep)
         mapped = Mapped(self.engine.structures, args, self.in_axes)
         if not mapped.has_numbers_only:
             raise NotReplayed
         plan, is_new = self.program.__tapeengine_plan__(mapped.lane(0), keywords)
         every = [True] * len(args)
-        found = None if plan is None else rows_of_arguments(plan, mapped.arguments(), every, every)
+        found = None if plan is None else inputs_of_arguments(plan, mapped.arguments(), every, every)
         if plan is None or found is None:
             raise NotReplayed(is_new)
         return self._run_of(args, plan, found, keywords, keep)
 
-    def _run_of(
-        self, args: tuple[Any, ...], plan: Plan, found: tuple[Any, Any], keywords: dict[str, Any], keep: bool
-    ) -> Run:
+    def _run_of(self, args: tuple[Any, ...], plan: Plan, inputs: Inputs, keywords: dict[str, Any], keep: bool) -> Run:
         try:
-            return Run(self, args, plan, found, keywords, keep)
+            return Run(self, args, plan, inputs, keywords, keep)
         except DifferentLanes:
             raise NotReplayed from None
 
@@ -307,7 +298,7 @@ class Run:
         batched: Batched,
         args: tuple[Any, ...],
         plan: Plan,
-        found: tuple[Any, Any],
+        inputs: Inputs,
         keywords: dict[str, Any],
         keep: bool,
     ) -> None:
@@ -318,8 +309,8 @@ class Run:
         self.plan = plan
         self.keywords = keywords
         self.keep = keep
-        self.inputs, self.shared = found
-        self.lanes = self.inputs.shape[1]
+        self.inputs = inputs
+        self.lanes = inputs.rows.shape[1]
         self.outputs = Outputs(self.engine, plan, self.lanes)
         self.pieces: list[tuple[Lanes, Any, Any, int]] = []
         self.alone: list[tuple[int, Any]] = []
@@ -373,7 +364,7 @@ class Run:
         """Return one cotangent for each argument, from that of the values."""
         leaves = self.outputs.taken(cotangent)
         given = self.outputs.rows(leaves)
-        found = np.zeros(self.inputs.shape)  # of which each thread touches its own columns first
+        found = np.empty((len(self.inputs.numbers), self.lanes))  # of which each thread touches its own columns first
 
         def run(part: Lanes, registers: Any, places: Any, count: int, errors: list[Any]) -> int:
             part.backward(registers, places, given, found, errors)  # into the columns of its own rows
@@ -384,22 +375,11 @@ class Run:
             for row, back in self.alone:
                 found[:, row] = inputs_of(self.plan, back(self.outputs.lane(leaves, row)))
                 workers.tell(1)
-        return self._of_rows(found, functools.partial(np.sum, axis=1), is_known=False)
+        return self.inputs.cotangents(found)
 
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the call, which the caller may change."""
-        return self._of_rows(self.inputs, operator.itemgetter((slice(None), 0)), is_known=True)
-
-    def _of_rows(self, rows: Any, one: Callable[[Any], Any], is_known: bool) -> tuple[Any, ...]:
-        """Arguments made of a row for each input, and of one number where the lanes share it."""
-        shared = np.flatnonzero(self.shared)
-        span = slice(shared[0], shared[-1] + 1) if len(shared) else slice(0)  # of which nothing is copied
-        numbers = np.empty(len(rows))
-        numbers[span] = one(rows[span])
-        columns: list[Any] = [None] * len(rows)
-        for k in np.flatnonzero(~self.shared).tolist():
-            columns[k] = rows[k]
-        return arguments_of_inputs(self.plan, columns, numbers, is_known)
+        return self.inputs.arguments(self.inputs.rows, self.inputs.numbers, known=True)
 
 
 class Group:
@@ -564,6 +544,10 @@ class Workers:
 
     def make(self, calls: Sequence[Callable[[list[Any]], int]]) -> list[int]:
         """Make calls, on this thread as well, and wait for all; each returns the number of lanes that it has run."""
+        if len(calls) == 1:
+            found = [calls[0]([])]
+            self.tell(found[0])
+            return found
         work = Calls(calls, self.tell)
         on_threads.run(work, self._ask)
         if work.errors:

@@ -36,6 +36,11 @@ JOINED = {"numpy.stack": 1, "numpy.concatenate": 2}
 EIGHT = 8
 
 
+def is_view(x: Any) -> bool:
+    """Whether something in a note shows an array of the recording."""
+    return type(x).__name__ == "View"
+
+
 class Operand(NamedTuple):
     """The columns of a slot, or constants, that are read for the numbers in a row of the result, in C order.
 
@@ -89,8 +94,10 @@ class Notes:
 
     def slot(self, operand: Any) -> int:
         """The slot of an operand."""
-        view, epoch, *_ = parts_of(operand)
-        return self.slots[parts_of(view)[0] << 32 | epoch] if view is not None else -1
+        if not is_view(operand):
+            return -1
+        storage, *_, epoch, _ = parts_of(operand)
+        return self.slots[storage << 32 | epoch]
 
     def steps(self, path: Path) -> Iterator[Step]:
         """The operations."""
@@ -105,7 +112,7 @@ class Notes:
         """An operation."""
         kind = what[0]
         items = [o for item in what for o in (item if isinstance(item, list) else [item])]
-        operands = [o for o in items if type(o).__name__ == "Operand"]
+        operands = [o for o in items if type(o).__name__ == "Operand" or is_view(o)]
         reads = [slot for slot in map(self.slot, operands) if slot >= 0]
         if kind in (MADE, MOVED):
             slots = [self.slots[what[1] << 32 | epoch] for epoch in range(what[2] + 2 if kind == MOVED else 1)]
@@ -113,11 +120,11 @@ class Notes:
         if kind in (WRITTEN, ADDED, LOOKED) or what[-1] is None:
             return Step(k, reads, reads[:1])
         given, made, divisor = parts_of(what[-1])
-        views = [view for view in made if type(view).__name__ == "View"]
+        views = [view for view in made if is_view(view)]
         changes = [self.slots[parts_of(view)[0] << 32] for view in views]
         step = Step(k, reads, changes, divisor=divisor)
         if kind in (CALLED, COMPUTED, SUMMED, TAKEN) and len(made) == len(views) == 1 and self.width(changes[0]):
-            _, _, shape, _, is_whole, is_double = parts_of(views[0])
+            _, _, shape, _, is_whole, is_double, *_ = parts_of(views[0])
             if is_whole and is_double:
                 self.describe(step, what, shape, what[2] if kind == CALLED else operands, dict(given))
         return step
@@ -155,7 +162,7 @@ class Notes:
 
     def join(self, step: Step, operands: Any, given: Any, axes: int) -> None:
         """Arrays of so many axes, side by side."""
-        if all(type(given.get(k)).__name__ == "View" for k in range(len(operands))):
+        if all(is_view(given.get(k)) for k in range(len(operands))):
             shapes = [parts_of(given[k])[2] for k in range(len(operands))]
             if all(len(shape) == axes for shape in shapes):
                 found = [
@@ -165,7 +172,7 @@ class Notes:
 
     def take(self, step: Step, view: Any, slot: int, index: Any) -> None:
         """Rows of a table, by their numbers."""
-        _, offset, shape, strides, _, is_right = view
+        _, offset, shape, strides, _, is_right, *_ = view
         rows = index[0] if isinstance(index, tuple) and len(index) == 1 else None
         if not isinstance(rows, np.ndarray) or rows.dtype != np.intp or rows.shape != (self.rows,):
             return
@@ -175,13 +182,11 @@ class Notes:
 
     def operand(self, operand: Any, place: Any, shape: tuple[int, ...], is_equal: bool = False) -> Operand | None:
         """An operand for results of a shape; None if it does not consist of columns."""
-        view, _, differs, id, constant = parts_of(operand)
-        if differs or id:
-            return None
-        if view is None:
-            return self.constant(constant, shape)
-        _, offset, own, strides, is_whole, is_right = parts_of(view if place is None else place)
-        if not is_right or (is_equal and place is not None and own != shape):
+        if not is_view(operand):
+            id, constant = parts_of(operand)
+            return None if id else self.constant(constant, shape)
+        _, offset, own, strides, is_whole, is_right, *_ = parts_of(operand if place is None else place)
+        if parts_of(operand)[-1] or not is_right or (is_equal and place is not None and own != shape):
             return None
         slot, strides = self.slot(operand), spread(own, strides, shape)
         cells, width = self.cells(offset, shape, strides), 8 * self.width(slot)
@@ -523,6 +528,6 @@ def extents(path: Path) -> list[int]:
     found: Counter[int] = Counter()
     for what, _ in array_notes(path)[0]:
         if what[0] in (CALLED, COMPUTED, SUMMED, TAKEN):
-            views = [view for view in parts_of(what[-1])[1] if type(view).__name__ == "View"]
+            views = [view for view in parts_of(what[-1])[1] if is_view(view)]
             found.update(parts_of(view)[2][0] for view in views if parts_of(view)[2])
     return [rows for rows, _ in found.most_common(MOST_EXTENTS) if rows >= ROWS]

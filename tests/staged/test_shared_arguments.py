@@ -2,6 +2,7 @@
 
 import collections
 import sys
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -131,6 +132,33 @@ def test_calls_do_not_grow_with_the_shared_numbers(nested: bool) -> None:
         return calls(lambda: te.vjp(mapped, p, x)[1](x))
 
     assert calls_for(400) == calls_for(10)
+
+
+@pytest.mark.parametrize("lanes", [1, 8, 13])
+@pytest.mark.parametrize("shared", [[0, 2], [1, 2, 4], [1], [3], [0, 1, 2, 3]])
+def test_shared_numbers_between_others(shared: list[int], lanes: int) -> None:
+    def program(xs: Any) -> Any:
+        return xs[0] * xs[1] + xs[2] * xs[3] * xs[4] + xs[2]
+
+    random = np.random.default_rng(lanes)
+    xs = [float(random.normal()) if k in shared else random.normal(size=lanes) for k in range(5)]
+    each = [te.grad(program)([x if k in shared else float(x[i]) for k, x in enumerate(xs)]) for i in range(lanes)]
+    columns = [np.array(column) for column in zip(*each, strict=True)]
+    mapped = te.vmap(te.stage(program), ([None if k in shared else 0 for k in range(5)],))
+    for _ in range(2):
+        found = te.vjp(mapped, xs)[1](np.ones(lanes))[0]
+        assert bits(found) == bits([float(np.sum(x)) if k in shared else x for k, x in enumerate(columns)])
+
+
+def test_shared_numbers_take_no_memory_for_each_lane() -> None:
+    p, x = [0.5] * 400, np.ones(1 << 14)
+    mapped = te.vmap(te.stage(lambda p, x: total(p) * x), (None, 0))
+    mapped(p, x)
+    tracemalloc.start()
+    mapped(p, x)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 20 * x.nbytes
 
 
 def test_one_call_for_each_column() -> None:

@@ -292,6 +292,7 @@ static inline int te_reads(int op, int which) {
 }
 
 /* numpy's pairwise sum of contiguous numbers. */
+#define TE_SUM_OF_8(r) ((((r)[0] + (r)[1]) + ((r)[2] + (r)[3])) + (((r)[4] + (r)[5]) + ((r)[6] + (r)[7])))
 static double te_pairwise(const double *a, ptrdiff_t n) {
     ptrdiff_t i;
     if (n < 8) {
@@ -306,7 +307,7 @@ static double te_pairwise(const double *a, ptrdiff_t n) {
             r[0] += a[i]; r[1] += a[i + 1]; r[2] += a[i + 2]; r[3] += a[i + 3];
             r[4] += a[i + 4]; r[5] += a[i + 5]; r[6] += a[i + 6]; r[7] += a[i + 7];
         }
-        s = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+        s = TE_SUM_OF_8(r);
         for (; i < n; i++) s += a[i];
         return s;
     }

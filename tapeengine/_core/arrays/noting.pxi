@@ -4,26 +4,28 @@
 @cython.no_gc
 @cython.freelist(256)
 cdef class Operand:
-    """A value that an operation reads: an array of the recording, a scalar of it, or a constant."""
+    """A value that an operation reads: a scalar of the recording, or a constant."""
 
 
-cdef Operand operand(Head *h, object x):
-    """A value for the recording of h; plain arrays are copied, since the program may change them."""
-    cdef Operand o = Operand.__new__(Operand)
+cdef object operand(Head *h, object x):
+    """A value for the recording of h: the `View` of an array of it, or an `Operand`, with a copy of a plain array."""
+    cdef Operand o
     cdef Array a
+    cdef View view
+    if type(x) is Array:
+        a = <Array> x
+        if type(a.storage.base) is Array or (a.storage.active and a.storage.tag != h.tag):
+            h.guards.lost = b"it works on values of a trace around it"
+        elif a.storage.tag == h.tag:
+            view = geometry(a)
+            view.epoch, view.written, view.python = a.storage.epoch, a.storage.written, a.storage.python
+            return view
+        x = plain(a)
+    o = Operand.__new__(Operand)
     if type(x) is Dual:
         if (<Dual> x).tag != h.tag:
             h.guards.lost = b"it works on values of a trace around it"
         o.id = (<Dual> x).id
-    elif type(x) is Array:
-        a = <Array> x
-        if type(a.current()) is Array or (a.storage.active and a.storage.tag != h.tag):
-            h.guards.lost = b"it works on values of a trace around it"
-        elif a.storage.tag == h.tag:
-            o.view, o.epoch, o.written = geometry(a), a.storage.epoch, a.storage.written
-            o.python = a.storage.python
-        else:
-            o.constant = copied_once(h, plain(a))
     else:
         o.constant = copied_once(h, x)
     return o
@@ -92,6 +94,7 @@ cdef int errors_raised() noexcept:
 
 # numpy.errstate's variable, which numpy does not promise to keep; without it the modes are read at each call.
 cdef object modes = getattr(numpy._core.umath, "_extobj_contextvar", None)
+cdef dict names_of_warnings = vars(warnings)
 cdef object quiet_modes = None      # the last value of `modes` for which errors are warnings or ignored
 cdef list quiet_filters = None      # the last list of filters for which no warning is an error, its length and its head
 cdef Py_ssize_t quiet_count = -1
@@ -101,7 +104,7 @@ cdef object quiet_head = None
 cpdef bint errors_are_seen() except -1:
     """Whether a floating-point error is more than a warning here: it raises, is logged, or calls a function."""
     global quiet_modes, quiet_filters, quiet_count, quiet_head
-    cdef list filters = warnings.filters
+    cdef list filters = names_of_warnings["filters"]
     cdef Py_ssize_t count = len(filters)
     cdef object head = filters[0] if count else None
     now = None if modes is None else get_value(modes)

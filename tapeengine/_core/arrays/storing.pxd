@@ -49,11 +49,7 @@ cdef enum Noting:
     RULED       # function with a rule of its own, operands, which are numpy.float64, discrete results, record
     LOOKED      # function, operands, options, outcome: the program looked at values
 
-cdef class Operand:         # a value that a recorded operation reads
-    cdef View view          # of an array
-    cdef uint32_t epoch     # of its storage
-    cdef bint written       # whether its storage was written before, so that a record keeps a copy
-    cdef bint python        # whether the array stands for a complex number of Python
+cdef class Operand:         # a value that a recorded operation reads, if it is no array of the recording
     cdef uint32_t id        # of a scalar
     cdef object constant    # a value that depends on no input
 
@@ -64,7 +60,7 @@ cdef inline bint keeps_values(Head *h) noexcept:
     """Whether a tape is for second-order sweeps, which know no kernels; a recording is swept only once."""
     return tape_of(h).keeps_values and h.guards == NULL
 
-cdef Operand operand(Head *h, object x)
+cdef object operand(Head *h, object x)
 cpdef bint errors_are_seen() except -1
 cdef int errors_raised() noexcept
 cdef int note(Head *h, uint32_t at, tuple what) except -1

@@ -82,7 +82,7 @@ static void te_sum(ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner, const double *
     ptrdiff_t i, k;
     for (i = 0; i < outer; i++, p += n * inner, out += inner) {
         if (inner == 1)
-            *out = te_sum_of(p, n);
+            *out = n == 8 ? 0.0 + TE_SUM_OF_8(p) : te_sum_of(p, n);
         else
             te_sum_of_rows(n, inner, p, out);
         if (divisor != 1.0)

@@ -64,12 +64,12 @@ cdef class Arena:
         cdef uint32_t k = self.part.slot(view.storage, epoch)
         return strided(self.data[k], view, self.owners[k])
 
-    cdef object operand(self, Operand o):
+    cdef object operand(self, object o):
         """An operand of an operation: an array of this run, a scalar's register, or a constant."""
-        if o.view is not None:
-            shown = self.shown(o.view, o.epoch)
-            return FromRegister(0, place=shown) if o.python else shown
-        return FromRegister(o.id) if o.id else o.constant
+        if type(o) is View:
+            shown = self.shown(<View> o, (<View> o).epoch)
+            return FromRegister(0, place=shown) if (<View> o).python else shown
+        return FromRegister((<Operand> o).id) if (<Operand> o).id else (<Operand> o).constant
 
 
 @cython.final
@@ -204,9 +204,9 @@ cdef class Action:
                 copy_into(<ndarray> kept, <ndarray> values)
         return 0
 
-    cdef object kept(self, object values, Operand o):
+    cdef object kept(self, object values, object o):
         """The value that a rule keeps of an operand: the array, or a copy if its storage had been written to."""
-        if o.view is None or o.python or not o.written:
+        if type(o) is not View or (<View> o).python or not (<View> o).written:
             return values
         kept = numpy.empty(values.shape, values.dtype)
         if self.copies is None:
@@ -267,7 +267,7 @@ cdef class Computing(Action):
         return True
 
 
-cdef Action computing(Arena arena, object function, Operand a, Operand b, ElementwiseRecord noted):
+cdef Action computing(Arena arena, object function, object a, object b, ElementwiseRecord noted):
     cdef Computing step = Computing.__new__(Computing)
     cdef ElementwiseRecord record = ElementwiseRecord.__new__(ElementwiseRecord)
     cdef uint32_t k
@@ -290,30 +290,36 @@ cdef Action computing(Arena arena, object function, Operand a, Operand b, Elemen
     return step
 
 
-cdef object place_operand(Arena arena, Computing step, Operand o, te_operand *values, Elementwise *kept, object owner):
+cdef object place_operand(Arena arena, Computing step, object o, te_operand *values, Elementwise *kept, object owner):
     """Set the addresses of an operand's values, and of those that the record keeps; return their owner."""
     cdef uint32_t k
+    cdef View view
     values.strides = kept.strides
+    if type(o) is Operand:
+        return place_number(arena, <Operand> o, values, kept, owner)
+    view = <View> o
+    k = arena.part.slot(view.storage, view.epoch)
+    values.data = arena.data[k] + view.offset
+    if kept.values.data == NULL:
+        return None
+    owner = step.kept(arena.shown(view, view.epoch), o) if view.written else arena.owners[k]
+    kept.values.data = <char *> PyArray_DATA(<ndarray> owner) if view.written else values.data
+    return owner
+
+
+cdef object place_number(Arena arena, Operand o, te_operand *values, Elementwise *kept, object owner):
+    """The same for a scalar, or a constant."""
     if o.id:
         values.data = <char *> &arena.v[o.id]
         kept.place = o.id
-        if kept.values.data != NULL:
-            kept.values.data = values.data
-        return None
-    if o.view is None:
-        if type(o.constant) is ndarray:
-            values.data = <char *> PyArray_DATA(<ndarray> o.constant)
-        else:
-            values.data = <char *> &kept.constant
-            if kept.values.data != NULL:
-                kept.values.data = values.data
+        owner = None
+    elif type(o.constant) is ndarray:
+        values.data = <char *> PyArray_DATA(<ndarray> o.constant)
         return owner
-    k = arena.part.slot(o.view.storage, o.epoch)
-    values.data = arena.data[k] + o.view.offset
-    if kept.values.data == NULL:
-        return None
-    owner = step.kept(arena.shown(o.view, o.epoch), o) if o.written else arena.owners[k]
-    kept.values.data = <char *> PyArray_DATA(<ndarray> owner) if o.written else values.data
+    else:
+        values.data = <char *> &kept.constant
+    if kept.values.data != NULL:
+        kept.values.data = values.data
     return owner
 
 
@@ -332,9 +338,9 @@ cdef class Summing(Action):
         return True
 
 
-cdef Action summing(Arena arena, Operand o, SumRecord record, uint32_t register):
+cdef Action summing(Arena arena, View o, SumRecord record, uint32_t register):
     cdef Summing step = Summing.__new__(Summing)
-    cdef ndarray source = arena.shown(o.view, o.epoch)
+    cdef ndarray source = arena.shown(o, o.epoch)
     step.record = record
     step.source = <double *> PyArray_DATA(source)
     step.outer, step.n, step.inner, step.divisor = 1, PyArray_SIZE(source), 1, record.divisor
@@ -413,9 +419,9 @@ cdef class Copying(Action):
         return True
 
 
-cdef Action copying_part(Arena arena, Operand source, object index, ReadRecord record):
+cdef Action copying_part(Arena arena, View source, object index, ReadRecord record):
     cdef Copying step = Copying.__new__(Copying)
-    step.source, step.index = arena.shown(source.view, source.epoch), index
+    step.source, step.index = arena.shown(source, source.epoch), index
     step.out = arena.shown(record.result, 0)
     step.record = record
     if type(index) is tuple and len(index) == 1 and type(index[0]) is array_class and index[0].dtype == numpy.intp:
@@ -464,10 +470,10 @@ cdef class Writing(Action):
 
 cdef Action writing(Arena arena, tuple what):
     cdef Writing step = Writing.__new__(Writing)
-    cdef Operand target = what[1]
+    cdef View target = what[1]
     cdef WriteRecord noted = what[5], record
     index, gathers = what[2], what[3]
-    step.target, step.index = arena.shown(target.view, target.epoch), index
+    step.target, step.index = arena.shown(target, target.epoch), index
     step.value = arena.operand(what[4])
     if not gathers:
         part = step.target[index if any([item is Ellipsis for item in index]) else (*index, Ellipsis)]
@@ -560,10 +566,10 @@ cdef Action ruling(Arena arena, tuple what, uint32_t register):
     cdef Ruling step = Ruling.__new__(Ruling)
     cdef CustomRecord noted = what[5], record = CustomRecord.__new__(CustomRecord)
     cdef list specs = what[2], discrete = list(what[4])
-    cdef Operand o
     step.function = what[1]
     step.operands = [
-        FromRegister(o.id, double) if o.view is None and o.id else arena.operand(o) for o, double in zip(specs, what[3])]
+        FromRegister((<Operand> o).id, double) if type(o) is Operand and (<Operand> o).id else arena.operand(o)
+        for o, double in zip(specs, what[3])]
     step.outputs = [placed_output(arena, place, discrete, register) for place in noted.outputs]
     record.count, record.captured = noted.count, []
     record.inputs = [(k, place if type(place) is View else (<Operand> specs[k]).id) for k, place in noted.inputs]
@@ -788,12 +794,11 @@ cdef ArrayPart array_part(Tape tape, list primals):
 cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t register) except -1:
     """Make a step from a note: its operands become registers and slots."""
     for item in what:
-        if type(item) is Operand:
-            renumber(part, <Operand> item, registers)
-        elif type(item) is list:
-            for o in item:
-                if type(o) is Operand:
-                    renumber(part, <Operand> o, registers)
+        for o in item if type(item) is list else (item,):
+            if type(o) is View:
+                part.slot((<View> o).storage, (<View> o).epoch)
+            elif type(o) is Operand:
+                (<Operand> o).id = registers[(<Operand> o).id]
     if what[0] == MADE:
         part.make(what[1], 0)
     elif what[0] == MOVED:
@@ -813,16 +818,8 @@ cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t regi
     elif what[0] == COPIED_PART:
         make_outputs(part, (<ReadRecord> what[3]).result)
     elif what[0] == WRITTEN or what[0] == ADDED:
-        part.writes_inputs = part.writes_inputs or (<Operand> what[1]).view.storage in part.inputs
+        part.writes_inputs = part.writes_inputs or (<View> what[1]).storage in part.inputs
     part.steps.append((what, register))
-    return 0
-
-
-cdef int renumber(ArrayPart part, Operand o, uint32_t *registers) except -1:
-    if o.view is not None:
-        part.slot(o.view.storage, o.epoch)
-    elif o.id:
-        o.id = registers[o.id]
     return 0
 
 
@@ -862,11 +859,11 @@ cdef bint same_part(object x, object y) except -1:
         return True
     if type(x) is not type(y):
         return False
+    if type(x) is View:
+        return (<View> x).epoch == (<View> y).epoch and same_view(x, y)
     if type(x) is Operand:
         a, b = x, y
-        if a.view is not None and b.view is not None:
-            return a.epoch == b.epoch and same_view(a.view, b.view)
-        return a.view is b.view and a.id == b.id and same_part(a.constant, b.constant)
+        return a.id == b.id and same_part(a.constant, b.constant)
     if isinstance(x, (list, tuple)):
         return len(x) == len(y) and all([same_part(p, q) for p, q in zip(x, y)])
     if type(x) is dict:

@@ -115,6 +115,20 @@ TE_WIDEST static void te_lanes_back(const uint8_t *op, const te_operands *operan
     }
 }
 
+/* Give all lanes the numbers that they share, from one register on. */
+TE_WIDE static void te_spread(te_row *v, const double *numbers, uint32_t from, uint32_t end) {
+    for (uint32_t i = from; i < end; i++) TE_EACH v[i][l] = numbers[i];
+}
+
+/* Take the cotangents of a block of inputs into a column of a matrix, and leave zeros. */
+TE_WIDE static void te_take(double *TE_RESTRICT x, ptrdiff_t width, te_row *TE_RESTRICT ct, uint32_t end) {
+    for (uint32_t i = 1; i < end; i++) {
+        double *TE_RESTRICT c = ct[i];
+        TE_EACH x[i * width + l] = c[l];
+        TE_EACH c[l] = 0.0;
+    }
+}
+
 /* Both, by native code where there is some. A check does not count in lanes that stopped before. */
 static void te_run_lanes(const te_bodies *n, const uint8_t *op, const te_operands *operands, const double *constants,
                          te_row *v, uint32_t first, uint32_t end, uint32_t *stop) {

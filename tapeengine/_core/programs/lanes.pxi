@@ -15,18 +15,19 @@ cdef class Lanes:
     Parameters
     ----------
     path : Path
-    inputs : array (inputs, n) of float64
-        All arguments, a row for each input.
+    inputs : Inputs
+        The arguments of all lanes.
     rows : array of intp
-        Which columns of `inputs` these lanes run.
+        Which of them these lanes are.
     """
 
     cdef readonly Path path
-    cdef readonly object inputs, rows
+    cdef readonly Inputs inputs
+    cdef readonly object rows
     cdef readonly object stops      # for each row the register at which it left the path; path.end where it did not
     cdef te_row *kept               # registers of all blocks, NULL where they are computed again
 
-    def __init__(self, Path path, inputs, rows):
+    def __init__(self, Path path, Inputs inputs, rows):
         self.path, self.inputs, self.rows = path, inputs, rows
         self.stops = numpy.full(len(rows) + TE_LANES, path.end, numpy.uint32)
 
@@ -56,8 +57,8 @@ cdef class Lanes:
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
         cdef Py_ssize_t between = 1 + BETWEEN // p.end
-        cdef Py_ssize_t width = self.inputs.shape[1], out_width = out.shape[1], outs = len(registers)
-        cdef const double *x = <const double *> PyArray_DATA(<ndarray> self.inputs)
+        cdef Py_ssize_t width = out.shape[1], outs = len(registers)
+        cdef Lines x = self.inputs.lines
         cdef double *y = <double *> PyArray_DATA(<ndarray> out)
         cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
         cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
@@ -75,12 +76,12 @@ cdef class Lanes:
                     first, count = b * TE_LANES, min(<Py_ssize_t> TE_LANES, n - b * TE_LANES)
                     if keeps:
                         at = v + b * p.end
-                    load_rows(at, x, width, rows + first, count, p.first)
+                    load_rows(at, &x, rows + first, count, p.first)
                     te_run_lanes(&bodies, p.op, p.operands, p.constants, at, p.first, p.end, stops + first)
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
-                                y[leaf[k] * out_width + rows[first + l]] = at[places[k]][l]
+                                y[leaf[k] * width + rows[first + l]] = at[places[k]][l]
               look(stopped)
         finally:
             if keeps:
@@ -94,8 +95,8 @@ cdef class Lanes:
         cdef Path p = self.path
         cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, start, first, count
         cdef Py_ssize_t between = 1 + BETWEEN // p.end
-        cdef Py_ssize_t width = self.inputs.shape[1], ct_width = cotangents.shape[1], outs = len(registers)
-        cdef const double *x = <const double *> PyArray_DATA(<ndarray> self.inputs)
+        cdef Py_ssize_t width = cotangents.shape[1], outs = len(registers)
+        cdef Lines x = self.inputs.lines
         cdef const double *dy = <const double *> PyArray_DATA(<ndarray> cotangents)
         cdef double *dx = <double *> PyArray_DATA(<ndarray> out)
         cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
@@ -125,17 +126,16 @@ cdef class Lanes:
                     if self.kept != NULL:
                         v = self.kept + b * p.end
                     else:
-                        load_rows(v, x, width, rows + first, count, p.first)
+                        load_rows(v, &x, rows + first, count, p.first)
                         te_run_lanes(&bodies, p.op, p.operands, p.constants, v, p.first, p.end, again)
                     for k in range(outs):
                         for l in range(count):
                             if stops[first + l] == p.end:
-                                ct[places[k]][l] += dy[leaf[k] * ct_width + rows[first + l]]
+                                ct[places[k]][l] += dy[leaf[k] * width + rows[first + l]]
                     memset(ct, 0, sizeof(te_row))
                     if top >= p.first:
                         te_run_lanes_back(&bodies, p.op, p.operands, p.constants, v, ct, top, p.first)
                     store_rows(dx, width, ct, rows + first, stops + first, count, p)
-                    memset(ct, 0, p.first * sizeof(te_row))
               look(stopped)
             done = True
         finally:
@@ -155,36 +155,42 @@ cdef int look(object stopped) except -1:
     return 0
 
 
-cdef void load_rows(te_row *v, const double *x, Py_ssize_t width, const Py_ssize_t *rows, Py_ssize_t count,
-                    uint32_t first) noexcept nogil:
+cdef struct Lines:          # of `Inputs`
+    const double *rows
+    const double *numbers
+    const uint32_t *mapped
+    Py_ssize_t count, width
+
+
+cdef void load_rows(te_row *v, const Lines *x, const Py_ssize_t *rows, Py_ssize_t count, uint32_t first) noexcept nogil:
     """Load a block of arguments; the lanes that are over repeat the last one."""
-    cdef uint32_t k
+    cdef Py_ssize_t k
+    cdef uint32_t after = 1
     cdef int l
-    if are_neighbours(rows, count):
-        for k in range(1, first):
-            memcpy(v[k], x + (k - 1) * width + rows[0], sizeof(te_row))
-        return
-    for k in range(1, first):
+    for k in range(x.count):
+        te_spread(v, x.numbers, after, x.mapped[k])
+        after = x.mapped[k] + 1
         for l in range(TE_LANES):
-            v[k][l] = x[(k - 1) * width + rows[min(<Py_ssize_t> l, count - 1)]]
+            v[x.mapped[k]][l] = x.rows[k * x.width + rows[min(<Py_ssize_t> l, count - 1)]]
+    te_spread(v, x.numbers, after, first)
 
 
-
-cdef void store_rows(double *x, Py_ssize_t width, const te_row *ct, const Py_ssize_t *rows, const uint32_t *stops,
+cdef void store_rows(double *x, Py_ssize_t width, te_row *ct, const Py_ssize_t *rows, const uint32_t *stops,
                      Py_ssize_t count, Path path) noexcept nogil:
-    """Store the cotangents of a block of arguments, of the lanes that took the path to its end."""
+    """Take the cotangents of a block of arguments, of the lanes that took the path to its end; leave zeros."""
     cdef uint32_t k, end = path.end
     cdef int l
     cdef bint every = are_neighbours(rows, count)
     for l in range(count):
         every = every and stops[l] == end
+    if every:
+        te_take(x + rows[0], width, ct, path.first)
+        return
     for k in range(1, path.first):
-        if every:
-            memcpy(x + (k - 1) * width + rows[0], ct[k], sizeof(te_row))
-            continue
         for l in range(count):
             if stops[l] == end:
-                x[(k - 1) * width + rows[l]] = ct[k][l]
+                x[k * width + rows[l]] = ct[k][l]
+    memset(ct, 0, path.first * sizeof(te_row))
 
 
 cdef bint are_neighbours(const Py_ssize_t *rows, Py_ssize_t count) noexcept nogil:
@@ -281,7 +287,7 @@ cdef class Columns(Reader):
     """
 
     cdef double *v
-    cdef list columns       # an array for each input that has lanes, None for the others
+    cdef dict columns       # an array for each input that has lanes
     cdef tuple known
     cdef Py_ssize_t at, lanes
     cdef bint mapped, shared    # which numbers the argument may contain
@@ -311,23 +317,88 @@ cdef class Columns(Reader):
         return Reader.floats(self, s, values)
 
 
-cdef int fill_rows(double *x, Py_ssize_t lanes, const double *v, list columns) except -1:
-    """Store a row for each input: its column, or its value as often as there are lanes."""
-    cdef Py_ssize_t i, l, stride
-    cdef const char *column
-    for i in range(1, PyList_GET_SIZE(columns)):
-        one = <object> PyList_GET_ITEM(columns, i)
-        column, stride = <const char *> &v[i], 0
-        if one is not None:
-            column, stride = <const char *> PyArray_DATA(<ndarray> one), PyArray_STRIDES(<ndarray> one)[0]
-        for l in range(lanes):
-            memcpy(x + l, column + l * stride, sizeof(double))
-        x += lanes
+@cython.final
+cdef class Inputs:
+    """The arguments of all lanes: a row for each input that has lanes, and one number for each that lanes share.
+
+    Attributes
+    ----------
+    mapped : array of uint32
+        The registers of the inputs that have lanes, in their order.
+    rows : array (mapped, lanes) of float64
+    numbers : array of float64
+        By register; it has no numbers where inputs have lanes.
+    """
+
+    cdef Plan plan
+    cdef readonly ndarray mapped, rows, numbers
+    cdef Lines lines
+
+    cdef int fill(self, Columns reader) except -1:
+        """Copy what has been read."""
+        cdef Py_ssize_t k, n = self.plan.inputs + 1
+        cdef list registers = sorted(reader.columns)
+        self.rows, self.numbers = numpy.empty((len(registers), reader.lanes)), numpy.empty(n)
+        self.mapped = numpy.array(registers, numpy.uint32)
+        self.lines = Lines(<double *> PyArray_DATA(self.rows), <double *> PyArray_DATA(self.numbers),
+                           <uint32_t *> PyArray_DATA(self.mapped), len(registers), reader.lanes)
+        memcpy(PyArray_DATA(self.numbers), reader.v, n * sizeof(double))
+        for k in range(self.lines.count):
+            copy_column(<double *> self.lines.rows + k * reader.lanes, <ndarray> reader.columns[registers[k]])
+        return 0
+
+    cdef Py_ssize_t row_from(self, uint32_t register) noexcept:
+        """The first row of a register that is not lower."""
+        cdef Py_ssize_t low = 0, high = self.lines.count, middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.lines.mapped[middle] < register:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def arguments(self, rows, ndarray numbers, bint known):
+        """Arguments that consist of `rows` and `numbers`.
+
+        Parameters
+        ----------
+        rows : array of float64
+            For the inputs that have lanes.
+        numbers : array of float64
+            By register, for those that lanes share.
+        known : bool
+            Whether the discrete leaves are those of the recording; otherwise they are None, as in cotangents.
+        """
+        cdef Filled leaves = Filled.__new__(Filled)
+        leaves.plan, leaves.cotangent, leaves.inputs = self.plan, <double *> PyArray_DATA(numbers), self
+        leaves.rows = list(rows)
+        leaves.known, leaves.left = self.plan.known if known else None, len(self.plan.known)
+        found = [build(<Layout> layout, leaves) for layout in self.plan.primals[::-1]]
+        return tuple(found[::-1])
+
+    def cotangents(self, ndarray found):
+        """The cotangents of the arguments, from a row for each register: the sum over all lanes where they share a number."""
+        cdef ndarray sums = numpy.empty_like(self.numbers)
+        cdef const double *rows = <const double *> PyArray_DATA(found)
+        cdef double *out = <double *> PyArray_DATA(sums)
+        cdef Py_ssize_t k, after = 1, until
+        for k in range(self.lines.count + 1):
+            until = self.lines.mapped[k] if k < self.lines.count else len(sums)
+            add_up(until - after, self.lines.width, 1, rows + after * self.lines.width, out + after, 1.0)
+            after = until + 1
+        return self.arguments(found[self.mapped], sums, False)
+
+
+cdef int copy_column(double *x, ndarray column) except -1:
+    cdef Py_ssize_t l, stride = PyArray_STRIDES(column)[0]
+    for l in range(PyArray_DIMS(column)[0]):
+        memcpy(x + l, <const char *> PyArray_DATA(column) + l * stride, sizeof(double))
     return 0
 
 
-def rows_of_arguments(Plan plan, tuple primals, mapped, shared):
-    """A row for each input of a plan of numbers, and whether the lanes share it; None if the arguments have another form.
+def inputs_of_arguments(Plan plan, tuple primals, mapped, shared):
+    """The `Inputs` of a plan of numbers; None if the arguments have another form.
 
     Parameters
     ----------
@@ -337,43 +408,43 @@ def rows_of_arguments(Plan plan, tuple primals, mapped, shared):
         For each argument whether it may contain arrays with an element for each lane, and numbers that lanes share.
     """
     cdef Columns reader = Columns.__new__(Columns)
+    cdef Inputs inputs = Inputs.__new__(Inputs)
     cdef Registers registers
     cdef Py_ssize_t i
     if len(primals) != PyList_GET_SIZE(plan.primals) or plan.forms:
         return None
     registers = plan.take()
     reader.structures, reader.known, reader.v = plan.structures, plan.known, registers.v
-    reader.columns = [None] * (plan.inputs + 1)
+    reader.columns = {}
     for i in range(PyList_GET_SIZE(plan.primals)):
         reader.mapped, reader.shared = mapped[i], shared[i]
         if not reader.read(<Layout> PyList_GET_ITEM(plan.primals, i), primals[i]):
             return None
-    rows = numpy.empty((plan.inputs, reader.lanes))
-    fill_rows(<double *> PyArray_DATA(<ndarray> rows), reader.lanes, registers.v, reader.columns)
+    inputs.plan = plan
+    inputs.fill(reader)
     plan.give(registers)
-    return rows, numpy.array([one is None for one in reader.columns[1:]], bool)
+    return inputs
 
 
 @cython.final
-cdef class Inputs(Leaves):
+cdef class Filled(Cotangents):
     """Leaves of arguments: columns, and numbers that lanes share; the discrete ones are those of the recording, or None."""
 
-    cdef Plan plan
-    cdef list columns
-    cdef ndarray numbers
+    cdef Inputs inputs
+    cdef list rows
     cdef tuple known
     cdef Py_ssize_t left
 
     cdef object scalar(self, uint32_t id):
-        column = <object> PyList_GET_ITEM(self.columns, id - 1)
-        if column is not None:
-            return column
-        return te_float(self.plan.floats() + id, (<const double *> PyArray_DATA(self.numbers))[id - 1])
+        cdef Py_ssize_t k = self.inputs.row_from(id)
+        if k < self.inputs.lines.count and self.inputs.lines.mapped[k] == id:
+            return self.rows[k]
+        return Cotangents.scalar(self, id)
 
-    cdef object double(self, uint32_t id, object cls):
-        if cls is numpy_double and PyList_GET_ITEM(self.columns, id - 1) == <PyObject *> None:
-            return self.numbers[id - 1]
-        return Leaves.double(self, id, cls)
+    cdef list floats(self, uint32_t id, Py_ssize_t n):
+        if self.inputs.row_from(id) < self.inputs.row_from(id + <uint32_t> n):
+            return Leaves.floats(self, id, n)
+        return Cotangents.floats(self, id, n)
 
     cdef object discrete(self):
         if self.known is None:
@@ -382,32 +453,11 @@ cdef class Inputs(Leaves):
         return self.known[self.left]
 
 
-def arguments_of_inputs(Plan plan, list columns, ndarray numbers, bint known):
-    """Arguments with the column of each input, or its number where that is None.
-
-    Parameters
-    ----------
-    plan : Plan
-    columns : list of array or None
-    numbers : array of float64
-    known : bool
-        Whether the discrete leaves are those of the recording; otherwise they are None, as in cotangents.
-    """
-    cdef Inputs leaves = Inputs.__new__(Inputs)
-    cdef Py_ssize_t i
-    cdef list found = []
-    leaves.plan, leaves.columns, leaves.numbers = plan, columns, numbers
-    leaves.known, leaves.left = plan.known if known else None, len(plan.known)
-    for i in range(PyList_GET_SIZE(plan.primals) - 1, -1, -1):
-        found.append(build(<Layout> PyList_GET_ITEM(plan.primals, i), leaves))
-    return tuple(found[::-1])
-
-
 def inputs_of(Plan plan, tuple cotangents):
-    """The cotangent of each input, from those of the arguments."""
+    """The cotangent of each input, from those of the arguments, by register."""
     cdef Py_ssize_t i
     found = numpy.full(plan.inputs + 1, -0.0)   # to which any number is added without a change
     for i in range(PyList_GET_SIZE(plan.primals)):
         begin_seeds(<Layout> PyList_GET_ITEM(plan.primals, i), plan.structures, "cotangent",
                     <double *> PyArray_DATA(<ndarray> found)).match(cotangents[i])
-    return found[1:]
+    return found

@@ -15,11 +15,11 @@ cdef class Needs:
         if i:
             self.registers[i] = 1
 
-    cdef int operand(self, Operand o) except -1:
-        if o.view is not None:
-            self.keep(self.part.slot(o.view.storage, o.epoch))
-        else:
-            self.register(o.id)
+    cdef int operand(self, object o) except -1:
+        if type(o) is View:
+            self.keep(self.part.slot((<View> o).storage, (<View> o).epoch))
+        elif type(o) is Operand:
+            self.register((<Operand> o).id)
         return 0
 
     cdef int keep(self, uint32_t slot) except -1:
@@ -75,11 +75,10 @@ cdef class Needs:
             self.keep(self.part.slot(what[1], what[2]))
         for item in what:
             for o in item if type(item) is list else (item,):
-                if type(o) is Operand:
-                    self.operand(<Operand> o)
+                self.operand(o)
         return 0
 
-    cdef int computed(self, uint32_t k, Operand a, Operand b, ElementwiseRecord record) except -1:
+    cdef int computed(self, uint32_t k, object a, object b, ElementwiseRecord record) except -1:
         """Mark the operands of an elementwise operation, which reads them last if nothing has marked them."""
         if record.v != NULL:
             self.kept[self.part.slot(record.result, 0)] = 1
@@ -89,12 +88,11 @@ cdef class Needs:
             self.read(k, b, record.b.values.data != NULL)
         return 0
 
-    cdef int read(self, uint32_t k, Operand o, bint keeps) except -1:
+    cdef int read(self, uint32_t k, object o, bint keeps) except -1:
         cdef uint32_t slot
-        if o.view is None:
-            self.register(o.id)
-            return 0
-        slot = self.part.slot(o.view.storage, o.epoch)
+        if type(o) is Operand:
+            return self.operand(o)
+        slot = self.part.slot((<View> o).storage, (<View> o).epoch)
         if not self.slots[slot]:
             self.last_reads[k].append(slot)
         self.slots[slot] = 1
@@ -163,7 +161,7 @@ cdef int find_needed(Path path) except -1:
     written = {part.accesses[k].slot for k in range(part.access_count) if part.accesses[k].writes}
     for what, _ in part.steps:
         if what[0] == WRITTEN or what[0] == ADDED:
-            written.add(part.slot((<Operand> what[1]).view.storage, (<Operand> what[1]).epoch))
+            written.add(part.slot((<View> what[1]).storage, (<View> what[1]).epoch))
     for k in range(len(part.steps)):
         what = part.steps[k][0]
         if what[0] == MADE and part.slot(what[1], 0) not in written:

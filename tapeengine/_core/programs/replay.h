@@ -16,7 +16,7 @@
 
 /* The module around these loops is compiled for size; its flags hold in them too unless they are set again. */
 #if defined(__GNUC__) && !defined(__clang__)
-#define TE_HOT __attribute__((optimize("O2", "caller-saves")))
+#define TE_HOT __attribute__((optimize("O2", "caller-saves", "no-crossjumping")))
 #else
 #define TE_HOT
 #endif
@@ -39,6 +39,13 @@ static inline int te_same_bits(double a, double b) {
     return x == y;
 }
 
+/* Whether a number is zero, without a test for NaN. */
+static inline int te_is_zero(double a) {
+    uint64_t x;
+    memcpy(&x, &a, sizeof x);
+    return x << 1 == 0;
+}
+
 /* Operations that call C's library: one copy, not inlined into the loops. */
 #if defined(__GNUC__)
 #define TE_ONCE __attribute__((noinline))
@@ -54,6 +61,8 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
     ((op) == OP_ADD || (op) == OP_SUB || (op) == OP_MUL || (op) == OP_DIV || (op) == OP_NEG || (op) == OP_ABS ||          \
      (op) == OP_MAXIMUM || (op) == OP_MINIMUM || (op) == OP_SQRT || (op) == OP_EXP || (op) == OP_LOG || (op) == OP_SIN || \
      (op) == OP_COS || (op) == OP_RELU)
+/* Those after which the reverse loop jumps directly to the next one. */
+#define TE_MOSTLY(op) ((op) == OP_ADD || (op) == OP_SUB || (op) == OP_MUL || (op) == OP_DIV || (op) == OP_NEG)
 
 /* Each instruction jumps directly to the next if the compiler supports it. The processor then predicts the jumps
    better, a factor of two in the reverse loop. `TE_LABEL` is an opcode's label, `TE_GO` jumps to that of instruction i. */
@@ -61,9 +70,11 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 #define TE_LABEL(code, label) case code: at_##label:
 #define TE_TO(label) (int)((char *)&&at_##label - (char *)&&at_ADD)
 #define TE_GO goto *(void *)((char *)&&at_ADD + places[op[i]])
-#define TE_PLACE_ONE(NAME, f) [OP_##NAME] = TE_TO(NAME),
-#define TE_PLACE_TWO(NAME, f) \
-    [OP_##NAME] = TE_TO(NAME), [OP_##NAME + TE_RIGHT] = TE_TO(NAME##_RIGHT), [OP_##NAME + TE_LEFT] = TE_TO(NAME##_LEFT),
+#define TE_AT(NAME, label) (TE_OFTEN(OP_##NAME) ? TE_TO(label) : TE_TO(SELDOM))
+#define TE_PLACE_ONE(NAME, f) [OP_##NAME] = TE_AT(NAME, NAME),
+#define TE_PLACE_TWO(NAME, f)                                                                          \
+    [OP_##NAME] = TE_AT(NAME, NAME), [OP_##NAME + TE_RIGHT] = TE_AT(NAME, NAME##_RIGHT),               \
+    [OP_##NAME + TE_LEFT] = TE_AT(NAME, NAME##_LEFT),
 #else
 #define TE_LABEL(code, label) case code:
 #define TE_GO goto again
@@ -106,7 +117,9 @@ TE_HOT static uint32_t te_replay(const uint8_t *op, const te_operands *operands,
     te_operands x;
     if (i >= end) return end;
     x = operands[i];
-#if !defined(__GNUC__)
+#if defined(__GNUC__)
+    TE_GO;
+#else
 again:
 #endif
     switch (op[i]) {
@@ -194,7 +207,7 @@ static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uin
 #define TE_BEFORE                                                                  \
     {                                                                              \
         if (i-- == first) return;                                                  \
-        if ((c = ct[i]) == 0.0) goto at_ZERO;                                      \
+        if (te_is_zero(c = ct[i])) goto at_ZERO;                                   \
         ct[i] = 0.0; /* the array can be used again */                             \
         x = operands[i];                                                           \
         TE_GO;                                                                     \
@@ -209,6 +222,7 @@ static inline double te_share(int selects, double c, double partial) { return se
         const double a = v[x.a], b = b_value, w = v[i];          \
         (void)a, (void)b, (void)w;                               \
         give                                                     \
+        if (!TE_MOSTLY(OP_##NAME)) goto at_ZERO;                 \
         TE_BEFORE                                                \
     }
 #define TE_BACK_ONE(NAME, f) TE_BACK(NAME, OP_##NAME, NAME, 0.0, TE_GIVE_A(NAME))
@@ -223,7 +237,7 @@ TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands
 #if defined(__GNUC__)
     static const int places[256] = {TE_OPS(TE_PLACE_ONE, TE_PLACE_TWO) [TE_CONSTANT ... 255] = TE_TO(NONE)};
 #endif
-    uint32_t i = last + 1;
+    size_t i = (size_t)last + 1; /* as wide as an address, which saves an instruction at each use */
     te_operands x;
     double c;
 at_ZERO:

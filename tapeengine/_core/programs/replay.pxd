@@ -5,7 +5,6 @@ from tapeengine._core.structures.interleave cimport Layout, Step
 from tapeengine._core.sweeps.trace cimport Backpropagator
 from tapeengine._core.tape.accumulation cimport Reverse, View
 from tapeengine._core.tape.tape cimport Tape
-from tapeengine._core.arrays.storing cimport Operand
 from tapeengine._core.tape.numpy_c cimport ndarray
 
 cdef extern from "replay.h" nogil:
@@ -58,6 +57,8 @@ cdef extern from "lanes.h" nogil:
     enum:
         TE_LANES
     ctypedef double te_row[TE_LANES]
+    void te_spread(te_row *v, const double *numbers, uint32_t first, uint32_t end)
+    void te_take(double *x, Py_ssize_t width, te_row *ct, uint32_t end)
     void te_run_lanes(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
                       te_row *v, uint32_t first, uint32_t end, uint32_t *stop)
     void te_run_lanes_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands,
@@ -105,7 +106,7 @@ cdef class Arena:
     cdef Path path
     cdef int release(self) except -1
     cdef ndarray shown(self, View view, uint32_t epoch)
-    cdef object operand(self, Operand o)
+    cdef object operand(self, object o)
 
 cdef struct Dead:           # an operation that a path leaves out
     uint32_t at             # its register in the whole path, to which its operands belong as well

@@ -565,7 +565,6 @@ cdef tuple known_of_all(list layouts, tuple values, object structures, list form
     return tuple(found)
 
 
-@cython.final
 cdef class Cotangents(Leaves):
     """Leaves that are cotangents of a plan's inputs."""
 

@@ -94,15 +94,13 @@ def array_notes(Path path):
 def parts_of(x):
     # The attributes of a view, of an operand, or of a record.
     cdef View v
-    cdef Operand o
     cdef ArrayRecord record
     if type(x) is View:
         v = x
         return (v.storage, v.offset, v.shape, tuple([v.dims[v.ndim + k] for k in range(v.ndim)]), v.whole,
-                v.type == NPY_DOUBLE and not v.imaginary)
+                v.type == NPY_DOUBLE and not v.imaginary, v.epoch, v.written or v.python)
     if type(x) is Operand:
-        o = x
-        return o.view, o.epoch, o.written or o.python, o.id, o.constant
+        return (<Operand> x).id, (<Operand> x).constant
     record = x
     divisor = (<SumRecord> record).divisor if type(x) is SumRecord else 0.0
     return record.reads(), record.writes(), divisor

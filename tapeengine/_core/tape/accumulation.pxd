@@ -9,6 +9,9 @@ cdef class View:            # the geometry of an array within its storage; holds
     cdef bint whole         # C-contiguous, and all of the storage
     cdef bint imaginary     # the imaginary parts of a complex storage
     cdef bint number        # a number, which is no array of shape ()
+    cdef uint32_t epoch     # in a recording, when an operation reads it: of its storage,
+    cdef bint written       # whether the storage was written before, so that a record keeps a copy,
+    cdef bint python        # and whether the array stands for a complex number of Python
     cdef Py_ssize_t offset  # in bytes
     cdef Py_ssize_t few[8]
     cdef Py_ssize_t *dims   # shape, then strides in bytes
