@@ -615,6 +615,8 @@ cdef tuple written(Path path, double *v, list duals):
     cdef uint32_t i
     try:
         tape.open(2)
+        if h.guards != NULL:
+            h.guards.lost = b"it differentiates a staged program"
         reserve(h, path.first - 1)
         for i in range(1, path.first):
             ids[i] = i

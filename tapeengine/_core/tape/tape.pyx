@@ -12,11 +12,11 @@ from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, import_array, ndarray
 
-from tapeengine._core.tape.guards cimport TE_SELECTION
+from tapeengine._core.tape.guards cimport TE_CALL, TE_SELECTION, TE_STEP
 from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_names
 
 from array import array
-from bisect import insort
+from bisect import bisect_left, insort
 from importlib import import_module
 
 from tapeengine.errors import TapeLimitError, TraceError
@@ -182,9 +182,51 @@ cdef Head *innermost_here() noexcept:
 
 cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
     """Record a guard if the trace is a recording."""
-    cdef Guards *guards = h.guards
-    if guards == NULL:
+    if h.guards == NULL or (traces.recordings > 1 and kind < TE_CALL and is_elsewhere(h, kind, a, b, c)):
         return 0
+    return add_guard(h, kind, a, b, c)
+
+
+cdef bint is_elsewhere(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
+    """Add a guard to another tape, if the order of guards asks for it; return whether it is done.
+
+    The guards of an inner trace go to the tape around it with its records, when it ends. A guard on that tape that comes
+    later waits with them. Guards on what an inner trace has from that tape do not wait, unless others do.
+    """
+    cdef Py_ssize_t i
+    cdef Head *inner
+    cdef uint32_t tag = 0
+    for i in range(traces.count - 1, -1, -1):
+        inner = traces.live[i]
+        if inner.guards != NULL and inner.thread == h.thread and inner.guards.count > inner.guards.copied:
+            if inner.tag <= h.tag:
+                return False
+            add_guard(inner, TE_STEP, 0, 0, <double> len(tape_of(inner).noted))
+            tape_of(inner).noted.append((h.tag, kind, a, b, c))
+            return True
+    if h.guards.inner and linked(tape_of(h), &a, &tag) and linked(tape_of(h), &b, &tag):
+        inner = head_of(tag)
+        if inner != NULL:
+            guard(inner, kind, a, b, c)
+            return True
+    return False
+
+
+cdef bint linked(Tape tape, uint32_t *id, uint32_t *tag) except -1:
+    """Replace an id by that of an outer trace to which it is linked, the same for all; False if it is not."""
+    cdef Py_ssize_t k
+    if id[0] == 0:
+        return True
+    sources = tape.link_sources or []
+    k = bisect_left(sources, (id[0],))
+    if k == len(sources) or sources[k][0] != id[0] or tag[0] not in (0, sources[k][1]):
+        return False
+    tag[0], id[0] = sources[k][1], sources[k][2]
+    return True
+
+
+cdef int add_guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
+    cdef Guards *guards = h.guards
     if guards.count == guards.room:
         room = 2 * guards.room if guards.room else 64
         each = realloc(guards.each, room * sizeof(Guard))
@@ -303,12 +345,14 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
     return 0
 
 
-cdef void lose_recordings(unsigned long thread) noexcept:
-    """Mark a thread's recordings as lost: what a program learns within an inner trace leaves no guard on them."""
+cdef bint records_here() noexcept:
+    """Whether a recording is open in this thread."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
     cdef Py_ssize_t i
-    for i in range(traces.count):
+    for i in range(traces.count if traces.recordings else 0):
         if traces.live[i].guards != NULL and traces.live[i].thread == thread:
-            traces.live[i].guards.lost = b"it differentiates a part of itself"
+            return True
+    return False
 
 
 cdef int room_for_one() except -1:
@@ -331,8 +375,6 @@ cdef int register(Head *h) except -1:
     if traces.next_tag == 0:
         raise TapeLimitError("all tags of traces are used up, and a trace is still open: end it first")
     h.thread = PyThread_get_thread_ident()
-    if traces.recordings:
-        lose_recordings(h.thread)
     h.tag = traces.next_tag
     traces.next_tag += 1
     traces.live[traces.count] = h
@@ -404,7 +446,7 @@ cdef class Tape:
         self.keeps_values = order >= 2
         grow(&self.head)
         register(&self.head)
-        return self.note_guards() if order >= 3 else 0
+        return self.note_guards(order < 3) if order >= 3 or records_here() else 0
 
     cdef int continue_from(self, Tape tape, uint32_t tag) except -1:
         """Make the duals of a finished trace live again in this thread, under the old tag, until `close`.
@@ -433,15 +475,16 @@ cdef class Tape:
             i -= 1
         traces.live[i] = h
         traces.count += 1
-        return 0
+        return self.note_guards(True) if tape.head.guards != NULL and tape.head.guards.inner and records_here() else 0
 
-    cdef int note_guards(self) except -1:
-        """Make the open trace a recording, which notes the values that the program looks at."""
+    cdef int note_guards(self, bint inner) except -1:
+        """Make the open trace a recording, which notes the values that the program looks at, or one within a recording."""
         self.head.guards = <Guards *> calloc(1, sizeof(Guards))
         if self.head.guards == NULL:
             raise MemoryError("no memory for the guards of a recording")
         self.head.guards.each, self.head.guards.room = spare_guards.each, spare_guards.room
         spare_guards.each, spare_guards.room = NULL, 0
+        self.head.guards.inner, self.head.guards.copied = inner, 0 if inner else PY_SSIZE_T_MAX
         traces.recordings += 1
         self.noted, self.copied = [], {}
         return 0
