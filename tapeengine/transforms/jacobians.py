@@ -317,7 +317,7 @@ def _items(form: Form, value: Any) -> list[Any]:
 
 def _number_of_python(x: Any) -> Any:
     if type(x) is Dual:  # a copy: the program may have the same number as one of numpy's
-        return as_python(with_value(x, value_of(x)))
+        return as_python(x * 1.0)
     return x.item() if hasattr(x, "item") else x
 
 
