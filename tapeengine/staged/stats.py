@@ -28,7 +28,7 @@ class Stats:
     dead : int
         The operations on numbers that nothing needs, neither a value nor a check, which are left out.
     shared : int
-        The operations and checks of numbers that repeat others, with `share`.
+        The operations on numbers that repeat others, with `share`.
     native : int
         The paths that run by native code.
     nbytes : int

@@ -28,27 +28,23 @@ cdef bint has_numbers_only(Path path):
 
 cdef Path shared(Path path):
     """The path in which an operation that repeats another is that one; what a path shares depends on what precedes alone."""
-    cdef uint32_t *registers = NULL
-    cdef uint32_t *table = NULL
-    cdef uint32_t i, mask = 1, end
+    cdef uint32_t *registers
+    cdef uint32_t i, mask = 1
     cdef Path made
     if not has_numbers_only(path):
         return path
     while mask < 2 * (path.end - path.first):
         mask = 2 * mask + 1
+    registers = <uint32_t *> zeros_for(<size_t> path.end + mask + 1, sizeof(uint32_t), "registers")
     try:
-        registers = <uint32_t *> zeros_for(path.end, sizeof(uint32_t), "registers")
-        table = <uint32_t *> zeros_for(<size_t> mask + 1, sizeof(uint32_t), "instructions")
         for i in range(path.first):
             registers[i] = i
-        end = te_merge(path.op, path.operands, registers, table, mask, path.first, path.end)
-        made = renumbered(path, end, registers)
-        made.shared = path.end - end
-        made.guards = sum([made.op[i] > TE_CONSTANT for i in range(made.first, end)])
+        i = te_merge(path.op, path.operands, registers, registers + path.end, mask, path.first, path.end)
+        made = renumbered(path, i, registers)
+        made.shared = path.end - i
         return made
     finally:
         free(registers)
-        free(table)
 
 
 cdef Path without_dead(Path path):

@@ -13,7 +13,7 @@ from libc.string cimport memset
 
 from tapeengine._core.tape.guards cimport (
     TE_CALL, TE_EXACT, TE_FINITE, TE_INFINITE, TE_LT_FALSE, TE_LT_TRUE, TE_NAN, TE_ROUND, TE_SELECTION,
-    TE_STEP, TE_TRUNC,
+    TE_TRUNC,
 )
 from tapeengine._core.tape.opcodes cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG, OP_RINT, op_arities, op_codes, op_da, op_db,
@@ -21,13 +21,16 @@ from tapeengine._core.tape.opcodes cimport (
 )
 from tapeengine._core.tape.tape cimport (
     Guard, Guards, Head, INPUT, Record, SPECIAL, Tape, first_id, guard, head_of, op_at, record1, record2, record_at,
-    record_selection, record_special, tape_of, value_at,
+    record_selection, record_special, tape_of, traces, value_at,
 )
 
 from tapeengine.errors import TraceError
 
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
+
+cdef enum:
+    WAITING = 0x200     # of a guard on a tape around, whose tag it has in place of `at`
 
 cdef extern from "ops_recorded.h":
     te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
@@ -76,18 +79,18 @@ cdef int decide(Head *h, int op, te_scalar a, te_scalar b) except -1:
     if h.guards == NULL or (a.id == 0 and b.id == 0):
         return 0
     if op == OP_RINT:
-        return guard(h, TE_ROUND, a.id, 0, op_value(op, a.value, 0.0))
+        return look_in_order(h, TE_ROUND, a.id, 0, op_value(op, a.value, 0.0))
     if op == OP_COPYSIGN:
         a = constant(0.0)
     if is_less(h, a, b) or is_less(h, b, a):
         return 0
     if a.id:
-        guard(h, TE_EXACT, a.id, 0, a.value)
-    return guard(h, TE_EXACT, b.id, 0, b.value) if b.id else 0
+        look_in_order(h, TE_EXACT, a.id, 0, a.value)
+    return look_in_order(h, TE_EXACT, b.id, 0, b.value) if b.id else 0
 
 
 cdef bint is_less(Head *h, te_scalar a, te_scalar b) except -1:
-    guard(h, TE_LT_TRUE if a.value < b.value else TE_LT_FALSE, a.id, b.id, b.value if a.id else a.value)
+    look_in_order(h, TE_LT_TRUE if a.value < b.value else TE_LT_FALSE, a.id, b.id, b.value if a.id else a.value)
     return a.value < b.value
 
 
@@ -145,13 +148,29 @@ cdef Copies copy_out(Tape tape):
     """Repeat on the outer tape the records that depend on its duals; None if none does."""
     cdef Head *h = &tape.head
     cdef Head *outer = outer_of(tape)
+    cdef Copies copies = copy_links(tape)
+    cdef uint32_t i, first = first_id(h)
+    if outer != NULL and outer.guards != NULL and h.guards != NULL and h.guards.lost != NULL:
+        outer.guards.lost = h.guards.lost
+    if copies is None:
+        copy_guards(tape, None, outer, h.count)
+        return None
+    for i in range(max(copies.count, h.inputs + 1, first), h.count):
+        if not copy_guards(tape, copies, outer, i) and op_at(h, i) < SPECIAL:
+            copies.ids[i - first] = copy_record(tape, copies, outer, i)
+    copy_guards(tape, copies, outer, h.count)
+    copies.count = h.count
+    return copies
+
+
+cdef Copies copy_links(Tape tape):
+    """Where the duals of the outer tape are on it; None if there are none."""
+    cdef Head *h = &tape.head
+    cdef Head *outer = outer_of(tape)
     cdef Copies copies
     cdef Py_ssize_t links
     cdef uint32_t i, id, tag, first = first_id(h)
-    if outer != NULL and outer.guards != NULL and h.guards != NULL and h.guards.lost != NULL:
-        outer.guards.lost = h.guards.lost
     if outer == NULL or not has_links(tape):
-        copy_guards(tape, None, outer, h.count)
         return None
     copies = tape.copies
     if copies is None or copies.tag != outer.tag:
@@ -164,11 +183,6 @@ cdef Copies copy_out(Tape tape):
             copies.ids[i - first] = carried(outer, tag, id, value_at(h, i))
         links += 1
         copies.links = links    # set last: a thread that interrupts here copies the same link once more
-    for i in range(max(copies.count, h.inputs + 1, first), h.count):
-        if not copy_guards(tape, copies, outer, i) and op_at(h, i) < SPECIAL:
-            copies.ids[i - first] = copy_record(tape, copies, outer, i)
-    copy_guards(tape, copies, outer, h.count)
-    copies.count = h.count
     return copies
 
 
@@ -210,41 +224,60 @@ cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) exc
     return 0
 
 
+cdef int look_in_order(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
+    """Record that the program learns something about values of a trace, on a recording or within one.
+
+    The guards of an inner trace go to the tape around it with its records. A later guard on that tape waits with them. A
+    guard on what is on the tape around goes there at once, unless others wait.
+    """
+    cdef Head *inner
+    cdef Copies copies
+    cdef Py_ssize_t i
+    cdef uint32_t first
+    if h.guards == NULL or traces.recordings == 1:
+        return guard(h, kind, a, b, c)
+    for i in range(traces.count - 1, -1, -1):
+        inner = traces.live[i]
+        if inner.guards != NULL and inner.thread == h.thread and inner.guards.count > inner.guards.copied:
+            if inner.tag <= h.tag:
+                return guard(h, kind, a, b, c)
+            guard(inner, kind | WAITING, a, b, c)
+            inner.guards.each[inner.guards.count - 1].at = h.tag
+            return 0
+    copies, first = copy_links(tape_of(h)) if h.guards.inner else None, first_id(h)
+    if copies is None or a < first and a or b < first and b or a and not copies.ids[a - first] or b and not copies.ids[b - first]:
+        return guard(h, kind, a, b, c)
+    return look_in_order(head_of(copies.tag), kind, copies.ids[a - first] if a else 0, copies.ids[b - first] if b else 0, c)
+
+
 cdef bint copy_guards(Tape tape, Copies copies, Head *outer, uint32_t i) except -1:
     """Repeat the guards before a record on the outer tape; whether that has copied the record, which is a selection."""
     cdef Guards *guards = tape.head.guards
     cdef Guard *g
+    cdef Head *h
     cdef te_scalar a, b
     cdef bint selects = False
-    cdef Py_ssize_t k = guards.copied if guards != NULL else 0
-    while guards != NULL and guards.inner and k < guards.count and guards.each[k].at <= i:
+    cdef Py_ssize_t k = guards.copied if guards != NULL and guards.inner else PY_SSIZE_T_MAX
+    while guards != NULL and k < guards.count and (guards.each[k].kind & WAITING or guards.each[k].at <= i):
         g = &guards.each[k]
         k += 1
         guards.copied = PY_SSIZE_T_MAX      # so that they do not wait
-        if g.kind == TE_STEP:
-            pass_guard(tape.noted[<Py_ssize_t> g.c])
-        if copies is None or g.kind == TE_STEP:
-            guards.copied = k
-            continue
-        a, b = copied(tape, copies, outer, g.a, g.c), copied(tape, copies, outer, g.b, g.c)
-        selects = g.kind >= TE_SELECTION
-        if a.id == 0 and b.id == 0:
-            selects = False
-        elif selects:
-            copy_selection(tape, copies, outer, g.kind & ~TE_SELECTION, a, b, i)
-        elif g.kind == TE_CALL:
-            copy_call(tape, copies, outer, a.id, tape.noted[<Py_ssize_t> g.c])
-        else:
-            guard(outer, g.kind, a.id, b.id, g.c if g.kind >= TE_TRUNC else b.value if a.id else a.value)
+        selects = False
+        if g.kind & WAITING:
+            h = head_of(g.at)
+            if h != NULL:
+                look_in_order(h, g.kind & ~WAITING, g.a, g.b, g.c)
+        elif copies is not None:
+            a, b = copied(tape, copies, outer, g.a, g.c), copied(tape, copies, outer, g.b, g.c)
+            selects = g.kind >= TE_SELECTION and (a.id != 0 or b.id != 0)
+            if selects:
+                copy_selection(tape, copies, outer, g.kind & ~TE_SELECTION, a, b, i)
+            elif g.kind == TE_CALL and a.id:
+                copy_call(tape, copies, outer, a.id, tape.noted[<Py_ssize_t> g.c])
+            elif (a.id or b.id) and g.kind != TE_CALL:
+                look_in_order(outer, g.kind, a.id, b.id, g.c if g.kind >= TE_TRUNC else b.value if a.id else a.value)
         guards.copied = k
     return selects
-
-
-cdef int pass_guard(tuple waiting) except -1:
-    """Add a guard of a tape that waited for those of an inner trace."""
-    tag, kind, a, b, c = waiting
-    cdef Head *h = head_of(tag)
-    return guard(h, kind, a, b, c) if h != NULL else 0
 
 
 cdef inline te_scalar copied(Tape tape, Copies copies, Head *outer, uint32_t id, double c):
@@ -321,8 +354,8 @@ cdef inline te_scalar seen(Head *h, Copies copies, uint32_t i) noexcept:
 cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar partial) except -1:
     """Add cotangent * partial; a zero cotangent contributes zero even where the partial is not finite."""
     if outer.guards != NULL and partial.id and (cotangent.id or cotangent.value == 0.0):
-        guard(outer, TE_FINITE if isfinite(partial.value) else TE_NAN if partial.value != partial.value else TE_INFINITE,
-              partial.id, 0, 0.0)
+        look_in_order(outer, TE_FINITE if isfinite(partial.value) else TE_NAN if partial.value != partial.value
+                      else TE_INFINITE, partial.id, 0, 0.0)
         if not isfinite(partial.value):
             decide(outer, OP_NEG, cotangent, constant(0.0))
     if cotangent.value == 0.0 and not isfinite(partial.value):

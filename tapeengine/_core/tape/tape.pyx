@@ -12,11 +12,11 @@ from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, import_array, ndarray
 
-from tapeengine._core.tape.guards cimport TE_CALL, TE_SELECTION, TE_STEP
+from tapeengine._core.tape.guards cimport TE_SELECTION
 from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_names
 
 from array import array
-from bisect import bisect_left, insort
+from bisect import insort
 from importlib import import_module
 
 from tapeengine.errors import TapeLimitError, TraceError
@@ -182,51 +182,9 @@ cdef Head *innermost_here() noexcept:
 
 cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
     """Record a guard if the trace is a recording."""
-    if h.guards == NULL or (traces.recordings > 1 and kind < TE_CALL and is_elsewhere(h, kind, a, b, c)):
-        return 0
-    return add_guard(h, kind, a, b, c)
-
-
-cdef bint is_elsewhere(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
-    """Add a guard to another tape, if the order of guards asks for it; return whether it is done.
-
-    The guards of an inner trace go to the tape around it with its records, when it ends. A guard on that tape that comes
-    later waits with them. Guards on what an inner trace has from that tape do not wait, unless others do.
-    """
-    cdef Py_ssize_t i
-    cdef Head *inner
-    cdef uint32_t tag = 0
-    for i in range(traces.count - 1, -1, -1):
-        inner = traces.live[i]
-        if inner.guards != NULL and inner.thread == h.thread and inner.guards.count > inner.guards.copied:
-            if inner.tag <= h.tag:
-                return False
-            add_guard(inner, TE_STEP, 0, 0, <double> len(tape_of(inner).noted))
-            tape_of(inner).noted.append((h.tag, kind, a, b, c))
-            return True
-    if h.guards.inner and linked(tape_of(h), &a, &tag) and linked(tape_of(h), &b, &tag):
-        inner = head_of(tag)
-        if inner != NULL:
-            guard(inner, kind, a, b, c)
-            return True
-    return False
-
-
-cdef bint linked(Tape tape, uint32_t *id, uint32_t *tag) except -1:
-    """Replace an id by that of an outer trace to which it is linked, the same for all; False if it is not."""
-    cdef Py_ssize_t k
-    if id[0] == 0:
-        return True
-    sources = tape.link_sources or []
-    k = bisect_left(sources, (id[0],))
-    if k == len(sources) or sources[k][0] != id[0] or tag[0] not in (0, sources[k][1]):
-        return False
-    tag[0], id[0] = sources[k][1], sources[k][2]
-    return True
-
-
-cdef int add_guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
     cdef Guards *guards = h.guards
+    if guards == NULL:
+        return 0
     if guards.count == guards.room:
         room = 2 * guards.room if guards.room else 64
         each = realloc(guards.each, room * sizeof(Guard))
@@ -345,16 +303,6 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
     return 0
 
 
-cdef bint records_here() noexcept:
-    """Whether a recording is open in this thread."""
-    cdef unsigned long thread = PyThread_get_thread_ident()
-    cdef Py_ssize_t i
-    for i in range(traces.count if traces.recordings else 0):
-        if traces.live[i].guards != NULL and traces.live[i].thread == thread:
-            return True
-    return False
-
-
 cdef int room_for_one() except -1:
     """Make room for one more live trace."""
     if traces.count == traces.room:
@@ -444,9 +392,11 @@ cdef class Tape:
         """
         self.keeps_tangents = order >= 1
         self.keeps_values = order >= 2
+        cdef Head *around = innermost_here()
+        cdef bint inner = order < 3 and around != NULL and around.guards != NULL
         grow(&self.head)
         register(&self.head)
-        return self.note_guards(order < 3) if order >= 3 or records_here() else 0
+        return self.note_guards(inner) if order >= 3 or inner else 0
 
     cdef int continue_from(self, Tape tape, uint32_t tag) except -1:
         """Make the duals of a finished trace live again in this thread, under the old tag, until `close`.
@@ -475,7 +425,7 @@ cdef class Tape:
             i -= 1
         traces.live[i] = h
         traces.count += 1
-        return self.note_guards(True) if tape.head.guards != NULL and tape.head.guards.inner and records_here() else 0
+        return self.note_guards(True) if tape.head.guards != NULL and tape.head.guards.inner else 0
 
     cdef int note_guards(self, bint inner) except -1:
         """Make the open trace a recording, which notes the values that the program looks at, or one within a recording."""
