@@ -697,7 +697,9 @@ class Engine(Parallel):
 
         return iterate(self, step, n, x, checkpoints, progress)
 
-    def stage(self, program: Callable[..., Any], *, paths: int = 64, optimise: bool | str = True) -> Staged:
+    def stage(
+        self, program: Callable[..., Any], *, paths: int = 64, optimise: bool | str = True, share: bool = False
+    ) -> Staged:
         """Return a program that records its first call, and replays later ones without running Python code.
 
         The result has the same bits as the program's. A replay checks everything that the program decided on
@@ -715,6 +717,9 @@ class Engine(Parallel):
         optimise : bool or {"native"}
             Whether checks that follow from others are dropped, and paths that are replayed often compiled to native
             code, if LLVM is installed (``tapeengine[native]``); "native" compiles them at once. The bits are the same.
+        share : bool
+            Whether operations on numbers that the program repeats with the same operands are done once. The value has
+            the same bits; cotangents are added in another order, so that their last bits may differ.
 
         Returns
         -------
@@ -730,7 +735,7 @@ class Engine(Parallel):
         >>> staged(3.0, 0.0), staged.stats().replays
         (0.0, 1)
         """
-        return _staged()(self, program, paths, optimise)
+        return _staged()(self, program, paths, optimise, share)
 
     def load_staged(self, path: Any, program: Callable[..., Any] | None = None) -> Staged:
         """Return the staged program whose recordings `Staged.save` wrote to a file.

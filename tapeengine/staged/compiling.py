@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import importlib
 import warnings
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 from .._core.programs.replay import LANES, Path
 from . import bodies as found
@@ -53,19 +55,24 @@ class Compiler:
 
     def __call__(self, path: Path, in_lanes: bool) -> None:
         """Compile a path, if bodies repeat in it; warn if LLVM fails."""
+        self.attempt(self.compile, path, in_lanes)
+
+    def attempt(self, make: Callable[..., Any], *args: Any) -> Any:
+        """Call what makes native code; warn and return None if LLVM fails."""
         try:
-            self.compile(path, in_lanes)
+            return make(*args)
         except FAULTS as error:
             text = (str(error).strip().splitlines() or ["no reason was given"])[0]
             what = f"{self.name} runs without native code: {type(error).__name__}: {text}"
-            warnings.warn(what, RuntimeWarning, stacklevel=2)
+            warnings.warn(what, RuntimeWarning, stacklevel=3)
+            return None
 
     def compile(self, path: Path, in_lanes: bool) -> None:
         """Compile a path, if bodies repeat in it, or operations on arrays of many rows follow each other."""
         if path.has_arrays:
             from .strips import fuse  # which few programs need
 
-            fuse(path)
+            fuse(path, self.attempt)
             return
         llvm = importlib.import_module("tapeengine.chad.backends.llvm.compile")
         code = Code.of(path)

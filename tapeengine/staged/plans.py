@@ -50,6 +50,7 @@ def read(data: dict[str, Any], structures: Structures, limit: int, compiler: Any
         If the data do not describe a plan.
     """
     first = data["inputs"] + 1
+    require(type(data["drops"]) is type(data["shares"]) is bool, "the options are no truth values")
     primals = [_read_layout(layout, 1, first) for layout in data["primals"]]
     _check_arguments(primals, data)
     paths = [_read_path(path, first) for path in data["paths"]]

@@ -115,6 +115,7 @@ class Staged(Replays):
     paths : int
         The largest number of paths that are kept for arguments of one form.
     optimise : bool or {"native"}
+    share : bool
         See `Engine.stage`.
 
     Examples
@@ -131,7 +132,12 @@ class Staged(Replays):
     __name__: str
 
     def __init__(
-        self, engine: Engine, program: Callable[..., Any], paths: int = 64, optimise: bool | str = True
+        self,
+        engine: Engine,
+        program: Callable[..., Any],
+        paths: int = 64,
+        optimise: bool | str = True,
+        share: bool = False,
     ) -> None:
         if optimise not in (True, False, "native"):
             raise StagingError(f"optimise={optimise!r}: write True, False or 'native'")
@@ -140,6 +146,7 @@ class Staged(Replays):
         self.program = program
         self.paths = max(whole("stage", "paths", paths), 2)
         self.optimise = optimise
+        self.share = bool(share)
         self.why: str | None = None
         self.families: list[Family] = []
         self.at_once: list[Plan] = []
@@ -158,7 +165,7 @@ class Staged(Replays):
             return self
         bound = self.bound.pop(id(instance), None)
         if bound is None:
-            bound = Staged(self.engine, MethodType(self.program, instance), self.paths, self.optimise)
+            bound = Staged(self.engine, MethodType(self.program, instance), self.paths, self.optimise, self.share)
         self.bound[id(instance)] = bound
         if len(self.bound) > MOST_INSTANCES:
             del self.bound[next(iter(self.bound))]
@@ -185,8 +192,8 @@ class Staged(Replays):
         return self.why
 
     def __reduce__(self) -> Any:
-        call = operator.methodcaller("stage", self.program, paths=self.paths, optimise=self.optimise), (self.engine,)
-        return reduced(self, self.program, call)
+        options = {"paths": self.paths, "optimise": self.optimise, "share": self.share}
+        return reduced(self, self.program, (operator.methodcaller("stage", self.program, **options), (self.engine,)))
 
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -626,7 +633,7 @@ class Staged(Replays):
     def _add(self, family: Family, recording: Recording, plan: Plan | None) -> None:
         """Add a recording to the plan for arguments of its form."""
         if plan is None:
-            plan = Plan(recording, self.paths, self.compiler, bool(self.optimise))
+            plan = Plan(recording, self.paths, self.compiler, bool(self.optimise), self.share)
             family.plans = [plan, *family.plans][:MOST_FORMS]
             self._hold(self.families)
             return
@@ -656,7 +663,8 @@ class Staged(Replays):
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
     """See `Engine.load_staged`."""
     name, paths, plans = read(path, engine.structures, Compiler(str(path)) if is_installed() else None)
-    staged = Staged(engine, missing(name, path, plans) if program is None else program, paths)
+    share = any(plan.shares for plan in plans)
+    staged = Staged(engine, missing(name, path, plans) if program is None else program, paths, share=share)
     staged.__name__ = name
     staged._hold([Family.of_plans(plans)])
     return staged

@@ -27,6 +27,8 @@ class Stats:
         The checks that the program made and a replay need not make, because they follow from others.
     dead : int
         The operations on numbers that nothing needs, neither a value nor a check, which are left out.
+    shared : int
+        The operations on numbers that repeat others, with `share`.
     native : int
         The paths that run by native code.
     nbytes : int
@@ -45,6 +47,7 @@ class Stats:
     guards: int
     dropped: int
     dead: int
+    shared: int
     native: int
     nbytes: int
     evicted: int
@@ -64,6 +67,7 @@ class Stats:
             guards=sum(path.guards for path in paths),
             dropped=sum(path.dropped for path in paths),
             dead=sum(path.dead for path in paths),
+            shared=sum(path.shared for path in paths),
             native=sum(path.is_native for path in paths),
             nbytes=sum(path.nbytes for path in paths),
             evicted=counts["evicted"] + sum(plan.evicted for plan in plans),

@@ -486,8 +486,8 @@ def groups_of(steps: Sequence[Step], notes: Notes) -> list[Group]:
     return [group for group in found if len(group.steps) >= FEWEST]
 
 
-def fuse(path: Path) -> None:
-    """Do operations of a path in strips from now on."""
+def fuse(path: Path, attempt: Callable[..., Any]) -> None:
+    """Do operations of a path in strips from now on; `attempt` calls what makes the native code of a reverse pass."""
     steps, groups = best_groups(path)
     if not groups:
         return
@@ -502,7 +502,7 @@ def fuse(path: Path) -> None:
         inner |= group.made - group.stored
         touched |= group.touched()
     for group in groups:
-        numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, group.reverse)
+        numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, partial(attempt, group.reverse))
     shared = {k: slot for k, slot in notes.shared.items() if touched.isdisjoint((k, slot))}
     adopt_strips((path, numbers, inner, shared))
 

@@ -33,17 +33,10 @@ class Derivative(Protocol):
         """Return the tangent of the result."""
 
 
-class Again(Protocol):
-    """Repeats a recorded call at other plain arguments, for a replay of the program that made it.
-
-    A derivative has it as an attribute `again` if the call can be repeated.
-    """
-
-    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Derivative] | None:
-        """Return the result and the derivative; None if the program must run."""
-
-    def join(self, other: Any) -> None:
-        """Share the recordings of another recording of the same call."""
+#: Repeats a recorded call at other plain arguments, which are its own, for a replay of the program that made it: returns
+#: the result and the derivative, or None if the program must run. A derivative has it as an attribute `again` if the call
+#: can be repeated. A method `join` shares the recordings of another recording of the same call.
+Again = Callable[[tuple[Any, ...]], tuple[Any, Derivative] | None]
 
 
 class FlatRule:
@@ -98,7 +91,8 @@ class Repeated:
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], FlatRule] | None:
         """Return the leaves of the result, and the rule; None if the program must run."""
-        given = with_pairs(values, self._pairs)
+        own = [value.copy("K") if type(value) is np.ndarray else value for value in values]  # later operations overwrite it
+        given = with_pairs(own, self._pairs)
         answer = self._again(unflatten(self._arguments.steps, given))
         if answer is None:
             return None
@@ -110,7 +104,8 @@ class Repeated:
 
     def join(self, other: Repeated) -> None:
         """Share the recordings of another recording of the same call."""
-        self._again.join(other._again)
+        if hasattr(self._again, "join"):
+            self._again.join(other._again)
 
 
 def with_pairs(values: list[Any], pairs: set[int]) -> list[Any]:

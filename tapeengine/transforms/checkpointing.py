@@ -8,10 +8,11 @@ from typing import Any
 
 from .._core.programs.callables import own_derivative
 from .._core.tape.tape import live_traces
-from .calls import Derivative, call_with_rule
+from .calls import Again, Derivative, call_with_rule
 from .contract import Engine
+from .forms import is_traced
 from .programs import call
-from .rerun import Repeatable
+from .rerun import Outcome, Repeatable
 from .transformed import named
 
 
@@ -54,6 +55,17 @@ class Rerun:
         self.engine = engine
         self.call = call
         self.values = values
+
+    @property
+    def again(self) -> Again | None:
+        """What repeats the call in a replay; None if its first run had effects."""
+        return None if self.call.has_effects or any(map(is_traced, self.values)) else self._repeated
+
+    def _repeated(self, args: tuple[list[Any]]) -> tuple[Any, Rerun]:
+        call = Repeatable(self.engine, self.call.snapshot, self.call.name)
+        value = call.again(args[0])
+        call.outcome = Outcome(self.engine.structures, value)
+        return value, Rerun(self.engine, call, args[0])
 
     def pull(self, cotangent: Any) -> Any:
         """Run the call again on its own tape, and resolve that tape."""

@@ -10,6 +10,7 @@ from types import FunctionType, MappingProxyType
 from typing import Any
 
 from .._core.arrays.array import Array
+from .._core.sweeps.inspection import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
 from ..naming import reduced
 from .calls import Derivative, call_with_rule, parts_by_argument
@@ -109,22 +110,23 @@ class CustomFunction:
     def _name(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))
 
-    def _run(self, args: tuple[Any, ...], others: Mapping[str, Any] = NOTHING) -> tuple[Any, Derivative]:
+    def _run(self, args: tuple[Any, ...], others: Mapping[str, Any] = NOTHING) -> tuple[Any, Call]:
         leaves, steps = flatten(self.engine.structures, args)
         given, args = Unwritten(leaves), unflatten(steps, list(map(frozen, leaves)))
+        again = Again(self, others) if is_recorded() else None
         if self.fwd is not None:
             with read_only(leaves, self._name):
                 pair = self.fwd(*args, **others)
             given.check(self._name)
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise PrimitiveError(f"{self._name}: fwd must return (value, residuals), not {pair!r}")
-            return pair[0], Call(self, others, args, pair[0], pair[1])
+            return pair[0], Call(self, others, args, pair[0], pair[1], again)
         if self.jvp is None:
             raise PrimitiveError(f"{self._name} has no derivative rule yet: give one with defvjp or defjvp")
         with read_only(leaves, self._name):
             result = self(*args, **others)
         given.check(self._name)
-        return result, Call(self, others, args, result, None)
+        return result, Call(self, others, args, result, None, again)
 
 
 def _with_defaults(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -134,6 +136,31 @@ def _with_defaults(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return args + defaults[-missing:] if missing <= len(defaults) else args
 
 
+class Again:
+    """Repeats a call in replays of the staged program that made it, with the rules as of the call."""
+
+    __slots__ = ("_custom", "_snapshot")
+
+    def __init__(self, custom: CustomFunction, others: Mapping[str, Any]) -> None:
+        self._custom = custom
+        rules = custom.function, custom.fwd, custom.bwd, custom.jvp, others
+        self._snapshot = Snapshot(custom.engine.structures, rules, custom.engine.copies)
+        self._snapshot.written = frozenset()
+
+    def is_same(self) -> bool:
+        """Whether the rules capture nothing that is traced, and nothing that has changed."""
+        return not self._snapshot.captured and not self._snapshot.to_copy()
+
+    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
+        """Return the result and the derivative at other arguments."""
+        function, fwd, bwd, jvp, others = self._snapshot.again(())
+        custom = CustomFunction(self._custom.engine, function)
+        custom.fwd, custom.bwd, custom.jvp = fwd, bwd, jvp
+        result, derivative = custom._run(args, others)
+        derivative.bind(lambda value: value)
+        return result, derivative
+
+
 class Call:
     """The derivative of one call: the given rules, and the transpose of one if the other is missing.
 
@@ -141,13 +168,20 @@ class Call:
     Items that a rule appends to a captured list are appended to the program's list.
     """
 
-    __slots__ = ("custom", "parts", "result", "snapshot", "values")
+    __slots__ = ("again", "custom", "parts", "result", "snapshot", "values")
 
     def __init__(
-        self, custom: CustomFunction, others: Mapping[str, Any], args: tuple[Any, ...], result: Any, residuals: Any
+        self,
+        custom: CustomFunction,
+        others: Mapping[str, Any],
+        args: tuple[Any, ...],
+        result: Any,
+        residuals: Any,
+        again: Again | None,
     ) -> None:
         self.custom = custom
         self.result = result
+        self.again = again if again is not None and again.is_same() else None
         jvp = functools.partial(custom.jvp, **others) if others and custom.jvp is not None else custom.jvp
         self.parts = (custom.bwd, jvp, residuals, args)
 

@@ -15,7 +15,7 @@ from .._core.arrays.storing import from_values
 from .._core.arrays.storing import is_traced as is_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
-from .._core.sweeps.trace import value_of
+from .._core.sweeps.trace import value_unseen
 from ..errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
 from ..primitive.spaces import Space, is_whole, space_of
 from ..structure import Structures
@@ -376,6 +376,6 @@ def _space(leaf: Any) -> Space | None:
         return _REAL
     if not is_continuous(leaf):
         return None
-    found = space_of(value_of(leaf))
+    found = space_of(value_unseen(leaf))
     assert isinstance(found, Space)
     return found

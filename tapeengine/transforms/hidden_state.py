@@ -34,8 +34,9 @@ def _entries(value: Any) -> dict[Any, Any]:
 
 
 def _wrapped(value: Any) -> dict[Any, Any]:
-    """The function inside a memoised, staged or transformed one."""
-    return {0: value.__wrapped__}
+    """The function inside a memoised, staged or transformed one, and its own rules."""
+    own = vars(value)
+    return {name: own[name] for name in ("__wrapped__", "fwd", "bwd", "jvp") if name in own}
 
 
 def _chosen(value: Any) -> dict[Any, Any]:

@@ -10,9 +10,8 @@ import numpy as np
 
 from .._core.arrays.calls import as_python
 from .._core.programs.callables import own_derivative
-from .._core.scalars.scalar import Dual, with_value
+from .._core.scalars.scalar import Dual
 from .._core.sweeps import linear
-from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, pass_on
 from ..sparse.hint import hint_at_sparse
 from .arguments import Argnums, Arguments, arguments_of
@@ -227,20 +226,15 @@ def transposes(backpropagator: Any, rows: Form, columns: Form, single: bool) -> 
     """Whether a reverse sweep gives what a forward one does, as one product tells: rules may lack or differ."""
     left, right = (np.sqrt(np.arange(1.0, form.size + 1)) for form in (rows, columns))
     step = columns.value(right)
-    forward = plain_vector(rows, pushed(backpropagator, (step,) if single else step))
+    forward = rows.vector(pushed(backpropagator, (step,) if single else step))
     try:
         row = backpropagator(rows.value(left))
     except Exception as error:  # a rule may raise anything
         pass_on(error)
         return False
-    back = plain_vector(columns, row[0] if single else row)
+    back = columns.vector(row[0] if single else row)
     scale = abs(forward) @ left + abs(back) @ right
     return bool(abs(forward @ left - back @ right) <= 1e-9 * scale < np.inf)
-
-
-def plain_vector(form: Form, value: Any) -> Any:
-    """The components of a tangent, without a record of them."""
-    return form.vector(map_leaves(form.structures, value_of, value))
 
 
 def full_matrix(
@@ -317,7 +311,7 @@ def _items(form: Form, value: Any) -> list[Any]:
 
 def _number_of_python(x: Any) -> Any:
     if type(x) is Dual:  # a copy: the program may have the same number as one of numpy's
-        return as_python(with_value(x, value_of(x)))
+        return as_python(x * 1.0)
     return x.item() if hasattr(x, "item") else x
 
 

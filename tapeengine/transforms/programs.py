@@ -34,8 +34,7 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
         if traced_part(engine, values):
             return call(engine, program, values, keep), Call(engine, program, values, None)
-        again = Again(engine, program, keep)
-        return again.run(values)
+        return Again(engine, program, keep)(values)
 
     traced, result = call_with_rule(engine, args, run, program.__name__)
     return result if traced else engine.vjp(program, *args)[0]
@@ -51,22 +50,10 @@ class Again:
         self.program = program
         self.keep = keep
 
-    def run(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
+    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
         """Return the program's value and its derivative at plain arguments."""
         value, backpropagator = self.engine.vjp(self.program, *args)
         return value, Call(self.engine, self.program, args, backpropagator if self.keep else None, self)
-
-    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call] | None:
-        """Do the same in a replay, whose arrays later operations overwrite; None if it raises an error."""
-        leaves, steps = flatten(self.engine.structures, args)
-        own = unflatten(steps, [leaf.copy("K") if type(leaf) is np.ndarray else leaf for leaf in leaves])
-        try:
-            return self.run(own)
-        except Exception:  # which the staged program may handle
-            return None
-
-    def join(self, other: Again) -> None:
-        """Do nothing: a call keeps no recordings."""
 
 
 class Call:

@@ -197,3 +197,31 @@ def test_replays_allocate_no_intermediate_array() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 10 * x.nbytes
+
+
+def test_a_fault_of_the_compiler_in_the_reverse_pass(monkeypatch: pytest.MonkeyPatch, recwarn: Any) -> None:
+    """The run that needs the native code goes on operation by operation, and so do later ones."""
+    x, y = np.random.default_rng(0).normal(size=(2, ROWS, 3))
+
+    def program(a: Any, b: Any) -> Any:
+        taken = a[ORDER] * b
+        found = np.sum(np.exp(a * b - taken), axis=1) * b[:, 1] / (1.5 + b[:, 0] * b[:, 0])
+        return np.sqrt(1.0 + found * found) * np.mean(taken * a, axis=1)
+
+    def fault(*args: Any) -> Any:
+        raise RuntimeError("no native code")
+
+    staged = te.stage(program, optimise="native")
+    runs = [te.vjp(staged, x * k, y) for k in range(1, 3)]
+    assert in_strips(staged) > 4 and staged.stats().native == 1
+    monkeypatch.setattr(strips.Cotangents, "all", fault)
+    runs += [te.vjp(staged, x * k, y) for k in range(3, 6)]
+    for _ in range(2):
+        for k, (value, back) in enumerate(runs, 1):
+            wanted, wanted_back = te.vjp(program, x * k, y)
+            assert bits(value) == bits(wanted)
+            for ct in (WEIGHTS[:, 0], -WEIGHTS[:, 1]):
+                assert list(map(bits, back(ct))) == list(map(bits, wanted_back(ct)))
+        assert in_strips(staged) == staged.stats().native == 0
+        runs += [te.vjp(staged, x * k, y) for k in range(len(runs) + 1, len(runs) + 3)]
+    assert [str(w.message) for w in recwarn] == ["program runs without native code: RuntimeError: no native code"]

@@ -57,7 +57,7 @@ def from_values(value, dtype=None, **options):
             raise UnsupportedError("an array of traced numbers needs nested lists with rows of equal length, and float32, "
                                    "float64 or their complex dtypes")
         h = innermost_here()
-        if is_recording(h) and holds_traced(value):
+        if h != NULL and h.guards != NULL and holds_traced(value):
             h.guards.lost = b"it makes an array of integers or objects from traced numbers"
         return numbers
     result = constant(numbers)

@@ -121,6 +121,7 @@ cdef int look_at(object function, tuple operands, object outcome) except -1:
     cdef Head *h = NULL
     if traces.recordings == 0:
         return 0
+    operands = tuple([of_recording(x) for x in operands])
     for x in operands:
         if type(x) is Dual:
             h = head_of((<Dual> x).tag)
@@ -129,6 +130,18 @@ cdef int look_at(object function, tuple operands, object outcome) except -1:
         if is_recording(h):
             return note_outcome(h, function, operands, {}, outcome)
     return 0
+
+
+cdef object of_recording(object x):
+    """A value as a recording around the trace of an operand has it."""
+    cdef Head *h
+    if type(x) is Array:
+        h = head_of((<Array> x).storage.tag)
+        return of_recording((<Array> x).current()) if h != NULL and not is_recording(h) else x
+    h = head_of((<Dual> x).tag) if type(x) is Dual else NULL
+    if h != NULL and h.guards != NULL and h.guards.inner:
+        h.guards.lost = b"it compares arrays with numbers of a trace within it"
+    return x
 
 
 cdef int note_outcome(Head *h, object function, tuple operands, dict options, object outcome) except -1:

@@ -54,11 +54,11 @@ cdef class Operand:         # a value that a recorded operation reads, if it is 
     cdef object constant    # a value that depends on no input
 
 cdef inline bint is_recording(Head *h) noexcept:
-    return h != NULL and h.guards != NULL
+    return h != NULL and h.guards != NULL and not h.guards.inner
 
 cdef inline bint keeps_values(Head *h) noexcept:
     """Whether a tape is for second-order sweeps, which know no kernels; a recording is swept only once."""
-    return tape_of(h).keeps_values and h.guards == NULL
+    return tape_of(h).keeps_values and not is_recording(h)
 
 cdef object operand(Head *h, object x)
 cpdef bint errors_are_seen() except -1

@@ -1,13 +1,13 @@
 # Operations on numbers that nothing needs, neither the value of the program nor a check, and that cannot raise an error.
 # A path leaves them out. If another path needs one that precedes their fork, all paths of the plan get theirs back.
+# If the program's author says so, it also leaves out operations that repeat others, for good.
 
 cdef Path renumbered(Path path, uint32_t end, uint32_t *registers):
     """A path with its instructions in other registers; those whose new register is 0 are left out."""
     cdef Path made = Path.__new__(Path)
     cdef uint32_t i
-    cdef te_operands x
     made.first, made.end, made.last = path.first, end, path.last
-    made.guards, made.dropped, made.known = path.guards, path.dropped, path.known
+    made.guards, made.dropped, made.shared, made.known = path.guards, path.dropped, path.shared, path.known
     made.forks, made.calls, made.constant_count = {}, [], path.constant_count
     made.room(end + 1, path.constant_count + 1)
     memcpy(made.constants, path.constants, path.constant_count * sizeof(double))
@@ -15,13 +15,36 @@ cdef Path renumbered(Path path, uint32_t end, uint32_t *registers):
         registers[i] = i
     for i in range(path.first, path.end):
         if registers[i]:
-            x = path.operands[i]
-            if path.op[i] != TE_CONSTANT:
-                x.a = registers[x.a]
-                x.b = registers[x.b] if path.op[i] < TE_TRUNC else x.b
-            made.op[registers[i]], made.operands[registers[i]] = path.op[i], x
+            made.op[registers[i]] = path.op[i]
+            made.operands[registers[i]] = te_renumbered(path.op[i], path.operands[i], registers)
     made.outputs = kept_layout(path.outputs, registers)
     return made
+
+
+cdef bint has_numbers_only(Path path):
+    """Whether a path works on no arrays, and calls no functions."""
+    return path.part is None and PyList_GET_SIZE(path.calls) == 0
+
+
+cdef Path shared(Path path):
+    """The path in which an operation that repeats another is that one; what a path shares depends on what precedes alone."""
+    cdef uint32_t *registers
+    cdef uint32_t i, mask = 1
+    cdef Path made
+    if not has_numbers_only(path):
+        return path
+    while mask < 2 * (path.end - path.first):
+        mask = 2 * mask + 1
+    registers = <uint32_t *> zeros_for(<size_t> path.end + mask + 1, sizeof(uint32_t), "registers")
+    try:
+        for i in range(path.first):
+            registers[i] = i
+        i = te_merge(path.op, path.operands, registers, registers + path.end, mask, path.first, path.end)
+        made = renumbered(path, i, registers)
+        made.shared = path.end - i
+        return made
+    finally:
+        free(registers)
 
 
 cdef Path without_dead(Path path):
@@ -29,7 +52,7 @@ cdef Path without_dead(Path path):
     cdef uint32_t *registers
     cdef uint32_t i, count, at = path.first
     cdef Path made
-    if path.part is not None or PyList_GET_SIZE(path.calls) > 0:
+    if not has_numbers_only(path):
         return path
     registers = <uint32_t *> zeros_for(path.end, sizeof(uint32_t), "registers")
     try:

@@ -24,6 +24,7 @@ def plan_data(Plan plan):
     return {
         "inputs": plan.inputs,
         "drops": plan.drops,
+        "shares": plan.shares,
         "primals": [layout_data(<Layout> layout) for layout in plan.primals],
         "known": list(plan.known),
         "paths": [path_data(path, numbers) for path in plan.paths],
@@ -48,7 +49,7 @@ def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):
     cdef Plan plan = Plan.__new__(Plan)
     cdef Path path
     plan.structures, plan.limit, plan.places, plan.compiler = structures, limit, {}, compiler
-    plan.drops = data["drops"]
+    plan.drops, plan.shares = data["drops"], data["shares"]
     plan.changes_containers = True  # which the file does not say
     plan.inputs = data["inputs"]
     plan.primals = [layout_of(layout) for layout in data["primals"]]

@@ -476,8 +476,9 @@ cdef class Path:
                 self.sweep_access(&part.accesses[self.operands[i].a], r, i)
             else:
                 step = <Action> PyList_GET_ITEM(arena.steps, self.operands[i].a)
-                if step.record is not None:
-                    step.record.reverse(r, i)
+                if step.record is not None and step.record.reverse(r, i):   # native code cannot be made
+                    without_strips(arena)
+                    (<Action> PyList_GET_ITEM(arena.steps, self.operands[i].a)).record.reverse(r, i)
                 r.cotangent[i] = 0.0
             top = i - 1
         if top >= self.first:
@@ -525,7 +526,7 @@ cdef inline bint same_bits(double a, double b) noexcept:
     return te_same_bits(a, b)
 
 
-cdef Path path_of(Recording recording, bint drops):
+cdef Path path_of(Recording recording, bint drops, bint shares):
     """The path that a recording took.
 
     Raises
@@ -572,7 +573,7 @@ cdef Path path_of(Recording recording, bint drops):
         check_values(path, recording, numbering.registers)
     else:
         list_specials(path)
-    return path
+    return shared(path) if shares else path
 
 
 cdef int list_specials(Path path) except -1:
@@ -614,6 +615,8 @@ cdef tuple written(Path path, double *v, list duals):
     cdef uint32_t i
     try:
         tape.open(2)
+        if h.guards != NULL:
+            h.guards.lost = b"it differentiates a staged program"
         reserve(h, path.first - 1)
         for i in range(1, path.first):
             ids[i] = i

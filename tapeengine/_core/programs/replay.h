@@ -168,6 +168,31 @@ TE_HOT static int te_have_values(const double *v, const uint32_t *registers, con
     return 1;
 }
 
+/* The operands of an instruction in other registers. */
+static te_operands te_renumbered(int op, te_operands x, const uint32_t *registers) {
+    if (op != TE_CONSTANT) x.a = registers[x.a];
+    if (op < TE_TRUNC && op != TE_CONSTANT) x.b = registers[x.b];
+    return x;
+}
+
+/* Give instructions other registers: an operation that repeats an earlier one gets its register. Return the first unused one.
+   `table` has room for twice as many and is filled with zeros; its size is mask + 1, a power of two. */
+static uint32_t te_merge(const uint8_t *op, const te_operands *operands, uint32_t *registers, uint32_t *table, uint32_t mask,
+                         uint32_t first, uint32_t end) {
+    uint32_t made = first;
+    for (uint32_t i = first; i < end; i++) {
+        const te_operands x = te_renumbered(op[i], operands[i], registers);
+        uint32_t k = 0, at = (uint32_t)((((uint64_t)x.b << 32 | x.a) * 256 + op[i]) * 0x9E3779B97F4A7C15u >> 32) & mask;
+        for (; op[i] < TE_CONSTANT && (k = table[at]) != 0; at = (at + 1) & mask) {
+            const te_operands y = te_renumbered(op[k], operands[k], registers);
+            if (op[k] == op[i] && x.a == y.a && x.b == y.b) break;
+        }
+        if (k == 0 && op[i] < TE_CONSTANT) table[at] = i;
+        registers[i] = k ? registers[k] : made++;
+    }
+    return made;
+}
+
 /* Mark what the marked registers and those of instructions that may stop need; return how many instructions are marked. */
 TE_HOT static uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first,
                                       uint32_t end) {

@@ -19,6 +19,9 @@ cdef extern from "replay.h" nogil:
     uint32_t te_number(const te_record *records, const uint8_t *codes, uint32_t i, uint32_t stop, uint32_t *registers,
                        uint8_t *op, te_operands *operands, uint32_t at)
     bint te_have_values(const double *v, const uint32_t *registers, const double *values, uint32_t i, uint32_t stop)
+    te_operands te_renumbered(int op, te_operands x, const uint32_t *registers)
+    uint32_t te_merge(const uint8_t *op, const te_operands *operands, uint32_t *registers, uint32_t *table, uint32_t mask,
+                      uint32_t first, uint32_t end)
     uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first, uint32_t end)
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)
@@ -121,6 +124,7 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef readonly uint32_t guards
     cdef readonly uint32_t dropped  # guards that follow from others
     cdef readonly uint32_t dead     # operations that it leaves out
+    cdef readonly uint32_t shared   # operations and guards that repeat others
     cdef Dead *left_out
     cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
@@ -201,6 +205,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef Py_ssize_t limit
     cdef object compiler    # see `Path`
     cdef readonly bint drops    # whether guards that follow from others are dropped
+    cdef readonly bint shares   # whether operations that repeat others are left out
     cdef Registers read(self, tuple primals, list duals=*)
     cdef Registers take(self)
     cdef void give(self, Registers registers) noexcept

@@ -23,6 +23,7 @@ class Path:
     guards: int
     dropped: int
     dead: int
+    shared: int
     forks: dict[int, list[Path]]
     def __len__(self) -> int: ...
     @property
@@ -61,10 +62,13 @@ class Plan:
     inputs: int
     has_calls: bool
     drops: bool
+    shares: bool
     replays: int
     evicted: int
     places: dict[Any, Any]
-    def __init__(self, recording: Recording, limit: int = 64, compiler: Any = None, drops: bool = True) -> None: ...
+    def __init__(
+        self, recording: Recording, limit: int = 64, compiler: Any = None, drops: bool = True, shares: bool = False
+    ) -> None: ...
     def value(self, primals: tuple[Any, ...]) -> Any: ...
     def vjp(self, primals: tuple[Any, ...], staged: Any, keywords: dict[str, Any]) -> Any: ...
     def trace(self, primals: tuple[Any, ...]) -> Any: ...

@@ -171,17 +171,20 @@ cdef class Plan:
         the number of instructions that are run before, for a path of `n`.
     drops : bool
         Whether guards that follow from others, and operations that nothing needs, are left out.
+    shares : bool
+        Whether operations on numbers that repeat others are left out.
     """
 
-    def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint drops=True):
-        self.limit, self.compiler, self.drops = limit, compiler, drops
+    def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint drops=True, bint shares=False):
+        self.limit, self.compiler, self.drops, self.shares = limit, compiler, drops, shares
         self.places = {}
         self.structures = recording.structures
         self.primals, self.known, self.forms = recording.primals, recording.known, recording.forms
         self.inputs = recording.tape.head.inputs
         self.changes_containers = recording.tape.changes_containers
         self.reduces = drops
-        self.paths = [without_dead(path_of(recording, drops)) if drops else path_of(recording, drops)]
+        made = path_of(recording, drops, shares)
+        self.paths = [without_dead(made) if drops else made]
         self.grown(self.paths[0])
         check_arrays(self, self.paths[0], recording)
 
@@ -409,7 +412,7 @@ cdef class Plan:
         NotReplayable
             If the program behaved differently although all guards had the same outcome.
         """
-        cdef Path made = path_of(recording, self.drops)
+        cdef Path made = path_of(recording, self.drops, self.shares)
         check_arrays(self, made, recording)
         self.changes_containers = self.changes_containers or recording.tape.changes_containers
         self.graft(without_dead(made) if self.reduces else made)

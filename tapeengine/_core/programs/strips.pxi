@@ -37,9 +37,11 @@ cdef class StripRecord(ArrayRecord):
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         present = tuple([r.data[<uint32_t> storage] != NULL for storage in <list> self.group[1]])
-        made = (<dict> self.group[2]).get(present)
+        if present not in <dict> self.group[2]:
+            (<dict> self.group[2])[present] = self.group[3](present)
+        made = (<dict> self.group[2])[present]
         if made is None:
-            made = (<dict> self.group[2])[present] = self.group[3](present)
+            return 1
         for storage in <list> (<tuple> made)[BEGUN]:
             r.allocate(storage, storage in <list> (<tuple> made)[ZEROED])
         run_strips(made, self.owners, r)
@@ -68,11 +70,31 @@ cdef Action stripping(Arena arena, tuple group):
     return step
 
 
+cdef int without_strips(Arena arena) except -1:
+    """Do the operations of strips one by one from now on, and those of this run now, for their values."""
+    cdef ArrayPart part = arena.part
+    cdef Place *place
+    cdef Py_ssize_t k
+    for k in range(len(part.storages)):
+        place = &part.places.places[<uint32_t> part.storages[k]]
+        if PyArray_SIZE(<ndarray> arena.owners[k]) != place.size:
+            arena.owners[k] = PyArray_ZEROS(1, <cnp.npy_intp *> &place.size, place.type, 0)
+            arena.data[k] = <char *> PyArray_DATA(<ndarray> arena.owners[k])
+    for k in sorted(arena.fused):
+        what, register = part.steps[k]
+        arena.steps[k] = new_step(arena, what, <uint32_t> register)
+        (<Action> arena.steps[k]).run(arena.v)
+    if part.fused is arena.fused:
+        part.fused, part.inner, part.spare, part.pool = {}, set(), [], {}
+    arena.fused = part.fused
+    return 0
+
+
 def adopt_strips(tuple made):
     # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist, slots that
     # share buffers). The groups have the numbers of their operations, with the last one: the operations on columns; the
     # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
-    # cotangents; the function that makes them.
+    # cotangents; the function that makes them, or returns None if native code cannot be made.
     cdef ArrayPart part = (<Path> made[0]).part
     part.fused, part.inner, part.shared, part.spare, part.pool = made[1], made[2], made[3], [], {}
 

@@ -21,7 +21,7 @@ from libc.math cimport floor, isfinite, isnan, pow
 from libc.stdint cimport uint32_t
 cimport cython
 
-from tapeengine._core.tape.nested cimport carried
+from tapeengine._core.tape.nested cimport carried, look_in_order
 from tapeengine._core.tape.guards cimport (
     TE_CALL, TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE,
     TE_ROUND, TE_TRUNC,
@@ -101,12 +101,12 @@ cdef bint is_numpy(object x) except -1:
 
 cdef int look(Dual x, int kind, double c) except -1:
     """Record that the program learns something about x, if the trace is a recording."""
-    return guard(head_of_dual(x), kind, x.id, 0, c)
+    return look_in_order(head_of_dual(x), kind, x.id, 0, c)
 
 
 cdef int look_exactly(Dual x) except -1:
     """Record that the program learns the value of x."""
-    return guard(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
+    return look_in_order(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
 
 
 cdef object value_seen(Dual x):
@@ -171,12 +171,12 @@ cdef int look_compared(Dual x, object y, double b, int kind, bint holds) except 
     cdef Head *h = join(x, <Dual> y, &i, &j) if type(y) is Dual else head_of_dual(x)
     cdef int known = TE_LT_TRUE if kind == Py_LT or kind == Py_GT else TE_LE_TRUE
     if kind == Py_EQ or kind == Py_NE:
-        return guard(h, TE_EQ_TRUE if holds == (kind == Py_EQ) else TE_EQ_FALSE, i, j, b)
+        return look_in_order(h, TE_EQ_TRUE if holds == (kind == Py_EQ) else TE_EQ_FALSE, i, j, b)
     if not holds:
         known = TE_LT_FALSE if known == TE_LT_TRUE else TE_LE_FALSE
     if kind == Py_LT or kind == Py_LE:
-        return guard(h, known, i, j, b)
-    return guard(h, known, j, i, b)
+        return look_in_order(h, known, i, j, b)
+    return look_in_order(h, known, j, i, b)
 
 
 cdef uint32_t id_on(Head *h, Dual x) except 0:

@@ -49,7 +49,7 @@ def is_swept_back_only():
 def is_recorded():
     """Whether the latest open trace of this thread is a recording."""
     cdef Head *h = innermost_here()
-    return h != NULL and h.guards != NULL
+    return h != NULL and h.guards != NULL and not h.guards.inner
 
 
 def last_id(Tape tape):

@@ -14,7 +14,7 @@ from tapeengine._core.arrays.storing cimport plain, unlifted
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
-from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
+from tapeengine._core.tape.nested cimport copy_out, lifted, outer_of, te_scalar
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
 from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
@@ -335,6 +335,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         if has_aux:
             aux = begin_outputs(tape, structures, "aux").walk(aux)
     except Exception as error:
+        if tape.head.guards != NULL and tape.head.guards.inner:
+            copy_out(tape)      # what the program around it has learned
         note_objects(error)
         raise
     finally:

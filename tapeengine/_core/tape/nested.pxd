@@ -15,6 +15,7 @@ cdef class Copies:
 
 cdef Head *outer_of(Tape tape) noexcept
 cdef Copies copy_out(Tape tape)
+cdef int look_in_order(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1
 cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF
 cdef uint32_t carried(Head *h, uint32_t tag, uint32_t id, double value) except 0
 cdef Copies lifted(Tape tape, Copies copies, Head *outer)

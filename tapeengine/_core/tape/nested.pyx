@@ -11,16 +11,26 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from tapeengine._core.tape.guards cimport (
+    TE_CALL, TE_EXACT, TE_FINITE, TE_INFINITE, TE_LT_FALSE, TE_LT_TRUE, TE_NAN, TE_ROUND, TE_SELECTION,
+    TE_TRUNC,
+)
 from tapeengine._core.tape.opcodes cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG, op_codes, op_da, op_db, op_discrete, op_forms,
-    op_value,
+    CONSTANT_LEFT, CONSTANT_RIGHT, OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG, OP_RINT, op_arities, op_codes, op_da, op_db,
+    op_discrete, op_forms, op_selects, op_value,
 )
 from tapeengine._core.tape.tape cimport (
-    Head, INPUT, Record, SPECIAL, Tape, first_id, head_of, op_at, record1, record2, record_at, record_special, tape_of,
-    value_at,
+    Guard, Guards, Head, INPUT, Record, SPECIAL, Tape, first_id, guard, head_of, op_at, record1, record2, record_at,
+    record_selection, record_special, tape_of, traces, value_at,
 )
 
 from tapeengine.errors import TraceError
+
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
+
+cdef enum:
+    WAITING = 0x200     # of a guard on a tape around, whose tag it has in place of `at`
 
 cdef extern from "ops_recorded.h":
     te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
@@ -35,6 +45,7 @@ cdef te_scalar te_unary "te_unary"(void *h, int op, te_scalar a) except *:
     """Record an operation on scalars; an operation on a constant gives a constant."""
     cdef double v = op_value(op, a.value, 0.0)
     if a.id == 0 or op_discrete[op]:
+        decide(<Head *> h, op, a, constant(0.0))
         return constant(v)
     return te_scalar(v, record1(<Head *> h, op, a.id, op_da(op, a.value, 0.0, v), 0.0, v))
 
@@ -43,6 +54,7 @@ cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) 
     cdef double v = op_value(op, a.value, b.value)
     cdef Head *head = <Head *> h
     if (a.id == 0 and (b.id == 0 or op == OP_COPYSIGN)) or op_discrete[op]:
+        decide(head, op, a, b)
         return constant(v)
     if op == OP_MUL:
         if a.id == 0 and (a.value == 1.0 or (a.value == 0.0 and isfinite(b.value))):
@@ -60,6 +72,26 @@ cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) 
         return te_scalar(v, record1(head, op + CONSTANT_LEFT, b.id, op_db(op, a.value, b.value, v), a.value, v))
     return te_scalar(v, record2(
         head, op, a.id, b.id, op_da(op, a.value, b.value, v), op_db(op, a.value, b.value, v), v))
+
+
+cdef int decide(Head *h, int op, te_scalar a, te_scalar b) except -1:
+    """Let a recording check what the value of a discrete operation, or the choice of an operand, depends on."""
+    if h.guards == NULL or (a.id == 0 and b.id == 0):
+        return 0
+    if op == OP_RINT:
+        return look_in_order(h, TE_ROUND, a.id, 0, op_value(op, a.value, 0.0))
+    if op == OP_COPYSIGN:
+        a = constant(0.0)
+    if is_less(h, a, b) or is_less(h, b, a):
+        return 0
+    if a.id:
+        look_in_order(h, TE_EXACT, a.id, 0, a.value)
+    return look_in_order(h, TE_EXACT, b.id, 0, b.value) if b.id else 0
+
+
+cdef bint is_less(Head *h, te_scalar a, te_scalar b) except -1:
+    look_in_order(h, TE_LT_TRUE if a.value < b.value else TE_LT_FALSE, a.id, b.id, b.value if a.id else a.value)
+    return a.value < b.value
 
 
 cdef class Copies:
@@ -116,6 +148,25 @@ cdef Copies copy_out(Tape tape):
     """Repeat on the outer tape the records that depend on its duals; None if none does."""
     cdef Head *h = &tape.head
     cdef Head *outer = outer_of(tape)
+    cdef Copies copies = copy_links(tape)
+    cdef uint32_t i, first = first_id(h)
+    if outer != NULL and outer.guards != NULL and h.guards != NULL and h.guards.lost != NULL:
+        outer.guards.lost = h.guards.lost
+    if copies is None:
+        copy_guards(tape, None, outer, h.count)
+        return None
+    for i in range(max(copies.count, h.inputs + 1, first), h.count):
+        if not copy_guards(tape, copies, outer, i) and op_at(h, i) < SPECIAL:
+            copies.ids[i - first] = copy_record(tape, copies, outer, i)
+    copy_guards(tape, copies, outer, h.count)
+    copies.count = h.count
+    return copies
+
+
+cdef Copies copy_links(Tape tape):
+    """Where the duals of the outer tape are on it; None if there are none."""
+    cdef Head *h = &tape.head
+    cdef Head *outer = outer_of(tape)
     cdef Copies copies
     cdef Py_ssize_t links
     cdef uint32_t i, id, tag, first = first_id(h)
@@ -132,10 +183,6 @@ cdef Copies copy_out(Tape tape):
             copies.ids[i - first] = carried(outer, tag, id, value_at(h, i))
         links += 1
         copies.links = links    # set last: a thread that interrupts here copies the same link once more
-    for i in range(max(copies.count, h.inputs + 1, first), h.count):
-        if op_at(h, i) < SPECIAL:
-            copies.ids[i - first] = copy_record(tape, copies, outer, i)
-    copies.count = h.count
     return copies
 
 
@@ -175,6 +222,93 @@ cdef uint32_t copy_record(Tape tape, Copies copies, Head *outer, uint32_t i) exc
     if b:
         return record1(outer, op + CONSTANT_LEFT, b, r.d2, number_of(tape, r.p1), value_at(h, i))
     return 0
+
+
+cdef int look_in_order(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
+    """Record that the program learns something about values of a trace, on a recording or within one.
+
+    The guards of an inner trace go to the tape around it with its records. A later guard on that tape waits with them. A
+    guard on what is on the tape around goes there at once, unless others wait.
+    """
+    cdef Head *inner
+    cdef Copies copies
+    cdef Py_ssize_t i
+    cdef uint32_t first
+    if h.guards == NULL or traces.recordings == 1:
+        return guard(h, kind, a, b, c)
+    for i in range(traces.count - 1, -1, -1):
+        inner = traces.live[i]
+        if inner.guards != NULL and inner.thread == h.thread and inner.guards.count > inner.guards.copied:
+            if inner.tag <= h.tag:
+                return guard(h, kind, a, b, c)
+            guard(inner, kind | WAITING, a, b, c)
+            inner.guards.each[inner.guards.count - 1].at = h.tag
+            return 0
+    copies, first = copy_links(tape_of(h)) if h.guards.inner else None, first_id(h)
+    if copies is None or a < first and a or b < first and b or a and not copies.ids[a - first] or b and not copies.ids[b - first]:
+        return guard(h, kind, a, b, c)
+    return look_in_order(head_of(copies.tag), kind, copies.ids[a - first] if a else 0, copies.ids[b - first] if b else 0, c)
+
+
+cdef bint copy_guards(Tape tape, Copies copies, Head *outer, uint32_t i) except -1:
+    """Repeat the guards before a record on the outer tape; whether that has copied the record, which is a selection."""
+    cdef Guards *guards = tape.head.guards
+    cdef Guard *g
+    cdef Head *h
+    cdef te_scalar a, b
+    cdef bint selects = False
+    cdef Py_ssize_t k = guards.copied if guards != NULL and guards.inner else PY_SSIZE_T_MAX
+    while guards != NULL and k < guards.count and (guards.each[k].kind & WAITING or guards.each[k].at <= i):
+        g = &guards.each[k]
+        k += 1
+        guards.copied = PY_SSIZE_T_MAX      # so that they do not wait
+        selects = False
+        if g.kind & WAITING:
+            h = head_of(g.at)
+            if h != NULL:
+                look_in_order(h, g.kind & ~WAITING, g.a, g.b, g.c)
+        elif copies is not None:
+            a, b = copied(tape, copies, outer, g.a, g.c), copied(tape, copies, outer, g.b, g.c)
+            selects = g.kind >= TE_SELECTION and (a.id != 0 or b.id != 0)
+            if selects:
+                copy_selection(tape, copies, outer, g.kind & ~TE_SELECTION, a, b, i)
+            elif g.kind == TE_CALL and a.id:
+                copy_call(tape, copies, outer, a.id, tape.noted[<Py_ssize_t> g.c])
+            elif (a.id or b.id) and g.kind != TE_CALL:
+                look_in_order(outer, g.kind, a.id, b.id, g.c if g.kind >= TE_TRUNC else b.value if a.id else a.value)
+        guards.copied = k
+    return selects
+
+
+cdef inline te_scalar copied(Tape tape, Copies copies, Head *outer, uint32_t id, double c):
+    """An operand of a guard on the outer tape; one without an id is a constant."""
+    return te_scalar(number_of(tape, id), copy_of(tape, copies, outer, id)) if id else constant(c)
+
+
+cdef int copy_selection(Tape tape, Copies copies, Head *outer, int op, te_scalar a, te_scalar b, uint32_t i) except -1:
+    """Repeat an operation that selects among its operands. A recording checks the choice, since it decides on records."""
+    cdef Head *h = &tape.head
+    cdef Record *r = record_at(h, i)
+    if op_arities[op] == 1:
+        b = constant(0.0)
+    decide(outer, op, a, b)
+    if op_at(h, i) < SPECIAL and (copy_of(tape, copies, outer, r.p1) or r.p2 != i and copy_of(tape, copies, outer, r.p2)):
+        copies.ids[i - first_id(h)] = record_selection(outer, op, a.id, b.id, a.value, b.value, value_at(h, i))
+    return 0
+
+
+cdef int copy_call(Tape tape, Copies copies, Head *outer, uint32_t id, tuple what) except -1:
+    """Repeat on a recording that a function gives the value of the record with an id."""
+    cdef Tape around = tape_of(outer)
+    cdef list operands = []
+    cdef te_scalar x
+    if outer.guards == NULL:
+        return 0
+    for number, c in what[2]:
+        x = copied(tape, copies, outer, number, 0.0)
+        operands.append((x.id, None) if x.id else (0, x.value if number else c))
+    guard(outer, TE_CALL, id, 0, <double> len(around.noted))
+    return around.note(outer.count, (TE_CALL, what[1], operands))
 
 
 cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:
@@ -219,6 +353,11 @@ cdef inline te_scalar seen(Head *h, Copies copies, uint32_t i) noexcept:
 
 cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar partial) except -1:
     """Add cotangent * partial; a zero cotangent contributes zero even where the partial is not finite."""
+    if outer.guards != NULL and partial.id and (cotangent.id or cotangent.value == 0.0):
+        look_in_order(outer, TE_FINITE if isfinite(partial.value) else TE_NAN if partial.value != partial.value
+                      else TE_INFINITE, partial.id, 0, 0.0)
+        if not isfinite(partial.value):
+            decide(outer, OP_NEG, cotangent, constant(0.0))
     if cotangent.value == 0.0 and not isfinite(partial.value):
         return 0
     if partial.id == 0 and partial.value == -1.0:
@@ -227,6 +366,11 @@ cdef int contribute(Head *outer, te_scalar *to, te_scalar cotangent, te_scalar p
         cotangent = te_binary(outer, OP_MUL, cotangent, partial)
     to[0] = te_binary(outer, OP_ADD, to[0], cotangent)
     return 0
+
+
+cdef inline bint chooses(int op) noexcept:
+    """Whether the partials are fixed by the choice of an operand, which a recording checks: see `copy_selection`."""
+    return op_selects[op] & op_arities[op]
 
 
 cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint32_t i) except -1:
@@ -240,6 +384,11 @@ cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint
             contribute(outer, &cotangent[r.p2], cotangent[i], constant(r.d2))
         return 0
     v = seen(h, copies, i)
+    if chooses(op):
+        contribute(outer, &cotangent[r.p1], cotangent[i], constant(r.d1))
+        if r.p2 != i:
+            contribute(outer, &cotangent[r.p2], cotangent[i], constant(r.d2))
+        return 0
     if form == CONSTANT_LEFT:
         a = constant(r.d2)
         b = seen(h, copies, r.p1)
@@ -262,7 +411,7 @@ cdef int gather(Head *h, Copies copies, Head *outer, te_scalar *tangent, uint32_
     cdef te_scalar a, b, v, da = constant(r.d1), db = constant(r.d2)
     if not first and not second:
         return 0
-    if copies.ids[i]:
+    if copies.ids[i] and not chooses(op):
         v = seen(h, copies, i)
         if form == CONSTANT_LEFT:
             da = te_record_db(outer, op, constant(r.d2), seen(h, copies, r.p1), v)

@@ -41,8 +41,9 @@ cdef struct Guard:      # a look of the program at a value before the record `at
 
 cdef struct Guards:
     Guard *each
-    Py_ssize_t count, room
+    Py_ssize_t count, room, copied      # those before `copied` are on the tape around an inner trace
     const char *lost    # why the recording cannot be replayed, NULL where it can
+    bint inner          # of a trace within a recording, which gets its guards with its records: see nested.pyx
 
 cdef struct Head:
     uint32_t tag        # names the trace in its duals; 0: the trace is over
@@ -60,7 +61,7 @@ cdef struct Head:
     Py_ssize_t below    # chunks with ids of the continued tape: `chunks` and `values` start that far before the tables
     unsigned long thread
     void *owner         # the Tape, borrowed
-    Guards *guards      # NULL except on a recording
+    Guards *guards      # NULL except on a recording, and on traces within one
     Chunk *few_chunks[4]    # the tables of a short tape
     double *few_values[4]
 
@@ -165,7 +166,7 @@ cdef class Tape:
     cdef int watch(self, ndarray kept) except -1
     cdef int check_watched(self) except -1
     cdef void close(self) noexcept
-    cdef int note_guards(self) except -1
+    cdef int note_guards(self, bint inner) except -1
     cdef int note(self, uint32_t at, tuple what) except -1
     cdef int count_arrays(self) except -1
     cdef uint32_t add_place(self, Py_ssize_t size, int type, int width) except? 0xFFFFFFFF

@@ -303,14 +303,6 @@ cdef int add_chunk(Head *h, bint inputs_only) except -1:
     return 0
 
 
-cdef void lose_recordings(unsigned long thread) noexcept:
-    """Mark a thread's recordings as lost: what a program learns within an inner trace leaves no guard on them."""
-    cdef Py_ssize_t i
-    for i in range(traces.count):
-        if traces.live[i].guards != NULL and traces.live[i].thread == thread:
-            traces.live[i].guards.lost = b"it differentiates a part of itself"
-
-
 cdef int room_for_one() except -1:
     """Make room for one more live trace."""
     if traces.count == traces.room:
@@ -331,8 +323,6 @@ cdef int register(Head *h) except -1:
     if traces.next_tag == 0:
         raise TapeLimitError("all tags of traces are used up, and a trace is still open: end it first")
     h.thread = PyThread_get_thread_ident()
-    if traces.recordings:
-        lose_recordings(h.thread)
     h.tag = traces.next_tag
     traces.next_tag += 1
     traces.live[traces.count] = h
@@ -402,9 +392,11 @@ cdef class Tape:
         """
         self.keeps_tangents = order >= 1
         self.keeps_values = order >= 2
+        cdef Head *around = innermost_here()
+        cdef bint inner = order < 3 and around != NULL and around.guards != NULL
         grow(&self.head)
         register(&self.head)
-        return self.note_guards() if order >= 3 else 0
+        return self.note_guards(inner) if order >= 3 or inner else 0
 
     cdef int continue_from(self, Tape tape, uint32_t tag) except -1:
         """Make the duals of a finished trace live again in this thread, under the old tag, until `close`.
@@ -433,15 +425,16 @@ cdef class Tape:
             i -= 1
         traces.live[i] = h
         traces.count += 1
-        return 0
+        return self.note_guards(True) if tape.head.guards != NULL and tape.head.guards.inner else 0
 
-    cdef int note_guards(self) except -1:
-        """Make the open trace a recording, which notes the values that the program looks at."""
+    cdef int note_guards(self, bint inner) except -1:
+        """Make the open trace a recording, which notes the values that the program looks at, or one within a recording."""
         self.head.guards = <Guards *> calloc(1, sizeof(Guards))
         if self.head.guards == NULL:
             raise MemoryError("no memory for the guards of a recording")
         self.head.guards.each, self.head.guards.room = spare_guards.each, spare_guards.room
         spare_guards.each, spare_guards.room = NULL, 0
+        self.head.guards.inner, self.head.guards.copied = inner, 0 if inner else PY_SSIZE_T_MAX
         traces.recordings += 1
         self.noted, self.copied = [], {}
         return 0
