@@ -23,7 +23,6 @@ from .._core.programs.native import (
     WholeBackpropagator,
     enter,
     has_infinity,
-    has_many,
 )
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
@@ -36,7 +35,7 @@ from .depth import with_room
 from .directional import directional, filled
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, has_whole, kept
+from .execute import Checked, Executable, has_whole, kept
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -385,7 +384,9 @@ class Program(Enterable):
         others = self.others(len(primals), named)
         instance = self.for_values((*primals, *others))
         is_other = instance is not self
-        entered: tuple[Any, Any] | None = enter(instance, (*primals, *others), {}) if others or is_other else None
+        entered: tuple[Any, Any] | None = (
+            enter(instance, (*primals, *others), {}, engine) if others or is_other else None
+        )
         if entered:
             value, back = entered
             return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
@@ -395,19 +396,12 @@ class Program(Enterable):
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
-        # An engine has tried the short way already, once it knows it, with just these primals.
-        are_many = has_many(primals)
-        is_tried = self.native is not None or (are_many and self.many is not None)
-        run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
-        self.watched = self.constants
-        is_direct = self.is_direct and (self.given is not None or not self.by_blas)
-        self.native = executable.entry if is_direct else None
-        if not self.native and is_direct:
-            self.few = executable.small
-            if are_many or not executable.keeps_order:
-                self.many, self.whole = executable.compiled, executable.whole_entry
-
         own = tuple(map(kept, primals))
+        is_new = executable.find_ways((*own, *others))
+        self.watched = self.constants
+        self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
+        # An engine has tried the ways of a program that it knows, with just these primals.
+        run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
             if holds_traced((own, others)) and self.is_twice_differentiable:
@@ -523,8 +517,6 @@ class Program(Enterable):
         lowered = executable.along(along).lowered if is_forward else executable.lowered
         return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
 
-    has_few = staticmethod(has_few)
-
     @functools.cached_property
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
@@ -596,7 +588,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
+        self.ways = self.arrays = self.watched = None
         self.wants_lists = False
 
     def forget_found(self) -> None:

@@ -88,17 +88,18 @@ class WholeBackpropagator:
 
 @disjoint_base
 class Enterable:
-    native: Native | None
-    few: Native | None
-    many: Native | None
-    whole: Whole | None
+    ways: tuple[Any, ...] | None
     arrays: tuple[int, ...] | None
     wants_lists: bool
     watched: Any
 
 def enter(
-    program: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
+    program: Any, primals: tuple[Any, ...], keywords: dict[str, Any], engine: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...
+def run(
+    ways: tuple[Any, ...], engine: Any, primals: tuple[Any, ...]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...
+def is_ragged(values: Sequence[Any]) -> bool: ...
 def has_many(primals: Sequence[Any]) -> bool: ...
 def fits(form: Form, value: Any, check: Callable[[tuple[Any, ...]], None]) -> bool: ...
 def leaves(form: Form, primals: tuple[Any, ...]) -> list[Any] | None: ...

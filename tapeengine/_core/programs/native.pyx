@@ -1453,37 +1453,21 @@ cdef class WholeBackpropagator:
 
 
 cdef class Enterable:
-    """A program that an engine may run directly, once its passes exist: `native` runs it on all arguments.
+    """A program that an engine may run directly, once its passes exist."""
 
-    Where that is None, `few` runs it on arguments with few numbers, `many` on others with many, and `whole` on the rest.
-    """
-
-    cdef public Native native, few, many
-    cdef public Whole whole
+    cdef public object ways   # see `run`
     cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
     cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
     cdef public object watched    # compares what the program has looked at outside with what is there now
 
-    cdef Native passes_for(self, tuple primals):
-        """The native passes for these primals; None if whole arrays are faster, or there are none yet."""
-        if self.native is not None:
-            return self.native
-        if self.few is not None and has_few(self, primals):
-            return self.few
-        return self.many if self.many is not None and has_many(primals) else None
 
-
-def enter(program, tuple primals, dict keywords):
+def enter(program, tuple primals, dict keywords, engine):
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
     cdef Enterable entered
-    cdef Native native
     if not isinstance(program, Enterable) or keywords:
         return None
     entered = <Enterable> program
-    native = entered.passes_for(primals)
-    if native is None and entered.whole is None:
-        return None
-    if entered.watched is not None and not entered.watched.same():
+    if entered.ways is None or (entered.watched is not None and not entered.watched.same()):
         return None
     if entered.arrays is not None:
         for i in entered.arrays:
@@ -1492,12 +1476,65 @@ def enter(program, tuple primals, dict keywords):
                 break
     if entered.wants_lists:
         program.check_lists(primals)
-    if native is None:
-        return entered.whole.ahead(primals)
-    made = native.ahead(primals)
-    if made is not None and (<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).has_integers:
-        return program.of_integers(primals, made)
+    made = run(entered.ways, engine, primals)
+    if made is not None:
+        back = <object> PyTuple_GET_ITEM(made, 1)
+        if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
+            return program.of_integers(primals, made)
     return made
+
+
+def run(ways, engine, tuple primals):
+    """Run the passes of a program; return (value, backpropagator), or None if all refer these primals to Python.
+
+    The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, `many`
+    others with many, and `whole` the rest. ``others(engine, primals)`` runs what these do not take, such as rows of
+    different lengths.
+    """
+    cdef PyObject *native = PyTuple_GET_ITEM(ways, 0)
+    cdef PyObject *few = PyTuple_GET_ITEM(ways, 1)
+    cdef PyObject *whole = PyTuple_GET_ITEM(ways, 3)
+    made = None
+    if not is_ragged(primals):
+        if <object> native is None:
+            is_few = <object> few is not None and has_few((<Native> few).params, primals)
+            native = few if is_few else PyTuple_GET_ITEM(ways, 2) if has_many(primals) else native
+        if <object> native is not None:
+            made = (<Native> native).ahead(primals)
+        elif <object> whole is not None:
+            made = (<Whole> whole).ahead(primals)
+    if made is None and <object> PyTuple_GET_ITEM(ways, 4) is not None:
+        return (<object> PyTuple_GET_ITEM(ways, 4))(engine, primals)
+    return made
+
+
+def is_ragged(tuple values):
+    """Whether there is a list whose rows have different lengths, which no array holds.
+
+    Examples
+    --------
+    >>> is_ragged(([[1.0], [2.0, 3.0]],)), is_ragged(([[1.0], [2.0]], [1.0, 2.0]))
+    (True, False)
+    """
+    cdef Py_ssize_t n, first
+    for x in values:
+        first = -1
+        if PyList_CheckExact(x):
+            for row in <list> x:
+                n = length_of(row)
+                if n < 0:
+                    break
+                if n != first >= 0:
+                    return True
+                first = n
+    return False
+
+
+cdef inline Py_ssize_t length_of(row) noexcept:
+    """The length of a list, a tuple or an array; -1 for other values."""
+    if PyArray_CheckExact(row):
+        return PyArray_DIMS(<ndarray> row)[0] if PyArray_NDIM(<ndarray> row) else -1
+    return PyList_GET_SIZE(row) if PyList_CheckExact(row) else PyTuple_GET_SIZE(row) if PyTuple_CheckExact(row) else -1
 
 
 def has_many(primals):
@@ -1569,18 +1606,17 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     return True
 
 
-cdef bint has_few(object program, object x) except -1:
-    """Whether a value has few numbers in each array and each sequence."""
-    if PyFloat_CheckExact(x) or PyLong_CheckExact(x):
-        return True
+cdef bint has_few(Form form, object x) except -1:
+    """Whether a value of a form has few numbers in each array and each sequence."""
+    cdef bint is_record = form.kind == RECORD and type(x) is form.cls
+    cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
     if PyArray_CheckExact(x):
         return PyArray_SIZE(<ndarray> x) <= most_few
-    if not (PyTuple_CheckExact(x) or PyList_CheckExact(x)):
-        return program.has_few(x)
-    if len(x) > most_few:
+    if n > most_few:
         return False
-    for part in x:
-        if not has_few(program, part):
+    for i in range(n):
+        part = field_of(form, x, i) if is_record else <object> PySequence_Fast_ITEMS(x)[i]
+        if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part):
             return False
     return True
 
