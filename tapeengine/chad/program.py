@@ -392,7 +392,7 @@ class Program(Enterable):
             return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
         if is_other:
             return instance.__tapeengine_vjp__(engine, *primals, **named)
-        if (self.wanted and not ARRAYS.issuperset(map(type, primals))) or self.wants_lists:
+        if (self.wanted and not ARRAYS.issuperset(map(type, primals))) or self.arrays == ():
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
@@ -546,9 +546,11 @@ class Program(Enterable):
         found = self.parsed().arrays
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
-        used = {name for each in found for operand in each.operands for name, _ in operand.places}
-        self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
-        self.wants_lists = bool(self.changes) or any(each.of_lists is not False or not each.operands for each in found)
+        used = {place for each in found for operand in each.operands for place in operand.places}
+        in_lists = any(isinstance(step, int) for _, steps in used for step in steps)
+        others = any(each.of_lists is not False or not each.operands for each in found)
+        is_always = self.changes or in_lists or others
+        self.arrays = () if is_always else tuple((self.names.index(name), *steps) for name, steps in used) or None
         return found
 
     def renew(self) -> None:
@@ -589,7 +591,6 @@ class Program(Enterable):
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
         self.ways = self.arrays = self.watched = None
-        self.wants_lists = False
 
     def forget_found(self) -> None:
         """Forget what was found once."""
@@ -800,7 +801,7 @@ class Along(Program):
     def wanted(self) -> tuple[Wanted, ...]:
         """Where its base uses its arguments as whole arrays."""
         found = self.base.wanted
-        self.arrays, self.wants_lists = self.base.arrays, self.base.wants_lists
+        self.arrays = self.base.arrays
         return found
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:

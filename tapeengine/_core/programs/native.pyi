@@ -89,8 +89,7 @@ class WholeBackpropagator:
 @disjoint_base
 class Enterable:
     ways: tuple[Any, ...] | None
-    arrays: tuple[int, ...] | None
-    wants_lists: bool
+    arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
 
 def enter(

@@ -1456,8 +1456,7 @@ cdef class Enterable:
     """A program that an engine may run directly, once its passes exist."""
 
     cdef public object ways   # see `run`
-    cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
-    cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
+    cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
 
 
@@ -1469,12 +1468,7 @@ def enter(program, tuple primals, dict keywords, engine):
     entered = <Enterable> program
     if entered.ways is None or (entered.watched is not None and not entered.watched.same()):
         return None
-    if entered.arrays is not None:
-        for i in entered.arrays:
-            if i < len(primals) and not PyArray_CheckExact(primals[i]):
-                program.check_lists(primals)
-                break
-    if entered.wants_lists:
+    if entered.arrays is not None and not are_arrays(entered.arrays, primals):
         program.check_lists(primals)
     made = run(entered.ways, engine, primals)
     if made is not None:
@@ -1482,6 +1476,19 @@ def enter(program, tuple primals, dict keywords, engine):
         if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
             return program.of_integers(primals, made)
     return made
+
+
+cdef bint are_arrays(tuple places, tuple primals) except -1:
+    """Whether there are such places, the index of a primal and names of fields in it, with arrays at all of them."""
+    cdef tuple place
+    cdef Py_ssize_t i
+    for place in places:
+        x = primals[place[0]] if place[0] < len(primals) else None
+        for i in range(1, len(place)):
+            x = x.get(place[i]) if type(x) is dict else getattr(x, place[i], None)
+        if not PyArray_CheckExact(x):
+            return False
+    return len(places) > 0
 
 
 def run(ways, engine, tuple primals):
@@ -1503,6 +1510,8 @@ def run(ways, engine, tuple primals):
             made = (<Native> native).ahead(primals)
         elif <object> whole is not None:
             made = (<Whole> whole).ahead(primals)
+        elif <object> few is not None:
+            return None  # those for many numbers are made when they are needed
     if made is None and <object> PyTuple_GET_ITEM(ways, 4) is not None:
         return (<object> PyTuple_GET_ITEM(ways, 4))(engine, primals)
     return made
