@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.programs.native import COPIED, Form, Native, Whole, has_many, is_ragged, run
+from .._core.programs.native import COPIED, Native, Whole, has_many, is_ragged, run
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
 from .backends.forms import Forms, has_rows, may_have_rows
 from .backends.machine import NotAssembled
-from .backends.passes import Passes, is_stepwise, of_values
+from .backends.passes import Passes, is_stepwise, of_references, of_values
 from .backends.tiers import COMPILED, Others, is_installed, native, or_else, stages, warn
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses
@@ -36,7 +36,7 @@ from .simplify import simplify_module
 from .tangent_passes import TangentPasses
 from .tangents import tangents as tangent_module
 from .terms import Module
-from .types import Array, Float, is_discrete, records_in
+from .types import Array, Float, Product, is_discrete, records_in
 
 
 class Ways(NamedTuple):
@@ -246,7 +246,7 @@ class Executable:
             self.tangents[places] = TangentPasses(
                 self.definition,
                 places,
-                lambda: self.lower_tangent(places),
+                lambda dense: self.lower_tangent(places, dense),
                 self.boundary,
                 self.primitives.table,
                 self.prefers_loops,
@@ -311,29 +311,22 @@ class Executable:
     @functools.cached_property
     def others(self) -> Others | None:
         """What runs arguments that the passes on numbers and arrays do not take; None if numpy does."""
-        of, types = self.definition, self.closed.types
+        of = self.definition
         is_plain = all(Forms(self.classes).has(p.of) for p in of.params)
         if not (is_plain or self.takes_references):
             return None
-        try:
-            forms = Form("tuple", items=tuple(map(self.forms, (p.of for p in of.params)))), self.forms(of.result)
-        except NotAssembled:
+        params, result = (self.converter.form_of(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
+        if params is None or result is None:
             return None
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
-        steps: Iterator[float | Native | None] = iter(())
-        if has_rows and self.backend != "machine" and is_installed():
-            steps = stages(self.lower_rows, of, types, self.classes, self.general_vjp, self.backend)
+        steps = stages(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else iter(())
         run, converter = self.for_duals
-        return Others(run if converter is self.converter else None, forms, self.converted_back, steps)
+        return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
 
-    @property
-    def forms(self) -> Forms:
-        """Gives the forms of values of any types."""
-        return Forms(self.classes, self.closed.types)
-
-    def lower_rows(self) -> Lowered:
+    def lower_rows(self) -> Passes | None:
         """Lower both passes for rows of any sizes."""
-        return self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
+        lowered = self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
+        return of_references(lowered, self.definition, self.closed.types, self.classes)
 
     @functools.cached_property
     def takes_references(self) -> bool:
@@ -381,8 +374,8 @@ class Executable:
         except NotLowered:
             return lower_value(tangent_module(self.closed), dense=False)
 
-    def lower_tangent(self, places: tuple[int, ...] | None) -> Lowered:
-        """Lower the tangent along the parameters in some places, or along all, for rows of equal size.
+    def lower_tangent(self, places: tuple[int, ...] | None, dense: bool = True) -> Lowered:
+        """Lower the tangent along the parameters in some places, or along all, for rows of equal size or of any sizes.
 
         Raises
         ------
@@ -390,7 +383,7 @@ class Executable:
         """
         self.check_copies()
         along = None if places == self.continuous else places
-        return self.with_primitives(lower_value(tangent_module(self.closed, along)))
+        return self.with_primitives(lower_value(tangent_module(self.closed, along), dense=dense))
 
     def check_copies(self) -> None:
         """Leave recursive functions that change arrays to dual numbers, which copy none of them at a call."""
@@ -479,16 +472,22 @@ class Executable:
         self.check_number(primals, tangents)
         places = tuple(k for k in self.continuous if tangents[k] is not None) or self.continuous
         along = self.along(places)
-        found = along.by_loops(primals, tangents)
+        if self.takes_references or is_ragged(tuple(primals)):
+            found = along.by_references(primals, tangents)
+        else:
+            found = along.by_loops(primals, tangents)
         if found is not None:
             return found
-        if along.whole is not None:
+        start = perf_counter()
+        if along.whole is not None and not is_ragged(tuple(primals)):
             self.check_trees(primals)
             try:
                 found = along.whole.jvp(primals, tangents)
             except DifferentSizes:
                 self.at_pole(self.as_arrays(primals))
-        return self.dual_jvp(primals, tangents) if found is None else found
+        found = self.dual_jvp(primals, tangents) if found is None else found
+        along.others.count(start)
+        return found
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, with a forward sweep."""

@@ -6,15 +6,18 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .._core.programs.native import Native
 from ..primitive import Primitive
-from .backends.passes import is_stepwise, of_tangent
-from .backends.tiers import native
+from .backends.passes import Passes, is_stepwise, of_tangent
+from .backends.tiers import Others, native, no_backpropagator, stages
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import WholeTangent
 from .backends.whole.values import NotWhole
 from .lowering.passes import Lowered
 from .lowering.values import NotLowered
+from .ordinary import parts_of
 from .terms import Definition
 
 
@@ -24,7 +27,7 @@ class TangentPasses:
     Parameters
     ----------
     lower : callable
-        Gives the tangent in the intermediate form for rows of equal size, or raises `NotLowered`.
+        Gives the tangent in the intermediate form, for rows of equal size or of any sizes, or raises `NotLowered`.
     prefers_loops : callable
         Tells from whether its loops are sequential whether loops run it, rather than numpy.
     """
@@ -33,7 +36,7 @@ class TangentPasses:
         self,
         definition: Definition,
         places: tuple[int, ...],
-        lower: Callable[[], Lowered],
+        lower: Callable[[bool], Lowered],
         boundary: Boundary,
         primitives: Mapping[str, Primitive],
         prefers_loops: Callable[[bool], bool],
@@ -48,7 +51,7 @@ class TangentPasses:
     def lowered(self) -> Lowered | None:
         """The tangent in the intermediate form; None if there is no such form."""
         try:
-            return self.lower()
+            return self.lower(True)
         except NotLowered:
             return None
 
@@ -83,6 +86,45 @@ class TangentPasses:
         found: tuple[Any, Any] | None = None if made is None else made[0]
         return found
 
+    @functools.cached_property
+    def others(self) -> Others:
+        """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
+        types = self.boundary.types
 
-def no_backpropagator(primals: tuple[Any, ...]) -> Any:
-    """Say that a tangent function has none; a run that is referred to Python gives nothing."""
+        def lower() -> Passes | None:
+            return of_tangent(self.lower(False), self.definition, self.places, self.classes, types)
+
+        return Others(stages(lower, self.definition.name, no_backpropagator, self.backend))
+
+    def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
+        native, along = self.others.ready(), [tangents[k] for k in self.places]
+        if native is None or not are_alike([primals[k] for k in self.places], along):
+            return None
+        made = native.vjp(*primals, *along)
+        return None if made is None else made[0]
+
+
+def are_alike(x: Any, y: Any) -> bool:
+    """Tell whether values have the same classes and sizes in all parts.
+
+    Examples
+    --------
+    >>> are_alike([[1.0], (2.0, None)], [[0.0], (1.0, None)]), are_alike([[1.0]], [[1.0, 2.0]])
+    (True, False)
+    """
+    pending = [(x, y)]
+    while pending:
+        x, y = pending.pop()
+        if type(x) is not type(y):
+            return False
+        if type(x) is np.ndarray:
+            if x.shape != y.shape:
+                return False
+        elif isinstance(x, list | tuple):
+            if len(x) != len(y):
+                return False
+            pending += [] if {float}.issuperset(map(type, (*x, *y))) else zip(x, y, strict=True)
+        else:
+            pending += zip(parts_of(x), parts_of(y), strict=True)
+    return True

@@ -1610,8 +1610,13 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     if form.cls is dict and len(<dict> x) != n:
         return False
     for i in range(n):
-        pending.append(<Form> PyTuple_GET_ITEM(form.items, i))
-        pending.append(<object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
+        item, y = <Form> PyTuple_GET_ITEM(form.items, i), (
+            <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
+        if item.kind >= TUPLE or item.rank:
+            pending.append(item)
+            pending.append(y)
+        elif not is_number(item, y):
+            return False
     return True
 
 

@@ -10,7 +10,7 @@ import functools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -25,11 +25,9 @@ from ..intermediate.statements import Program
 from ..lowering.passes import Lowered
 from ..lowering.values import NotLowered
 from ..ordinary import check_trees
-from ..terms import Definition
-from ..types import Sum
 from .llvm import calling
 from .machine import NotAssembled
-from .passes import Passes, of_references
+from .passes import Passes
 from .passes import native as on_machine
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
@@ -98,6 +96,10 @@ def native_text(lowered: Lowered) -> str:
         return f"; no native code: {reason}"
 
 
+def no_backpropagator(*args: Any) -> Any:
+    """Stand for the backpropagator of a function that has none; a run that is referred to Python gives nothing."""
+
+
 class Others:
     """Runs arguments that the passes on numbers and arrays do not take, such as rows of any sizes and recursive data.
 
@@ -105,34 +107,39 @@ class Others:
 
     Parameters
     ----------
+    stages : iterator
+        Gives the seconds after which it goes on, and at its end native code or None.
     run : callable, optional
         The program as Python for dual numbers.
     forms : tuple of Form
         The forms of the arguments as a tuple, and of the value, which dual numbers take and give as they are.
     converted : callable
         Calls a backpropagator with a cotangent that has to be converted, given the value.
-    stages : iterator
-        Gives the seconds after which it goes on, and at its end native code or None.
     """
 
     def __init__(
         self,
-        run: Callable[..., Any] | None,
-        forms: tuple[Form, Form],
-        converted: Callable[[Any, Any, Any], Any],
         stages: Iterator[float | Native | None],
+        run: Callable[..., Any] | None = None,
+        forms: tuple[Form, ...] = (),
+        converted: Callable[[Any, Any, Any], Any] = no_backpropagator,
     ) -> None:
-        self.run, self.forms, self.converted, self.stages = run, forms, converted, stages
+        self.stages, self.run, self.forms, self.converted = stages, run, forms, converted
         self.left = 0.0
         self.native: Native | None = None
 
-    def vjp(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
-        """Run the program; give its value and its backpropagator, or None where something has to be converted."""
+    def ready(self) -> Native | None:
+        """Give native code, if there is some already."""
         while self.left <= 0.0:
             found = next(self.stages, None)
             self.left, self.native = (found, None) if isinstance(found, float) else (math.inf, found)
-        if self.native is not None:
-            return self.native.vjp(*primals)
+        return self.native
+
+    def vjp(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run the program; give its value and its backpropagator, or None where something has to be converted."""
+        native = self.ready()
+        if native is not None:
+            return native.vjp(*primals)
         if self.run is None or not fits(self.forms[0], primals, check_trees):
             return None
         start = perf_counter()
@@ -167,28 +174,25 @@ def or_else(converted: Callable[[Any, Any, Any], Any], value: Any, back: Callabl
 
 
 def stages(
-    lower: Callable[[], Lowered],
-    definition: Definition,
-    types: Mapping[str, Sum],
-    classes: Mapping[str, type],
-    again: Callable[..., Any],
-    backend: str | None,
+    lower: Callable[[], Passes | None], name: str, again: Callable[..., Any], backend: str | None
 ) -> Iterator[float | Native | None]:
     """Lower a program for values with references and compile it, each once as much time has passed as it takes."""
+    if backend == "machine" or not is_installed():
+        return
     is_patient = backend not in COMPILED
     if is_patient:
         yield LOWERING
     try:
-        passes = of_references(lower(), definition, classes, types)
+        passes = lower()
     except NotLowered as reason:
         if not is_patient:
-            warn(definition.name, reason)
+            warn(name, reason)
         return
     if passes is None:
         return
     if is_patient:
         yield seconds(passes.program)
-    yield compiled(passes, definition.name, again, backend)
+    yield compiled(passes, name, again, backend)
 
 
 def seconds(program: Program) -> float:
