@@ -326,7 +326,7 @@ class Executable:
     def lower_rows(self) -> Passes | None:
         """Lower both passes for rows of any sizes."""
         lowered = self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
-        return of_references(lowered, self.definition, self.closed.types, self.classes)
+        return of_references(lowered, self.definition, self.classes, self.closed.types)
 
     @functools.cached_property
     def takes_references(self) -> bool:
