@@ -6,9 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from .._core.programs.native import Native
+from .._core.programs.native import Native, are_alike
 from ..primitive import Primitive
 from .backends.passes import Passes, is_stepwise, of_tangent
 from .backends.tiers import Others, native, no_backpropagator, stages
@@ -17,8 +15,8 @@ from .backends.whole.passes import WholeTangent
 from .backends.whole.values import NotWhole
 from .lowering.passes import Lowered
 from .lowering.values import NotLowered
-from .ordinary import parts_of
 from .terms import Definition
+from .types import Product
 
 
 class TangentPasses:
@@ -89,42 +87,19 @@ class TangentPasses:
     @functools.cached_property
     def others(self) -> Others:
         """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
-        types = self.boundary.types
+        of, types = self.definition, self.boundary.types
+        varied = self.boundary.converter.form_of(Product(tuple(of.params[k].of for k in self.places)))
 
         def lower() -> Passes | None:
-            return of_tangent(self.lower(False), self.definition, self.places, self.classes, types)
+            return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
 
-        return Others(stages(lower, self.definition.name, no_backpropagator, self.backend))
+        steps = stages(lower, of.name, no_backpropagator, self.backend)
+        return Others(steps, forms=() if varied is None else (varied,))
 
     def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
-        native, along = self.others.ready(), [tangents[k] for k in self.places]
-        if native is None or not are_alike([primals[k] for k in self.places], along):
+        native, along = self.others.ready(), tuple(tangents[k] for k in self.places)
+        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along, 0):
             return None
         made = native.vjp(*primals, *along)
         return None if made is None else made[0]
-
-
-def are_alike(x: Any, y: Any) -> bool:
-    """Tell whether values have the same classes and sizes in all parts.
-
-    Examples
-    --------
-    >>> are_alike([[1.0], (2.0, None)], [[0.0], (1.0, None)]), are_alike([[1.0]], [[1.0, 2.0]])
-    (True, False)
-    """
-    pending = [(x, y)]
-    while pending:
-        x, y = pending.pop()
-        if type(x) is not type(y):
-            return False
-        if type(x) is np.ndarray:
-            if x.shape != y.shape:
-                return False
-        elif isinstance(x, list | tuple):
-            if len(x) != len(y):
-                return False
-            pending += [] if {float}.issuperset(map(type, (*x, *y))) else zip(x, y, strict=True)
-        else:
-            pending += zip(parts_of(x), parts_of(y), strict=True)
-    return True

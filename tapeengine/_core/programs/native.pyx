@@ -1620,6 +1620,27 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     return True
 
 
+def are_alike(Form form, x, y, int depth):
+    """Whether two values of a form have the same classes, lengths and shapes in all parts, from a depth on."""
+    cdef bint is_record = form.kind == RECORD
+    cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
+    if type(x) is not type(y) or depth > DEPTH or not (is_record or n == length_of(y)):
+        return False
+    if form.kind == BOX:
+        i = option_of(form, x)
+        return i >= 0 and are_alike(<Form> form.parts[i], x, y, depth + 1)
+    if PyArray_CheckExact(x):
+        return x.shape == y.shape
+    for i in range(n if form.count else 0):
+        item = <Form> form.parts[min(i, form.count - 1)]
+        if (<Form> item).needs_like or (<Form> item).kind > FLOAT:
+            part = field_of(form, x, i) if is_record else <object> PySequence_Fast_ITEMS(x)[i]
+            other = field_of(form, y, i) if is_record else <object> PySequence_Fast_ITEMS(y)[i]
+            if not are_alike(item, part, other, depth + 1):
+                return False
+    return True
+
+
 cdef bint has_few(Form form, object x) except -1:
     """Whether a value of a form has few numbers in each array and each sequence."""
     cdef bint is_record = form.kind == RECORD and type(x) is form.cls
