@@ -31,7 +31,8 @@ LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting
 WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-MODULES = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
+MODULES = {"accumulation indexing interleave tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
+MODULES |= {"native": QUICK + WITHOUT + " -DCYTHON_FAST_THREAD_STATE=0"}
 MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
 MODULES |= {"accesses array boundary calls replay": SHORT}
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}

@@ -41,8 +41,8 @@ def row(name: str, peers: Peers) -> str:
     """Return the row of a program: milliseconds of both, their ratio, and the milliseconds of the first gradient."""
     program, thunk = ours(name)
     first = sample_time(thunk, 1)
-    assert program.native is not None
-    program.native.promote()
+    assert program.ways.native is not None
+    program.ways.native.promote()
     value, gradient = thunk()
     found, _ = peers.ask("torch", name, (ADBENCH[name][4],))
     check(name, "torch", (value, gradient), found)

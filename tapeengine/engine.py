@@ -134,7 +134,7 @@ class Engine(Parallel):
             return program.called_vjp(self, primals, keywords) if replayed is None else replayed  # type: ignore[attr-defined]
         own = own_derivative(program, "__tapeengine_vjp__")
         if own is not None:
-            return enter(program, primals, keywords) or own(program, self, *primals, **keywords)
+            return enter(program, primals, keywords, self) or own(program, self, *primals, **keywords)
         if self.switches is not None:
             return debug_vjp(self, program, primals, keywords, self.switches.nans)
         found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)

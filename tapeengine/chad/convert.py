@@ -67,7 +67,7 @@ class Converter:
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
         self.types = types
         self.classes = classes
-        self.forms: dict[Type, Form | None] = {}
+        self.forms: dict[int, tuple[Type, Form | None]] = {}  # by the types' ids: they are looked up at each call
 
     def conformed(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the type: ints to floats where it says so; a value of the type is unchanged.
@@ -102,13 +102,17 @@ class Converter:
 
     def fits(self, of: Type, value: Any) -> bool:
         """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
-        if of not in self.forms:
-            try:
-                self.forms[of] = Forms(self.classes, self.types)(of)
-            except NotAssembled:
-                self.forms[of] = None
-        form = self.forms[of]
+        if id(of) not in self.forms:
+            self.forms[id(of)] = of, self.form_of(of)
+        form = self.forms[id(of)][1]
         return form is not None and fits(form, value, check_trees)
+
+    def form_of(self, of: Type) -> Form | None:
+        """Give the form of a type; None if it has none."""
+        try:
+            return Forms(self.classes, self.types)(of)
+        except NotAssembled:
+            return None
 
     def inward(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the evaluator's.

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.programs.native import COPIED, FEW_NUMBERS, Native, Whole, has_many
+from .._core.programs.native import COPIED, Native, Whole, has_many, is_ragged, run
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
-from .backends.forms import Forms, has_rows
+from .backends.forms import Forms, has_rows, may_have_rows
 from .backends.machine import NotAssembled
-from .backends.passes import Passes, is_stepwise, of_values
-from .backends.tiers import COMPILED, References, is_installed, native, warn
+from .backends.passes import Passes, is_stepwise, of_references, of_values
+from .backends.tiers import COMPILED, Others, is_installed, native, or_else, stages, warn
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses
 from .backends.whole.running import DifferentSizes
@@ -35,7 +36,17 @@ from .simplify import simplify_module
 from .tangent_passes import TangentPasses
 from .tangents import tangents as tangent_module
 from .terms import Module
-from .types import Array, Float, is_discrete, records_in
+from .types import Array, Float, Product, is_discrete, records_in
+
+
+class Ways(NamedTuple):
+    """The passes of a program, as `run` of the core takes them."""
+
+    native: Native | None = None
+    few: Native | None = None
+    many: Native | None = None
+    whole: Whole | None = None
+    others: Callable[..., Any] | None = None
 
 
 class Executable:
@@ -65,6 +76,7 @@ class Executable:
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
         self.tangents: dict[tuple[int, ...], TangentPasses] = {}
+        self.ways, self.found = Ways(), set[bool]()
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -127,7 +139,7 @@ class Executable:
         try:
             return of_values(self.lowered, self.definition, self.classes)
         except NotAssembled as reason:
-            if self.backend in COMPILED and self.references is None:
+            if self.backend in COMPILED and not self.takes_references:
                 warn(self.definition.name, reason)
             return None
 
@@ -219,7 +231,7 @@ class Executable:
             self.check_copies()
             return self.with_primitives(lower_reverse(self.closed, self.reverse_terms))
         except NotLowered as reason:
-            if self.backend in COMPILED and self.references is None:
+            if self.backend in COMPILED and not self.takes_references:
                 warn(self.definition.name, reason)
             return None
 
@@ -234,7 +246,7 @@ class Executable:
             self.tangents[places] = TangentPasses(
                 self.definition,
                 places,
-                lambda: self.lower_tangent(places),
+                lambda dense: self.lower_tangent(places, dense),
                 self.boundary,
                 self.primitives.table,
                 self.prefers_loops,
@@ -275,57 +287,69 @@ class Executable:
         """Whether loops run a tangent, rather than numpy if it can."""
         return bool(self.backend) or (not self.calls_python and (is_stepwise or self.takes_rows))
 
-    def vjp(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
-        return self.vjp_of_kept(tuple(map(kept, primals)))
+        own = tuple(map(kept, primals))
+        self.find_ways(own)
+        return run(self.ways, self.engine or default_engine(), own) or self.general_vjp(own)
 
-    def vjp_of_kept(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do the same as `vjp`, on arguments that do not change afterwards."""
-        if any(map(is_ragged, primals)):
-            return self.general_vjp_of_kept(primals)
-        entry = self.entry
-        if entry is None:
-            is_few = self.small is not None and has_few(primals)
-            entry = self.small if is_few else self.compiled if has_many(primals) else None
-        made: tuple[Any, Any] | None = None if entry is None else entry.vjp(*primals)
-        return self.general_vjp_of_kept(primals) if made is None else made
+    def find_ways(self, primals: Sequence[Any]) -> bool:
+        """Make the passes that run on such arguments; tell whether they are new."""
+        is_many = self.entry is None and (has_many(primals) or not self.keeps_order)
+        if is_many in self.found:
+            return False
+        self.found.add(is_many)
+        few = self.small if self.entry is None else None
+        many, whole = (self.compiled, self.whole_entry) if is_many else (None, None)
+        self.ways = Ways(self.entry, few, many, whole, self.by_others)
+        return True
+
+    def by_others(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""
+        return None if self.others is None else self.others.vjp(engine, primals)
 
     @functools.cached_property
-    def references(self) -> References | None:
-        """The passes for arguments other than numbers and arrays of numbers; None if there are no such arguments."""
+    def others(self) -> Others | None:
+        """What runs arguments that the passes on numbers and arrays do not take; None if numpy does."""
         of = self.definition
-        if all(Forms(self.classes).has(p.of) for p in of.params):
+        is_plain = all(Forms(self.classes).has(p.of) for p in of.params)
+        if not (is_plain or self.takes_references):
             return None
-        if self.prefers_numpy:
+        params, result = (self.converter.form_of(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
+        if params is None or result is None:
             return None
-        return References(
-            lambda: self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False)),
-            of,
-            self.closed.types,
-            self.classes,
-            self.longer_vjp,
-            self.backend,
-        )
+        has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
+        steps = stages(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else iter(())
+        run, converter = self.for_duals
+        return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
+
+    def lower_rows(self) -> Passes | None:
+        """Lower both passes for rows of any sizes."""
+        lowered = self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
+        return of_references(lowered, self.definition, self.classes, self.closed.types)
+
+    @functools.cached_property
+    def takes_references(self) -> bool:
+        """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
+        return not (all(Forms(self.classes).has(p.of) for p in self.definition.params) or self.prefers_numpy)
 
     @property
     def steps_through_references(self) -> bool:
         """Whether numpy would run steps one by one, on parts of arguments for which dual numbers need no conversion."""
-        return self.references is not None and self.whole is not None and bool(self.whole.made.stepwise)
+        return self.takes_references and self.whole is not None and bool(self.whole.made.stepwise)
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do the same as `vjp`, for all primals of the program."""
-        return self.general_vjp_of_kept(tuple(map(kept, primals)))
-
-    def general_vjp_of_kept(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Do the same as `general_vjp`, on arguments that do not change afterwards."""
-        if self.references is not None and len(primals) == len(self.definition.params):
-            return self.references.vjp(primals)
-        return self.longer_vjp(primals)
+        """Do the same as `vjp`, for all primals of the program, which do not change afterwards."""
+        start = perf_counter()
+        found = self.longer_vjp(primals)
+        if self.others is not None:
+            self.others.count(start)
+        return found
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         made = None
-        if self.whole is not None and not self.steps_through_references and not any(map(is_ragged, primals)):
+        if self.whole is not None and not (self.steps_through_references or is_ragged(tuple(primals))):
             self.check_trees(primals)
             try:
                 made = self.whole.vjp(primals)
@@ -350,8 +374,8 @@ class Executable:
         except NotLowered:
             return lower_value(tangent_module(self.closed), dense=False)
 
-    def lower_tangent(self, places: tuple[int, ...] | None) -> Lowered:
-        """Lower the tangent along the parameters in some places, or along all, for rows of equal size.
+    def lower_tangent(self, places: tuple[int, ...] | None, dense: bool = True) -> Lowered:
+        """Lower the tangent along the parameters in some places, or along all, for rows of equal size or of any sizes.
 
         Raises
         ------
@@ -359,7 +383,7 @@ class Executable:
         """
         self.check_copies()
         along = None if places == self.continuous else places
-        return self.with_primitives(lower_value(tangent_module(self.closed, along)))
+        return self.with_primitives(lower_value(tangent_module(self.closed, along), dense=dense))
 
     def check_copies(self) -> None:
         """Leave recursive functions that change arrays to dual numbers, which copy none of them at a call."""
@@ -382,34 +406,39 @@ class Executable:
         """Run the program as Python on dual numbers."""
         run, given = self.on_duals(primals)
 
+        of, is_same = self.definition.result, self.for_duals[1] is self.converter
+        value, back = with_room(self.engine.vjp, run, *given)
+        if is_same and self.converter.fits(of, value):
+            return value, or_else(self.converted_back, value, back)
+
         def converted(cotangent: Any) -> tuple[Any, ...]:
-            if holds_traced(cotangent):
-                if self.for_duals[1] is self.converter:
-                    return back(cotangent)  # type: ignore[no-any-return]
-                raise UnsupportedError(
-                    f"{self.definition.name} has records whose methods use math or numpy, so its cotangent cannot be "
-                    "traced while its arguments are plain. Use tapeengine.math in the methods"
-                )
-            inside = self.converter.inward(of, value, PLAIN)
-            try:
-                cotangent = of_plain(value, cotangent, keeps_integers=True)  # in the place of None for an integer
-            except Exception as error:  # of another structure, which is refused
-                pass_on(error)
-            given = self.converter.cotangent_in(of, cotangent, inside, "value")
-            linear = Sparse(self.closed.types)
-            made = self.converter.cotangent_out(of, given, inside, value, linear)
-            found: tuple[Any, ...] = back(of_plain(value, made))
-            if self.for_duals[1] is self.converter:
-                return found
+            found = self.converted_back(value, back, cotangent)
             each = zip(self.definition.params, primals, found, strict=True)
+            if is_same:
+                return found
             return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
-        backpropagator = functools.partial(with_room, converted)
-        value, back = with_room(self.engine.vjp, run, *given)
+        return with_room(self.converter.returned, of, value)[1], functools.partial(with_room, converted)
+
+    def converted_back(self, value: Any, back: Callable[[Any], Any], cotangent: Any) -> tuple[Any, ...]:
+        """Call the backpropagator of a value of the plain program with a cotangent that has to be converted."""
+        if holds_traced(cotangent):
+            if self.for_duals[1] is self.converter:
+                return back(cotangent)  # type: ignore[no-any-return]
+            raise UnsupportedError(
+                f"{self.definition.name} has records whose methods use math or numpy, so its cotangent cannot be "
+                "traced while its arguments are plain. Use tapeengine.math in the methods"
+            )
         of = self.definition.result
-        if self.for_duals[1] is self.converter and self.converter.fits(of, value):
-            return value, or_else(back, backpropagator)
-        return with_room(self.converter.returned, of, value)[1], backpropagator
+        inside = self.converter.inward(of, value, PLAIN)
+        try:
+            cotangent = of_plain(value, cotangent, keeps_integers=True)  # in the place of None for an integer
+        except Exception as error:  # of another structure, which is refused
+            pass_on(error)
+        given = self.converter.cotangent_in(of, cotangent, inside, "value")
+        made = self.converter.cotangent_out(of, given, inside, value, Sparse(self.closed.types))
+        found: tuple[Any, ...] = back(of_plain(value, made))
+        return found
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
@@ -454,16 +483,22 @@ class Executable:
         self.check_number(primals, tangents)
         places = tuple(k for k in self.continuous if tangents[k] is not None) or self.continuous
         along = self.along(places)
-        found = along.by_loops(primals, tangents)
+        if self.takes_references or is_ragged(tuple(primals)):
+            found = along.by_references(primals, tangents)
+        else:
+            found = along.by_loops(primals, tangents)
         if found is not None:
             return found
-        if along.whole is not None:
+        start = perf_counter()
+        if along.whole is not None and not is_ragged(tuple(primals)):
             self.check_trees(primals)
             try:
                 found = along.whole.jvp(primals, tangents)
             except DifferentSizes:
                 self.at_pole(self.as_arrays(primals))
-        return self.dual_jvp(primals, tangents) if found is None else found
+        found = self.dual_jvp(primals, tangents) if found is None else found
+        along.others.count(start)
+        return found
 
     def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program as Python on dual numbers, with a forward sweep."""
@@ -516,43 +551,6 @@ class Checked:
         return made
 
 
-def or_else(back: Callable[[Any], Any], converting: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Give a backpropagator that converts only cotangents that are not of the kinds of the value."""
-
-    def backpropagator(cotangent: Any) -> Any:
-        try:
-            return back(cotangent)
-        except CotangentError:
-            return converting(cotangent)
-
-    return backpropagator
-
-
-def is_ragged(x: Any) -> bool:
-    """Tell whether a value is a list of lists, or of arrays, of different lengths, which no array holds.
-
-    Examples
-    --------
-    >>> is_ragged([[1.0], [2.0, 3.0]]), is_ragged([[1.0], [2.0]]), is_ragged([1.0, 2.0])
-    (True, False, False)
-    """
-    if type(x) is not list or not ROWS.issuperset(map(type, x)):
-        return False
-    if any(type(row) is np.ndarray and row.ndim == 0 for row in x):
-        return False
-    return any(len(row) != len(x[0]) for row in x)
-
-
-def has_few(x: Any) -> bool:
-    """Tell whether a value has few numbers in each array and each list."""
-    if isinstance(x, float | int | str):
-        return True
-    if isinstance(x, np.ndarray):
-        return x.size <= FEW_NUMBERS
-    parts = parts_of(x)
-    return len(parts) <= FEW_NUMBERS and all(isinstance(part, float) or has_few(part) for part in parts)
-
-
 def parts_of(x: Any) -> Sequence[Any]:
     """Give the parts of a list, a tuple, a dict or a record."""
     if isinstance(x, list | tuple | dict):
@@ -569,8 +567,6 @@ def has_whole(value: Any) -> bool:
     return any(map(has_whole, parts_of(value)))
 
 
-#: Classes of rows that have a length.
-ROWS = frozenset((list, tuple, np.ndarray))
 #: Classes of numbers: a copy of a list of these shares nothing that can change.
 NUMBERS = frozenset((float, int, bool))
 

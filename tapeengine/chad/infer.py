@@ -107,6 +107,9 @@ def kind_of(value: Any) -> Any:
     of = type(value)
     if of is float or of is int:
         return of
+    if of is numpy.ndarray:
+        shape = value.shape
+        return of, value.dtype, len(shape), 1 in shape and ones_of(value), len(shape) == 2 and is_large(value)
     if of is list:
         kinds = set(map(type, value))
         return of, frozenset(kinds if kinds.issubset(SIMPLE) else map(kind_of, value))

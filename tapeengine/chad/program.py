@@ -23,7 +23,6 @@ from .._core.programs.native import (
     WholeBackpropagator,
     enter,
     has_infinity,
-    has_many,
 )
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
@@ -36,7 +35,7 @@ from .depth import with_room
 from .directional import directional, filled
 from .display import display
 from .errors import ProgramError
-from .execute import Checked, Executable, has_few, has_whole, kept
+from .execute import Checked, Executable, has_whole, kept
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -386,29 +385,24 @@ class Program(Enterable):
         others = self.others(len(primals), named)
         instance = self.for_values((*primals, *others))
         is_other = instance is not self
-        entered: tuple[Any, Any] | None = enter(instance, (*primals, *others), {}) if others or is_other else None
+        entered: tuple[Any, Any] | None = (
+            enter(instance, (*primals, *others), {}, engine) if others or is_other else None
+        )
         if entered:
             value, back = entered
             return (value, lambda cotangent: back(cotangent)[: len(primals)]) if others else entered
         if is_other:
             return instance.__tapeengine_vjp__(engine, *primals, **named)
-        if (self.wanted and not ARRAYS.issuperset(map(type, primals))) or self.wants_lists:
+        if (self.wanted and not ARRAYS.issuperset(map(type, primals))) or self.arrays == ():
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
-        # An engine has tried the short way already, once it knows it, with just these primals.
-        are_many = has_many(primals)
-        is_tried = self.native is not None or (are_many and self.many is not None)
-        run = executable.general_vjp_of_kept if is_tried and not others else executable.vjp_of_kept
-        self.watched = self.constants
-        is_direct = self.is_direct and (self.given is not None or not self.by_blas)
-        self.native = executable.entry if is_direct else None
-        if not self.native and is_direct:
-            self.few = executable.small
-            if are_many or not executable.keeps_order:
-                self.many, self.whole = executable.compiled, executable.whole_entry
-
         own = tuple(map(kept, primals))
+        is_new = executable.find_ways((*own, *others))
+        self.watched = self.constants
+        self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
+        # An engine has tried the ways of a program that it knows, with just these primals.
+        run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
             if holds_traced((own, others)) and self.is_twice_differentiable:
@@ -524,8 +518,6 @@ class Program(Enterable):
         lowered = executable.along(along).lowered if is_forward else executable.lowered
         return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
 
-    has_few = staticmethod(has_few)
-
     @functools.cached_property
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
@@ -555,9 +547,11 @@ class Program(Enterable):
         found = self.parsed().arrays
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
-        used = {name for each in found for operand in each.operands for name, _ in operand.places}
-        self.arrays = tuple(i for i, name in enumerate(self.names) if name in used) or None
-        self.wants_lists = bool(self.changes) or any(each.of_lists is not False or not each.operands for each in found)
+        used = {place for each in found for operand in each.operands for place in operand.places}
+        in_lists = any(isinstance(step, int) for _, steps in used for step in steps)
+        others = any(each.of_lists is not False or not each.operands for each in found)
+        is_always = self.changes or in_lists or others
+        self.arrays = () if is_always else tuple((self.names.index(name), *steps) for name, steps in used) or None
         return found
 
     def renew(self) -> None:
@@ -597,8 +591,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.native = self.few = self.many = self.whole = self.arrays = self.watched = None
-        self.wants_lists = False
+        self.ways = self.arrays = self.watched = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""
@@ -809,7 +802,7 @@ class Along(Program):
     def wanted(self) -> tuple[Wanted, ...]:
         """Where its base uses its arguments as whole arrays."""
         found = self.base.wanted
-        self.arrays, self.wants_lists = self.base.arrays, self.base.wants_lists
+        self.arrays = self.base.arrays
         return found
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:

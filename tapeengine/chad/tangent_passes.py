@@ -6,16 +6,17 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._core.programs.native import Native
+from .._core.programs.native import Native, are_alike
 from ..primitive import Primitive
-from .backends.passes import is_stepwise, of_tangent
-from .backends.tiers import native
+from .backends.passes import Passes, is_stepwise, of_tangent
+from .backends.tiers import Others, native, no_backpropagator, stages
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import WholeTangent
 from .backends.whole.values import NotWhole
 from .lowering.passes import Lowered
 from .lowering.values import NotLowered
 from .terms import Definition
+from .types import Product
 
 
 class TangentPasses:
@@ -24,7 +25,7 @@ class TangentPasses:
     Parameters
     ----------
     lower : callable
-        Gives the tangent in the intermediate form for rows of equal size, or raises `NotLowered`.
+        Gives the tangent in the intermediate form, for rows of equal size or of any sizes, or raises `NotLowered`.
     prefers_loops : callable
         Tells from whether its loops are sequential whether loops run it, rather than numpy.
     """
@@ -33,7 +34,7 @@ class TangentPasses:
         self,
         definition: Definition,
         places: tuple[int, ...],
-        lower: Callable[[], Lowered],
+        lower: Callable[[bool], Lowered],
         boundary: Boundary,
         primitives: Mapping[str, Primitive],
         prefers_loops: Callable[[bool], bool],
@@ -48,7 +49,7 @@ class TangentPasses:
     def lowered(self) -> Lowered | None:
         """The tangent in the intermediate form; None if there is no such form."""
         try:
-            return self.lower()
+            return self.lower(True)
         except NotLowered:
             return None
 
@@ -83,6 +84,22 @@ class TangentPasses:
         found: tuple[Any, Any] | None = None if made is None else made[0]
         return found
 
+    @functools.cached_property
+    def others(self) -> Others:
+        """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
+        of, types = self.definition, self.boundary.types
+        varied = self.boundary.converter.form_of(Product(tuple(of.params[k].of for k in self.places)))
 
-def no_backpropagator(primals: tuple[Any, ...]) -> Any:
-    """Say that a tangent function has none; a run that is referred to Python gives nothing."""
+        def lower() -> Passes | None:
+            return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
+
+        steps = stages(lower, of.name, no_backpropagator, self.backend)
+        return Others(steps, forms=() if varied is None else (varied,))
+
+    def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
+        native, along = self.others.ready(), tuple(tangents[k] for k in self.places)
+        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along, 0):
+            return None
+        made = native.vjp(*primals, *along)
+        return None if made is None else made[0]

@@ -1453,51 +1453,97 @@ cdef class WholeBackpropagator:
 
 
 cdef class Enterable:
-    """A program that an engine may run directly, once its passes exist: `native` runs it on all arguments.
+    """A program that an engine may run directly, once its passes exist."""
 
-    Where that is None, `few` runs it on arguments with few numbers, `many` on others with many, and `whole` on the rest.
-    """
-
-    cdef public Native native, few, many
-    cdef public Whole whole
-    cdef public tuple arrays  # the arguments that may have to be arrays, not lists, which `check_lists` tells
-    cdef public bint wants_lists  # whether arguments may have to be lists, which it tells as well
+    cdef public object ways   # see `run`
+    cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
 
-    cdef Native passes_for(self, tuple primals):
-        """The native passes for these primals; None if whole arrays are faster, or there are none yet."""
-        if self.native is not None:
-            return self.native
-        if self.few is not None and has_few(self, primals):
-            return self.few
-        return self.many if self.many is not None and has_many(primals) else None
 
-
-def enter(program, tuple primals, dict keywords):
+def enter(program, tuple primals, dict keywords, engine):
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
     cdef Enterable entered
-    cdef Native native
     if not isinstance(program, Enterable) or keywords:
         return None
     entered = <Enterable> program
-    native = entered.passes_for(primals)
-    if native is None and entered.whole is None:
+    if entered.ways is None or (entered.watched is not None and not entered.watched.same()):
         return None
-    if entered.watched is not None and not entered.watched.same():
-        return None
-    if entered.arrays is not None:
-        for i in entered.arrays:
-            if i < len(primals) and not PyArray_CheckExact(primals[i]):
-                program.check_lists(primals)
-                break
-    if entered.wants_lists:
+    if entered.arrays is not None and not are_arrays(entered.arrays, primals):
         program.check_lists(primals)
-    if native is None:
-        return entered.whole.ahead(primals)
-    made = native.ahead(primals)
-    if made is not None and (<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).has_integers:
-        return program.of_integers(primals, made)
+    made = run(entered.ways, engine, primals)
+    if made is not None:
+        back = <object> PyTuple_GET_ITEM(made, 1)
+        if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
+            return program.of_integers(primals, made)
     return made
+
+
+cdef bint are_arrays(tuple places, tuple primals) except -1:
+    """Whether there are such places, the index of a primal and names of fields in it, with arrays at all of them."""
+    cdef tuple place
+    cdef Py_ssize_t i
+    for place in places:
+        x = primals[place[0]] if place[0] < len(primals) else None
+        for i in range(1, len(place)):
+            x = x.get(place[i]) if type(x) is dict else getattr(x, place[i], None)
+        if not PyArray_CheckExact(x):
+            return False
+    return len(places) > 0
+
+
+def run(ways, engine, tuple primals):
+    """Run the passes of a program; return (value, backpropagator), or None if all refer these primals to Python.
+
+    The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, `many`
+    others with many, and `whole` the rest. ``others(engine, primals)`` runs what these do not take, such as rows of
+    different lengths.
+    """
+    cdef PyObject *native = PyTuple_GET_ITEM(ways, 0)
+    cdef PyObject *few = PyTuple_GET_ITEM(ways, 1)
+    cdef PyObject *whole = PyTuple_GET_ITEM(ways, 3)
+    made = None
+    if not is_ragged(primals):
+        if <object> native is None:
+            is_few = <object> few is not None and has_few((<Native> few).params, primals)
+            native = few if is_few else PyTuple_GET_ITEM(ways, 2) if has_many(primals) else native
+        if <object> native is not None:
+            made = (<Native> native).ahead(primals)
+        elif <object> whole is not None:
+            made = (<Whole> whole).ahead(primals)
+        elif <object> few is not None:
+            return None  # those for many numbers are made when they are needed
+    if made is None and <object> PyTuple_GET_ITEM(ways, 4) is not None:
+        return (<object> PyTuple_GET_ITEM(ways, 4))(engine, primals)
+    return made
+
+
+def is_ragged(tuple values):
+    """Whether there is a list whose rows have different lengths, which no array holds.
+
+    Examples
+    --------
+    >>> is_ragged(([[1.0], [2.0, 3.0]],)), is_ragged(([[1.0], [2.0]], [1.0, 2.0]))
+    (True, False)
+    """
+    cdef Py_ssize_t n, first
+    for x in values:
+        first = -1
+        if PyList_CheckExact(x):
+            for row in <list> x:
+                n = length_of(row)
+                if n < 0:
+                    break
+                if n != first >= 0:
+                    return True
+                first = n
+    return False
+
+
+cdef inline Py_ssize_t length_of(row) noexcept:
+    """The length of a list, a tuple or an array; -1 for other values."""
+    if PyArray_CheckExact(row):
+        return PyArray_DIMS(<ndarray> row)[0] if PyArray_NDIM(<ndarray> row) else -1
+    return PyList_GET_SIZE(row) if PyList_CheckExact(row) else PyTuple_GET_SIZE(row) if PyTuple_CheckExact(row) else -1
 
 
 def has_many(primals):
@@ -1564,23 +1610,48 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     if form.cls is dict and len(<dict> x) != n:
         return False
     for i in range(n):
-        pending.append(<Form> PyTuple_GET_ITEM(form.items, i))
-        pending.append(<object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
+        item, y = <Form> PyTuple_GET_ITEM(form.items, i), (
+            <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
+        if item.kind >= TUPLE or item.rank:
+            pending.append(item)
+            pending.append(y)
+        elif not is_number(item, y):
+            return False
     return True
 
 
-cdef bint has_few(object program, object x) except -1:
-    """Whether a value has few numbers in each array and each sequence."""
-    if PyFloat_CheckExact(x) or PyLong_CheckExact(x):
-        return True
+def are_alike(Form form, x, y, int depth):
+    """Whether two values of a form have the same classes, lengths and shapes in all parts, from a depth on."""
+    cdef bint is_record = form.kind == RECORD
+    cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
+    if type(x) is not type(y) or depth > DEPTH or not (is_record or n == length_of(y)):
+        return False
+    if form.kind == BOX:
+        i = option_of(form, x)
+        return i >= 0 and are_alike(<Form> form.parts[i], x, y, depth + 1)
+    if PyArray_CheckExact(x):
+        return x.shape == y.shape
+    for i in range(n if form.count else 0):
+        item = <Form> form.parts[min(i, form.count - 1)]
+        if (<Form> item).needs_like or (<Form> item).kind > FLOAT:
+            part = field_of(form, x, i) if is_record else <object> PySequence_Fast_ITEMS(x)[i]
+            other = field_of(form, y, i) if is_record else <object> PySequence_Fast_ITEMS(y)[i]
+            if not are_alike(item, part, other, depth + 1):
+                return False
+    return True
+
+
+cdef bint has_few(Form form, object x) except -1:
+    """Whether a value of a form has few numbers in each array and each sequence."""
+    cdef bint is_record = form.kind == RECORD and type(x) is form.cls
+    cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
     if PyArray_CheckExact(x):
         return PyArray_SIZE(<ndarray> x) <= most_few
-    if not (PyTuple_CheckExact(x) or PyList_CheckExact(x)):
-        return program.has_few(x)
-    if len(x) > most_few:
+    if n > most_few:
         return False
-    for part in x:
-        if not has_few(program, part):
+    for i in range(n):
+        part = field_of(form, x, i) if is_record else <object> PySequence_Fast_ITEMS(x)[i]
+        if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part):
             return False
     return True
 

@@ -114,6 +114,17 @@ def has_rows(of: Type) -> bool:
     return isinstance(of, Product) and any(map(has_rows, of.items))
 
 
+def may_have_rows(of: Type) -> bool:
+    """Tell whether lists of a type may have rows of different sizes, or parts of it such lists.
+
+    Examples
+    --------
+    >>> may_have_rows(Array(Array(Float()))), may_have_rows(Array(Float()))
+    (True, False)
+    """
+    return rank_of(of) > 1 if isinstance(of, Array) else isinstance(of, Product) and any(map(may_have_rows, of.items))
+
+
 def filled(form: Form, items: tuple[Form, ...]) -> Form:
     """Set the parts of a form with references, which have a limited number of leaves."""
     try:

@@ -13,7 +13,7 @@ from ..intermediate.operations import WHOLE
 from ..intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
 from ..lowering.passes import Lowered
 from ..terms import Definition
-from ..types import Sum
+from ..types import Array, Float, Named, Product, Sum, Type
 from .chunks import chunked
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
@@ -131,27 +131,52 @@ def of_leaves(lowered: Lowered) -> Passes | None:
 
 
 def of_tangent(
-    lowered: Lowered, definition: Definition, places: Sequence[int], classes: Mapping[str, type]
+    lowered: Lowered,
+    definition: Definition,
+    places: Sequence[int],
+    classes: Mapping[str, type],
+    types: Mapping[str, Sum] | None = None,
 ) -> Passes | None:
     """Give a tangent function as a forward pass from primals and tangents to the pair of value and tangent.
 
-    The parameters in some places have tangents.
+    The parameters in some places have tangents, which lie as their primals do. With the types of recursive data, both
+    may have references.
     """
     lowered = replace(lowered, program=chunked(lowered.program))
-    forms, function = Forms(classes), lowered.program.functions[lowered.main]
+    forms, function, of = Forms(classes, types), lowered.program.functions[lowered.main], definition.result
+    varied = [definition.params[k].of for k in places]
+    if not all(is_real(t, types or {}) for t in (*varied, of)):
+        return None
     try:
-        tangents = [forms(definition.params[k].of) for k in places]
-        params, result = (
-            (*(forms(p.of) for p in definition.params), *tangents),
-            forms.built(definition.result, definition.kind),
-        )
-        leaves, results = [leaf(p.type) for p in function.params], [leaf(x.type) for x in function.results]
+        params = tuple(map(forms, (*(p.of for p in definition.params), *varied)))
+        result = Forms(classes).built(of, definition.kind)
+        leaves = [leaf(p.type) for p in function.params] if types is None else []
+        results = [leaf(x.type) for x in function.results]
     except NotAssembled:
         return None
-    fits = same([x for form in params for x in form.leaves()], leaves) and same(result.leaves() * 2, results)
-    if not fits or not all(map(is_continuous, (*tangents, result))):
+    given = [x for form in params for x in form.leaves()]
+    fits = len(given) == len(function.params) if types is not None else same(given, leaves)
+    if not (fits and same(result.leaves() * 2, results)):
         return None
     return one_pass(lowered.program, function, params, Form("tuple", items=(result, result)))
+
+
+def is_real(of: Type, types: Mapping[str, Sum], around: tuple[str, ...] = ()) -> bool:
+    """Tell whether values of a type consist of real numbers alone.
+
+    Examples
+    --------
+    >>> is_real(Array(Float()), {}), is_real(Product((Float(), Int())), {})
+    (True, False)
+    """
+    match of:
+        case Array(element):
+            return is_real(element, types, around)
+        case Product(items):
+            return all(is_real(item, types, around) for item in items)
+        case Named(name):
+            return name in around or all(is_real(t, types, (*around, name)) for t in types[name].options)
+    return isinstance(of, Float)
 
 
 def of_block(program: Program, function: Function, params: tuple[Form, ...]) -> Passes | None:
@@ -175,14 +200,6 @@ def one_pass(program: Program, function: Function, params: tuple[Form, ...], res
 def nothing(count: int) -> Pass:
     """Give a pass without parameters for a function of `count` leaves that has no reverse pass."""
     return Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * count, [], may_raise=False)
-
-
-def is_continuous(of: Form) -> bool:
-    """Tell whether all leaves of a form are of real numbers."""
-    return all(f.kind == FLOAT for f in of.leaves())
-
-
-FLOAT = Form("float").kind
 
 
 #: Loops of at most this many steps, if the number is known, always run on the machine.

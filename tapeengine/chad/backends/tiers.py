@@ -7,24 +7,27 @@ million instructions. After that many the program is compiled, so compiling at m
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from time import thread_time
+from time import perf_counter
 from typing import Any
 
-from ..._core.programs.native import Native
-from ..depth import deep
+import numpy as np
+
+from ..._core.programs.native import Form, Native, fits
+from ...errors import CotangentError, pass_on
+from ..depth import deep, with_room
 from ..intermediate.analysis import walk
 from ..intermediate.statements import Program
 from ..lowering.passes import Lowered
 from ..lowering.values import NotLowered
-from ..terms import Definition
-from ..types import Sum
+from ..ordinary import check_trees
 from .llvm import calling
 from .machine import NotAssembled
-from .passes import Passes, of_references
+from .passes import Passes
 from .passes import native as on_machine
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
@@ -33,7 +36,7 @@ BACKENDS = (None, "machine", "native", "fastmath")
 COMPILED = ("native", "fastmath")
 #: The cost of compiling in instructions of the machine: a constant, and the cost of each statement.
 COMPILING, EACH = 2_000_000, 100_000
-#: The CPU seconds of such an instruction, of importing LLVM, and of lowering a program to see its statements.
+#: The seconds of such an instruction, of importing LLVM, and of lowering a program to see its statements.
 INSTRUCTION, IMPORTING, LOWERING = 5e-9, 0.05, 0.01
 
 
@@ -93,84 +96,107 @@ def native_text(lowered: Lowered) -> str:
         return f"; no native code: {reason}"
 
 
-class References:
-    """Native code for arguments with references: rows of any sizes, records of arrays, members of recursive sums.
+def no_backpropagator(*args: Any) -> Any:
+    """Stand for the backpropagator of a function that has none; a run that is referred to Python gives nothing."""
 
-    The fallback runs such a program until it has taken as long as lowering and compiling do.
+
+class Others:
+    """Runs arguments that the passes on numbers and arrays do not take, such as rows of any sizes and recursive data.
+
+    They run on dual numbers, and, where native code takes them, on that once they have taken as long as it costs.
+
+    Parameters
+    ----------
+    stages : iterator
+        Gives the seconds after which it goes on, and at its end native code or None.
+    run : callable, optional
+        The program as Python for dual numbers.
+    forms : tuple of Form
+        The forms of the arguments as a tuple, and of the value, which dual numbers take and give as they are.
+    converted : callable
+        Calls a backpropagator with a cotangent that has to be converted, given the value.
     """
 
     def __init__(
         self,
-        lower: Callable[[], Lowered],
-        definition: Definition,
-        types: Mapping[str, Sum],
-        classes: Mapping[str, type],
-        again: Callable[..., Any],
-        backend: str | None,
+        stages: Iterator[float | Native | None],
+        run: Callable[..., Any] | None = None,
+        forms: tuple[Form, ...] = (),
+        converted: Callable[[Any, Any, Any], Any] = no_backpropagator,
     ) -> None:
-        self.lower, self.definition, self.types, self.classes, self.again = lower, definition, types, classes, again
-        self.left = LOWERING
-        self.backend = backend
-        self.is_ready = backend == "machine" or not is_installed()
-        self.passes: Passes | None = None
+        self.stages, self.run, self.forms, self.converted = stages, run, forms, converted
+        self.left = 0.0
         self.native: Native | None = None
 
-    def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run the program; return its value and its backpropagator."""
-        while not self.is_ready and (self.left <= 0 or self.backend in COMPILED):
-            self.advance()
-        made = None if self.native is None else self.native.vjp(*primals)
-        if made is not None:
-            return made
-        if self.is_ready:
-            found: tuple[Any, Callable[[Any], tuple[Any, ...]]] = self.again(primals)
-            return found
-        return self.timed(primals)
+    def ready(self) -> Native | None:
+        """Give native code, if there is some already."""
+        while self.left <= 0.0:
+            found = next(self.stages, None)
+            self.left, self.native = (found, None) if isinstance(found, float) else (math.inf, found)
+        return self.native
 
-    def timed(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run the fallback and measure its time."""
-        start = thread_time()
-        value, back = self.again(primals)
-        self.left -= thread_time() - start
-
-        def backpropagator(cotangent: Any) -> tuple[Any, ...]:
-            start = thread_time()
-            found: tuple[Any, ...] = back(cotangent)
-            self.left -= thread_time() - start
-            return found
-
-        return value, backpropagator
-
-    def advance(self) -> None:
-        """Lower the program, or compile it if it is lowered."""
-        if self.passes is not None:
-            self.is_ready, self.native = True, self.compiled()
-            return
-        self.passes = self.lowered()
-        if self.passes is None:
-            self.is_ready = True
-        else:
-            self.left += seconds(self.passes.program)
-
-    def compiled(self) -> Native | None:
-        """Compile the program."""
-        passes = self.passes or self.lowered()
-        return None if passes is None else compiled(passes, self.definition.name, self.again, self.backend)
-
-    def lowered(self) -> Passes | None:
-        """Lower the program."""
-        of = self.definition
-        try:
-            lowered = self.lower()
-        except NotLowered as reason:
-            if self.backend in COMPILED:
-                warn(of.name, reason)
+    def vjp(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run the program; give its value and its backpropagator, or None where something has to be converted."""
+        native = self.ready()
+        if native is not None:
+            return native.vjp(*primals)
+        if self.run is None or not fits(self.forms[0], primals, check_trees):
             return None
-        return of_references(lowered, of, self.classes, self.types)
+        start = perf_counter()
+        try:
+            value, back = engine.vjp(self.run, *primals)
+        except Exception as error:  # which the program may raise otherwise
+            pass_on(error)
+            return None
+        self.count(start)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if fits(self.forms[1], value, check_trees):
+            return value, or_else(self.converted, value, back)
+        self.run = None
+        return None
+
+    def count(self, start: float) -> None:
+        """Count the time of a forward pass, and as much for the reverse pass."""
+        self.left -= 2.0 * (perf_counter() - start)
+
+
+def or_else(converted: Callable[[Any, Any, Any], Any], value: Any, back: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Give a backpropagator that converts only cotangents that are not of the kinds of the value."""
+
+    def backpropagator(cotangent: Any) -> Any:
+        try:
+            return back(cotangent)
+        except CotangentError:
+            return with_room(converted, value, back, cotangent)
+
+    return backpropagator
+
+
+def stages(
+    lower: Callable[[], Passes | None], name: str, again: Callable[..., Any], backend: str | None
+) -> Iterator[float | Native | None]:
+    """Lower a program for values with references and compile it, each once as much time has passed as it takes."""
+    if backend == "machine" or not is_installed():
+        return
+    is_patient = backend not in COMPILED
+    if is_patient:
+        yield LOWERING
+    try:
+        passes = lower()
+    except NotLowered as reason:
+        if not is_patient:
+            warn(name, reason)
+        return
+    if passes is None:
+        return
+    if is_patient:
+        yield seconds(passes.program)
+    yield compiled(passes, name, again, backend)
 
 
 def seconds(program: Program) -> float:
-    """Give the CPU seconds that compiling a program takes, and importing LLVM if nobody has."""
+    """Give the seconds that compiling a program takes, and importing LLVM if nobody has."""
     importing = 0.0 if "llvmlite.binding" in sys.modules else IMPORTING
     return importing + INSTRUCTION * cost(program)
 

@@ -9,7 +9,7 @@ def improved(function, *args):
     """Return a program with all that LLVM has."""
     program = te.program(function, backend="native")
     te.vjp(program, *args)
-    program.native.promote()
+    program.ways.native.promote()
     return program
 
 

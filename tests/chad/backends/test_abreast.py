@@ -118,7 +118,7 @@ def in_turn(monkeypatch):
             patch.setattr(control, "abreast", lambda *_: None)
             program = te.program(function, backend="native")
             te.vjp(program, *(np.ones((3, 5)), np.ones(5)) if np.size(args[0]) == 0 else args)
-            assert program.native is None or program.native.better is not None
+            assert program.ways is None or program.ways.native.better is not None
         return program
 
     return compiled

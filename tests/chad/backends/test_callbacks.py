@@ -108,7 +108,7 @@ def test_values_are_those_of_python_and_cotangents_are_those_of_the_other_back_e
     value, back = te.vjp(program, *args)
     assert type(back).__name__ == "Backpropagator"
     if is_full:
-        program.native.promote()
+        program.ways.native.promote()
         value, back = te.vjp(program, *args)
     assert float(value).hex() == float(program.function(*args)).hex()
     found = back(0.7)[0]

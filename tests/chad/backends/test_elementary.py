@@ -39,7 +39,7 @@ def tangents_of_rows(x: te.Vec) -> te.Vec:
 
 def improve(program):
     """Improve a program's code now, as happens after a long run."""
-    program.native.promote()
+    program.ways.native.promote()
     return program
 
 

@@ -119,7 +119,7 @@ def test_trees_of_every_kind_of_class_in_every_order_of_fields(tmp_path, kind):
             found = check(of, program, grown(of, draw, levels), 0.7)
         if kind != "slots":
             assert weakref.ref(found)() is found
-        assert program.executable.references.native is not None
+        assert program.executable.others.native is not None
 
 
 def test_instances_may_have_a_dictionary_or_other_attributes(tmp_path):

@@ -219,9 +219,9 @@ def test_any_number_of_threads_gives_the_same_bits(function, args, threads):
         close(wanted[1], te.vjp(function, *args)[1](given(wanted[0])))
     assert bits(wanted[0]) == bits(in_order(function, *args))
     for is_full in (False, True):
-        if is_full and program.native is not None:
-            program.native.promote()
-            assert program.native.better is not None
+        if is_full and program.ways.native is not None:
+            program.ways.native.promote()
+            assert program.ways.native.better is not None
         for n in (1, 2, 3, 7):
             threads(n)
             assert bits(run(program, args)) == bits(wanted), n
@@ -274,8 +274,8 @@ def test_random_programs(start, threads, tmp_path):
         assert bits(run(machine, args)) == bits(wanted), source(seed)
         threads(3)
         assert bits(run(program, args)) == bits(wanted), source(seed)
-        program.native.promote()
-        assert program.native.better is not None
+        program.ways.native.promote()
+        assert program.ways.native.better is not None
         assert bits(run(program, args)) == bits(wanted), source(seed)
         close(wanted[1], te.vjp(function, *args)[1](0.75))
 
@@ -320,7 +320,7 @@ def test_tasks_run_at_the_same_time_without_the_gil(threads):
     """A Python thread makes progress, and the tasks of one run overlap."""
     program = te.program(counted, backend="native")
     te.vjp(program, 0.5, np.ones(32), 10)
-    program.native.promote()
+    program.ways.native.promote()
     threads(3)
     seen, done = [], threading.Event()
 
@@ -343,7 +343,7 @@ def test_tasks_run_at_the_same_time_without_the_gil(threads):
 def test_an_interrupt_stops_all_tasks(threads):
     program = te.program(counted, backend="native")
     te.vjp(program, 0.5, np.ones(32), 10)
-    program.native.promote()
+    program.ways.native.promote()
     threads(3)
     for _ in range(2):
         timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])

@@ -174,7 +174,7 @@ def test_code_with_strips_replaces_the_other_where_a_loop_is_long(function):
     wanted = run(te.program(function, backend="native"), 2, xs)
     assert wanted[0] == function(2, xs)
     program = improved(function, 2, xs[:9])
-    best = program.native.better
+    best = program.ways.native.better
     run(program, 2, xs[:STRIP])
     assert best.better is None
     value, (_, gradient) = run(program, 2, xs)
@@ -201,7 +201,7 @@ def test_code_for_long_loops_that_cannot_be_made_is_one_warning_with_a_reason(mo
         for _ in range(3):
             assert run(program, 2, xs)[0] == pytest.approx(squares(2, xs), rel=1e-12)  # by the fallback
     assert len(said) == len(calls) == 1
-    assert program.native.better.better is None
+    assert program.ways.native.better.better is None
 
 
 def test_a_loop_that_is_long_only_in_the_reverse_pass(monkeypatch):
@@ -216,9 +216,9 @@ def test_a_loop_that_is_long_only_in_the_reverse_pass(monkeypatch):
     program = improved(quotients, 2, xs[:9])
     value, back = te.vjp(program, 2, xs)
     assert value == wanted[0]
-    assert program.native.better.better is None
+    assert program.ways.native.better.better is None
     np.testing.assert_array_equal(back(1.0)[1], wanted[1][1])
-    assert program.native.better.better is not None
+    assert program.ways.native.better.better is not None
 
 
 @pytest.mark.usefixtures("unhurried")
@@ -233,7 +233,7 @@ def test_code_that_cannot_be_compiled_again_leaves_the_run_to_python(monkeypatch
     monkeypatch.setattr(calling, "module", failing)
     xs = np.linspace(-1.0, 1.0, STRIP + 1)
     assert run(program, 1, xs)[0] == squares(1, xs)
-    assert program.native.better.better is None
+    assert program.ways.native.better.better is None
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent to this process")

@@ -16,6 +16,7 @@ import pytest
 from chad.backends.runs import run
 
 import tapeengine as te
+from tapeengine.chad import execute
 from tapeengine.chad.backends import tiers
 
 needs_llvm = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
@@ -40,11 +41,11 @@ def test_a_program_is_compiled_after_some_work_and_gives_the_same_bits():
     wanted = run(slow, 0.7, 5000)
     assert run(fast, 0.7, 5000) == wanted
     assert run(both, 0.7, 5000) == wanted
-    assert both.native.better is None
+    assert both.ways.native.better is None
     for _ in range(100):
         assert run(both, 0.7, 5000) == wanted
-    assert both.native.better is not None
-    assert slow.native.better is None
+    assert both.ways.native.better is not None
+    assert slow.ways.native.better is None
     assert run(both, 0.7, 5000) == wanted
 
 
@@ -55,9 +56,9 @@ def test_compiled_code_is_improved_after_a_long_run_and_gives_the_same_bits(monk
     monkeypatch.setattr(calling, "EACH_STATEMENT", 1000)
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 10)
-    assert program.native.better is None
+    assert program.ways.native.better is None
     long = run(program, 0.7, 50_000)
-    assert program.native.better is not None and program.native.better.better is None
+    assert program.ways.native.better is not None and program.ways.native.better.better is None
     assert run(program, 0.7, 10) == wanted
     assert run(program, 0.7, 50_000) == long
 
@@ -66,8 +67,8 @@ def test_compiled_code_is_improved_after_a_long_run_and_gives_the_same_bits(monk
 def test_a_program_takes_up_its_fastest_code_when_it_is_told_to():
     program = te.program(oscillator)
     wanted = run(program, 0.7, 10)
-    program.native.promote()
-    assert program.native.better.better is not None and program.native.better.better.better is None
+    program.ways.native.promote()
+    assert program.ways.native.better.better is not None and program.ways.native.better.better.better is None
     assert run(program, 0.7, 10) == wanted
 
 
@@ -83,7 +84,7 @@ def test_a_long_program_has_code_between_the_first_and_the_last_with_the_same_bi
     wanted = run(program, 0.7, 10)
     long = [run(program, 0.7, 50_000) for _ in range(3)]
     assert levels == [0, 1, 2]
-    assert program.native.better.better is not None and program.native.better.better.better is None
+    assert program.ways.native.better.better is not None and program.ways.native.better.better.better is None
     assert run(program, 0.7, 10) == wanted
     assert long[0] == long[1] == long[2]
 
@@ -102,7 +103,7 @@ def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
     monkeypatch.setattr(calling, "compiled", broken)
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 50_000)
-    assert program.native.better is None
+    assert program.ways.native.better is None
     assert run(program, 0.7, 50_000) == wanted
 
 
@@ -123,22 +124,24 @@ def folded(rows: list[tuple[te.Vec, float]]) -> float:
 @pytest.mark.parametrize("each", [0.001, 0.02])
 @pytest.mark.parametrize("imported", [True, False])
 def test_a_program_on_references_is_compiled_after_as_many_seconds_as_that_takes(monkeypatch, each, imported):
-    """Each run of the fallback, and each of its backpropagator, takes `each` seconds of a clock of ours."""
+    """Each run on dual numbers takes `each` seconds of a clock of ours, and its backpropagator counts as much."""
     run(te.program(oscillator, backend="native"), 0.7, 10)
     ticks = itertools.count()
-    monkeypatch.setattr(tiers, "thread_time", lambda: next(ticks) * each)
+    for module in (tiers, execute):
+        monkeypatch.setattr(module, "perf_counter", lambda: next(ticks) * each)
     waited = []
     for f in (weighed, folded):
         if not imported:
             monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
         program, args = te.program(f), ([([0.5], 0.3), ([-1.0, 2.0], 0.7)],)
-        references, runs = program.executable.references, 0
+        made, runs = program.executable, 0
         wanted = run(te.program(f, backend="machine"), *args)
-        while references.native is None:
+        while made.others.native is None:
             assert run(program, *args) == wanted
             runs += 1
         waited.append(runs)
-        cost = tiers.COMPILING + tiers.EACH * tiers.size(references.passes.program)
+        passes = tiers.of_references(made.lower_rows(), made.definition, made.closed.types, made.classes)
+        cost = tiers.COMPILING + tiers.EACH * tiers.size(passes.program)
         seconds = tiers.LOWERING + tiers.INSTRUCTION * cost + (0.0 if imported else tiers.IMPORTING)
         assert 0 <= 2 * each * (runs - 1) - seconds <= 4 * each
         assert run(program, *args) == wanted
@@ -157,7 +160,7 @@ def test_a_backpropagator_outlives_the_change_of_its_program():
     program = te.program(oscillator)
     _, before = te.vjp(program, 0.7, 5000)
     wanted = before(1.0)
-    while program.native is None or program.native.better is None:
+    while program.ways.native is None or program.ways.native.better is None:
         te.vjp(program, 0.7, 5000)[1](1.0)
     assert before(1.0) == wanted
 
@@ -175,7 +178,7 @@ def test_sums_may_be_taken_in_any_order_by_name():
     assert value == pytest.approx(run(plain, x, y)[0], rel=1e-9)
     assert value != run(plain, x, y)[0]
     np.testing.assert_array_equal((dx, dy), (y, x))
-    assert fast.native.better is None
+    assert fast.ways.native.better is None
     with pytest.raises(ZeroDivisionError):
         te.vjp(te.program(decay, backend="fastmath"), [1.0, 0.0], 2)
 
@@ -214,8 +217,8 @@ def test_a_failed_improvement_is_a_warning_with_a_reason(monkeypatch):
     program = te.program(oscillator, backend="native")
     wanted = run(program, 0.7, 50)
     with pytest.warns(RuntimeWarning, match="runs without improved native code: RuntimeError: LLVM says no$"):
-        program.native.promote()
-    assert program.native.better is None
+        program.ways.native.promote()
+    assert program.ways.native.better is None
     assert run(program, 0.7, 50) == wanted
 
 
@@ -226,7 +229,7 @@ def test_without_llvmlite_the_machine_runs(monkeypatch):
         warnings.simplefilter("error")
         for _ in range(30):
             run(program, 0.7, 20_000)
-    assert program.native.better is None
+    assert program.ways.native.better is None
 
 
 def test_llvm_is_imported_when_a_program_is_compiled():

@@ -107,7 +107,7 @@ def difference(f, args, which, step=1e-6):
 )
 def test_agrees_with_python_and_with_differences(program, args, floats):
     value, backpropagator = ENGINE.vjp(program, *args)
-    assert program.native is not None
+    assert program.ways.native is not None
     assert value == program(*args)
     cotangents = backpropagator(1.0)
     for which in range(floats):
