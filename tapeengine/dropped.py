@@ -185,10 +185,15 @@ def told(what: str, kind: str, hint: str = "") -> str:
             f"{call} would put {what} into a plain array and lose its derivative ({place}). {instead_of or made}; "
             "tapeengine.value(x) drops the derivative on purpose"
         )
-    if is_drawing(call, frame):
+    source = drawing_module(call, frame)
+    if source:
         way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"
         if re.search(r"\.(permut|choice)", call):
-            way = "Draw indices: x[generator.permutation(len(x))]. Or use the generators of tapeengine.numpy.random"
+            way = "Draw indices: x[generator.permutation(len(x))]"
+        if source.startswith("numpy"):
+            way += ". Or use the generators of tapeengine.numpy.random"
+        else:
+            way = f"The draw has no derivative by this parameter. {way}"
     else:
         lifted = way_out(frame)
         if is_lifted(frame):
@@ -224,14 +229,14 @@ def in_place_of(call: str, frame: FrameType) -> str:
     )
 
 
-def is_drawing(call: str, frame: FrameType) -> bool:
-    """Whether a call draws random numbers by numpy: of a module, or of a generator in a variable or an attribute."""
+def drawing_module(call: str, frame: FrameType) -> str:
+    """The module, empty for others, by which a call draws numbers: of a generator in a variable or an attribute too."""
     first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
     found: object = {**frame.f_globals, **frame.f_locals}.get(first)
     for name in rest[:-1]:
         found = vars(found).get(name) if hasattr(found, "__dict__") else None
     module = found.__name__ if isinstance(found, ModuleType) else module_of(type(found))
-    return module.startswith(("numpy.random", "tapeengine.numpy.random"))
+    return module if module.startswith(("numpy.random", "tapeengine.numpy.random")) else ""
 
 
 def is_assigning(frame: FrameType) -> bool:
