@@ -726,7 +726,7 @@ class Program(Enterable):
             if not has_infinity(found[0]) or has_infinity(self._as_python(given)):
                 return found
         except TapeEngineError as error:
-            if not (isinstance(error, StructureError) and holds_traced(given)):
+            if not (isinstance(error, StructureError | CotangentError) and holds_traced(given)):
                 raise
         except ERRORS:
             if self._as_python(given) is NOT_TAKEN:

@@ -212,6 +212,7 @@ cdef class Plan:            # all paths for arguments of one form
     cpdef object vjp(self, tuple primals)
     cdef Arena run_arrays(self, Registers registers)
     cdef object vjp_of_arrays(self, Registers registers)
+    cdef Backpropagator taped(self, Path path, Registers registers, list duals)
     cdef int evict(self) except -1
     cdef int level(self, Path made) except -1
     cdef bint reduces           # whether paths leave out what they do not need
