@@ -1,4 +1,4 @@
-"""Cotangents and tangents of an enclosing trace, at plain primals: typed programs give what the plain functions give."""
+"""Cotangents and tangents of an enclosing trace, at plain primals: typed programs do what the functions do."""
 
 from __future__ import annotations
 

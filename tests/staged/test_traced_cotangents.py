@@ -1,4 +1,4 @@
-"""Backpropagators of replayed programs at traced cotangents, and plain primals: as those of the programs, or refused."""
+"""Backpropagators of replays at traced cotangents, and plain primals: as those of the programs, or refused."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ import operator
 
 import numpy
 
+from tapeengine._core.scalars.floatlike import refused
 from tapeengine._core.scalars.scalar import with_value
 from tapeengine._core.scalars.elements import element
 from tapeengine.dropped import told
@@ -297,8 +298,8 @@ cdef class ComplexDual:
     6.0
     """
 
-    def __init__(self):
-        raise TypeError("traced complex numbers are made by operations on duals, such as tapeengine.cmath.rect")
+    def __init__(self, *args, **options):
+        refused()
 
     @property
     def real(self):

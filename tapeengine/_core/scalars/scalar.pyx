@@ -36,7 +36,7 @@ from tapeengine._core.tape.tape cimport (
 )
 
 from tapeengine._core.scalars.discrete import quotient
-from tapeengine._core.scalars.floatlike import FloatLike
+from tapeengine._core.scalars.floatlike import FloatLike, refused
 from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
 
@@ -542,8 +542,8 @@ cdef class Dual:
     6.0
     """
 
-    def __init__(self):
-        raise TypeError("duals are made by transforms such as tapeengine.vjp, not by hand")
+    def __init__(self, *args, **options):
+        refused()
 
     @property
     def value(self):
