@@ -423,11 +423,27 @@ def of_library(value: Any) -> Node:
     held = parts_of(value)
 
     def make(inside: list[Any]) -> Any:
-        made = copy.copy(value)
-        set_parts(made, dict(zip(held, inside)), ())
+        parts = dict(zip(held, inside))
+        if isinstance(value, tuple):  # which a class may make of other arguments than its items
+            made = tuple.__new__(type(value), [parts.pop(key) for key in held if type(key) is tuple])
+        else:
+            made = copied(value)
+        set_parts(made, parts, ())
         return made
 
     return Node(value, list(held.values()), make, None, list(held), parts_of)
+
+
+def copied(value: Any) -> Any:
+    """A copy of an object of an unknown class."""
+    try:
+        return copy.copy(value)
+    except Exception as error:
+        pass_on(error)
+        raise RepeatError(
+            f"a function that is run again for its derivative captures a {type(value).__name__}, which cannot be "
+            f"copied: {error!r}. Capture what it contains"
+        ) from error
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
