@@ -43,14 +43,14 @@ def _pair(axis: int, ndim: int, start: int | None, stop: int | None) -> tuple[sl
     return (slice(None),) * normal_axis(axis, ndim) + (slice(start, stop),)
 
 
-def recurrence(factors: Any, terms: Any, axis: int) -> Any:
+def recurrence(factors: Any, terms: Any, axis: int, times: Any = scale) -> Any:
     """Return r with r[k] = terms[k] + factors[k] r[k-1] along an axis, by doubling: log2(n) steps on whole arrays."""
     ndim, extent, distance = ndim_of(terms), shape_of(terms)[axis], 1
     while distance < extent:
         head, tail = _pair(axis, ndim, None, distance), _pair(axis, ndim, distance, None)
         lead = _pair(axis, ndim, None, -distance)
-        terms = np.concatenate((terms[head], terms[tail] + scale(terms[lead], factors[tail])), axis=axis)
-        factors = np.concatenate((factors[head], scale(factors[lead], factors[tail])), axis=axis)
+        terms = np.concatenate((terms[head], terms[tail] + times(terms[lead], factors[tail])), axis=axis)
+        factors = np.concatenate((factors[head], times(factors[lead], factors[tail])), axis=axis)
         distance *= 2
     return terms
 

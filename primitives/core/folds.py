@@ -12,13 +12,14 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import scale, unbroadcast
+from tapeengine.primitive.builders import PRODUCT, scale, unbroadcast
 
 from . import arithmetic, extremes, transcendental
 from .cumulative import recurrence
 from .ufuncs import of_ufuncs
 from .values import dtype_of, shape_of
 
+EXTREMES = (numpy.fmax, numpy.fmin, numpy.maximum, numpy.minimum)
 _RECORDS = {**of_ufuncs(vars(arithmetic)), **of_ufuncs(vars(extremes)), **of_ufuncs(vars(transcendental))}
 
 
@@ -45,15 +46,22 @@ def _slopes(x: Any, out: Any, ufunc: Any, starts: tuple[int, ...]) -> tuple[Any,
     return np.where(begins, zero, a), np.where(begins, one, b), one, zero
 
 
+def _times(ufunc: Any) -> Any:
+    """Return the product of a cotangent and a partial; what an extreme does not select contributes zero."""
+    return PRODUCT if ufunc in EXTREMES else scale
+
+
 def _pull(ct: Any, x: Any, out: Any, x_space: Any, ufunc: Any, starts: tuple[int, ...]) -> Any:
     a, b, c, d = _slopes(x, out, ufunc, starts)
-    later = np.flip(recurrence(np.flip(np.roll(a, -1, 0), 0), np.flip(scale(ct, c), 0), 0), 0)
-    return unbroadcast(scale(later, b) + scale(ct, d), x_space)
+    times = _times(ufunc)
+    later = np.flip(recurrence(np.flip(np.roll(a, -1, 0), 0), np.flip(PRODUCT(ct, c), 0), 0, times), 0)
+    return unbroadcast(times(later, b) + PRODUCT(ct, d), x_space)
 
 
 def _push(t: Any, x: Any, out: Any, out_space: Any, ufunc: Any, starts: tuple[int, ...]) -> Any:
     a, b, c, d = _slopes(x, out, ufunc, starts)
-    return unbroadcast(scale(recurrence(a, scale(t, b), 0), c) + scale(t, d), out_space)
+    times = _times(ufunc)
+    return unbroadcast(PRODUCT(recurrence(a, times(t, b), 0, times), c) + PRODUCT(t, d), out_space)
 
 
 FOLD = Primitive(

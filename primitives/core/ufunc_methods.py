@@ -14,10 +14,10 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import PRODUCT, discrete, linear, unbroadcast
+from tapeengine.primitive import Sample, patterns, uniform
+from tapeengine.primitive.builders import discrete, linear, unbroadcast
 
-from .folds import FOLD, parts
+from .folds import EXTREMES, FOLD, parts
 from .joining import along
 from .reductions import by_slope, extreme, extreme_rule, masked, spread, total_rule
 from .values import (
@@ -47,8 +47,7 @@ _FOLDED = (
     numpy.remainder,
     numpy.subtract,
 )
-_EXTREMES = (numpy.fmax, numpy.fmin, numpy.maximum, numpy.minimum)
-_BINARY = (numpy.add, numpy.logaddexp, numpy.multiply, *_EXTREMES, *_FOLDED)
+_BINARY = (numpy.add, numpy.logaddexp, numpy.multiply, *EXTREMES, *_FOLDED)
 _COMPARED = (
     numpy.equal,
     numpy.floor_divide,
@@ -146,11 +145,11 @@ def _folded(ufunc: Any) -> Any:
         (one,) = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(array))
         whole = np.moveaxis(array, one, 0)
         if start is not None:
-            first = np.broadcast_to(np.astype(start, dtype_of(array)), (1, *shape_of(whole)[1:]))
-            whole = np.concatenate((first, whole))
+            whole = np.concatenate((np.broadcast_to(as_array(start), (1, *shape_of(whole)[1:])), whole))
         if not shape_of(whole)[0]:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
         value = FOLD(whole, ufunc=ufunc, starts=(0,))[-1]
+        value = np.copy(value) if ndim_of(value) else value
         _check_fold(ufunc, whole, value, 0, None)
         if shape_of(array)[one]:
             value = in_order_of(value, in_turn(array)[along(one, 0)])
@@ -199,35 +198,6 @@ def _in_turn(ufunc: Any, array: Any, axis: int, dtype: Any) -> Any:
     return np.moveaxis(FOLD(x, ufunc=ufunc, starts=(0,)) if shape_of(x)[0] else x, 0, axis)
 
 
-RUNNING_PLACES = discrete(
-    "numpy.running_places",
-    lambda x, *, axis, extreme: _places(x, axis, extreme),
-    samples=(Sample((uniform((2, 5)),), {"axis": 1, "extreme": numpy.maximum}),),
-    doc="where the running extreme of an array stands; no derivative goes through it",
-)
-
-
-def _places(x: Any, axis: int, extreme: Any) -> Any:
-    running = extreme.accumulate(x, axis=axis)
-    before, after = (running[_cut(x.ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
-    steps = (after != before) & ((after == after) | (before == before))  # NaN stays, as an infinity does
-    lead = numpy.ones(tuple(1 if k == axis else extent for k, extent in enumerate(x.shape)), bool)
-    position = numpy.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
-    return numpy.maximum.accumulate(numpy.where(numpy.concatenate((lead, steps), axis), position, 0), axis=axis)
-
-
-def _cut(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
-    """Return the index of a part of one axis."""
-    return tuple(part if k == axis else slice(None) for k in range(ndim))
-
-
-def _running_extreme(extreme: Callable[..., Any], array: Any, axis: int, dtype: Any) -> Any:
-    """Gather the elements that exceed all before them (for a minimum, are below); of a tie the first one counts."""
-    x = _cast(array, dtype)
-    axis = normal_axis(axis, ndim_of(x))
-    return np.take_along_axis(x, RUNNING_PLACES(x, axis=axis, extreme=extreme), axis=axis)
-
-
 def _outer(ufunc: Callable[..., Any]) -> Any:
     def outer(a: Any, b: Any, /, **keywords: Any) -> Any:
         x, y = as_array(a), promoting(b)
@@ -245,8 +215,6 @@ def _in_parts(ufunc: Any) -> Any:
         elements, _, starts, ends = parts(places, shape_of(x)[axis])
         if not len(places):
             return x[along(axis, slice(0))]
-        if ufunc in _EXTREMES:
-            return PART_EXTREMES(x, ufunc=ufunc, indices=places, axis=axis)
         each = FOLD(np.take(np.moveaxis(x, axis, 0), elements, axis=0), ufunc=ufunc, starts=tuple(starts.tolist()))
         value = np.moveaxis(np.take(each, ends, axis=0), 0, axis)
         _check_fold(ufunc, x, value, axis, places)
@@ -256,35 +224,12 @@ def _in_parts(ufunc: Any) -> Any:
     return reduceat
 
 
-def _to_elements(ct: Any, elements: Any, x_space: Any, axis: int) -> Any:
-    """Add the cotangents of elements of parts to an array, whose elements may be in several parts."""
-    found = np.moveaxis(np.zeros_like(ct, shape=x_space.shape), axis, 0)
-    np.add.at(found, elements, np.moveaxis(ct, axis, 0))
-    return unbroadcast(np.moveaxis(found, 0, axis), x_space)
-
-
 def _part_sums_vjp(ct: Any, x_space: Any, indices: Any, axis: int) -> Any:
+    """Add the cotangent of each part to its elements, which other parts may contain as well."""
     elements, owners, *_ = parts(indices, x_space.shape[axis])
-    return _to_elements(np.take(ct, owners, axis=axis), elements, x_space, axis)
-
-
-def _part_shares(first: Any, x: Any, out: Any, indices: Any, axis: int) -> Any:
-    """Divide what each element gets by the number of elements of its part that attain the extreme; others get 0."""
-    elements, owners, starts, _ = parts(indices, shape_of(x)[axis])
-    attained = np.equal(np.take(x, elements, axis=axis), np.take(out, owners, axis=axis))
-    count = numpy.add.reduceat(attained, starts, axis, int)
-    return PRODUCT(first, attained / numpy.maximum(numpy.take(count, owners, axis=axis), 1))
-
-
-def _part_extremes_vjp(ct: Any, x: Any, out: Any, x_space: Any, indices: Any, axis: int) -> Any:
-    elements, owners, *_ = parts(indices, x_space.shape[axis])
-    return _to_elements(_part_shares(np.take(ct, owners, axis=axis), x, out, indices, axis), elements, x_space, axis)
-
-
-def _part_extremes_jvp(t: Any, x: Any, out: Any, x_space: Any, out_space: Any, indices: Any, axis: int) -> Any:
-    elements, _, starts, _ = parts(indices, x_space.shape[axis])
-    shares = _part_shares(np.take(t, elements, axis=axis), x, out, indices, axis)
-    return unbroadcast(np.add.reduceat(shares, starts, axis), out_space)
+    found = np.moveaxis(np.zeros_like(ct, shape=x_space.shape), axis, 0)
+    np.add.at(found, elements, np.moveaxis(np.take(ct, owners, axis=axis), axis, 0))
+    return unbroadcast(np.moveaxis(found, 0, axis), x_space)
 
 
 def _part_sums_pattern(call: patterns.Call) -> Any:
@@ -308,20 +253,6 @@ PART_SUMS = linear(
     ),
     pattern=_part_sums_pattern,
     doc="sums of parts along an axis; an element gets the ct of the parts that contain it",
-)
-
-
-PART_EXTREMES = Primitive(
-    "numpy.extremes_of_parts",
-    lambda x, *, ufunc, indices, axis: ufunc.reduceat(x, indices, axis),
-    vjp={"x": _part_extremes_vjp},
-    jvp={"x": _part_extremes_jvp},
-    samples=(
-        Sample((uniform((6,)),), {"ufunc": numpy.maximum, "indices": numpy.array([0, 2, 5]), "axis": 0}),
-        Sample((uniform((2, 5)),), {"ufunc": numpy.fmin, "indices": numpy.array([3, 1, 1, 4]), "axis": 1}),
-    ),
-    pattern=_part_sums_pattern,
-    doc="extremes of parts along an axis; dx = ct, shared equally by the elements that attain it",
 )
 
 
@@ -377,7 +308,6 @@ RULES: dict[Any, Any] = {
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
     (numpy.add, "accumulate"): _accumulated(numpy.add, np.cumsum),
     (numpy.multiply, "accumulate"): _accumulated(numpy.multiply, np.cumprod),
-    **{(f, "accumulate"): _accumulated(f, functools.partial(_running_extreme, f)) for f in _EXTREMES},
     (numpy.fmax, "reduce"): _reduced_by(extreme_rule(FMAX_REDUCE)),
     (numpy.fmin, "reduce"): _reduced_by(extreme_rule(FMIN_REDUCE)),
     (numpy.add, "reduceat"): _add_in_parts,
