@@ -8,6 +8,7 @@ import opcode
 import re
 import sys
 from importlib.machinery import ExtensionFileLoader
+from threading import current_thread, main_thread
 from types import FrameType, ModuleType
 
 from .errors import DroppedDerivativeError, TapeEngineError, module_of, note
@@ -30,7 +31,8 @@ PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
     r"requires a '\w+' object)).*(?:tapeengine\.\w*(?:Dual|Array)\b|\bFloatLike\b|\(Dual\))"
-    r"|'(?:datetime\.timedelta|decimal\.Decimal)'.*tapeengine\.|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal)'"
+    r"|'(?:datetime\.timedelta|decimal\.Decimal|mp[fc])'.*tapeengine\.|cannot create mp[fc] from (?!')"
+    r"|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal|mp[fc])'"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"
 )
@@ -40,7 +42,7 @@ REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "
 #: The instructions that assign to a variable.
 STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 #: Further libraries that errors do not point into: a derivative that they drop is reported at their caller.
-BELOW = ("tapeengine", "statistics", "xarray")
+BELOW = ("tapeengine", "statistics", "xarray", "mpmath")
 #: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
@@ -181,14 +183,21 @@ def told(what: str, kind: str, hint: str = "") -> str:
         made = (
             "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
         )
+        if current_thread() is not main_thread():
+            made += ". In a thread that the program starts they are plain: write 0.0 * x + np.zeros(n), or use te.fork"
         return (
             f"{call} would put {what} into a plain array and lose its derivative ({place}). {hint}"
             f"{instead_of or made}; tapeengine.value(x) drops the derivative on purpose"
         )
-    if is_drawing(call, frame):
+    source = drawing_module(call, frame)
+    if source:
         way = "Draw from a fixed distribution and scale the number: mean + sigma * generator.standard_normal()"
         if re.search(r"\.(permut|choice)", call):
-            way = "Draw indices: x[generator.permutation(len(x))]. Or use the generators of tapeengine.numpy.random"
+            way = "Draw indices: x[generator.permutation(len(x))]"
+        if source.startswith("numpy"):
+            way += ". Or use the generators of tapeengine.numpy.random"
+        else:
+            way = f"The draw has no derivative by this parameter. {way}"
     else:
         lifted = way_out(frame)
         if is_lifted(frame):
@@ -224,14 +233,14 @@ def in_place_of(call: str, frame: FrameType) -> str:
     )
 
 
-def is_drawing(call: str, frame: FrameType) -> bool:
-    """Whether a call draws random numbers by numpy: of a module, or of a generator in a variable or an attribute."""
+def drawing_module(call: str, frame: FrameType) -> str:
+    """The module, empty for others, by which a call draws numbers: of a generator in a variable or an attribute too."""
     first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
     found: object = {**frame.f_globals, **frame.f_locals}.get(first)
     for name in rest[:-1]:
         found = vars(found).get(name) if hasattr(found, "__dict__") else None
     module = found.__name__ if isinstance(found, ModuleType) else module_of(type(found))
-    return module.startswith(("numpy.random", "tapeengine.numpy.random"))
+    return module if module.startswith(("numpy.random", "tapeengine.numpy.random")) else ""
 
 
 def is_assigning(frame: FrameType) -> bool:

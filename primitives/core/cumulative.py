@@ -43,14 +43,14 @@ def _pair(axis: int, ndim: int, start: int | None, stop: int | None) -> tuple[sl
     return (slice(None),) * normal_axis(axis, ndim) + (slice(start, stop),)
 
 
-def _recurrence(factors: Any, terms: Any, axis: int) -> Any:
+def recurrence(factors: Any, terms: Any, axis: int, times: Any = scale) -> Any:
     """Return r with r[k] = terms[k] + factors[k] r[k-1] along an axis, by doubling: log2(n) steps on whole arrays."""
     ndim, extent, distance = ndim_of(terms), shape_of(terms)[axis], 1
     while distance < extent:
         head, tail = _pair(axis, ndim, None, distance), _pair(axis, ndim, distance, None)
         lead = _pair(axis, ndim, None, -distance)
-        terms = np.concatenate((terms[head], terms[tail] + scale(terms[lead], factors[tail])), axis=axis)
-        factors = np.concatenate((factors[head], factors[tail] * factors[lead]), axis=axis)
+        terms = np.concatenate((terms[head], terms[tail] + times(terms[lead], factors[tail])), axis=axis)
+        factors = np.concatenate((factors[head], times(factors[lead], factors[tail])), axis=axis)
         distance *= 2
     return terms
 
@@ -69,7 +69,7 @@ def _cumprod_vjp(ct: Any, x: Any, x_space: Any, axis: int) -> Any:
     if x_space.size == 0:
         return unbroadcast(ct, x_space)
     following = np.roll(x, -1, axis)  # the first factor of a recurrence is not read
-    later = np.flip(_recurrence(np.flip(following, axis), np.flip(ct, axis), axis), axis)
+    later = np.flip(recurrence(np.flip(following, axis), np.flip(ct, axis), axis), axis)
     return unbroadcast(scale(later, _before(x, axis)), x_space)
 
 
@@ -78,7 +78,7 @@ def _cumprod_jvp(t: Any, x: Any, x_space: Any, out_space: Any, axis: int) -> Any
     axis = normal_axis(axis, x_space.ndim)
     if x_space.size == 0:
         return unbroadcast(t, out_space)
-    return unbroadcast(_recurrence(x, scale(t, _before(x, axis)), axis), out_space)
+    return unbroadcast(recurrence(x, scale(t, _before(x, axis)), axis), out_space)
 
 
 CUMPROD = Primitive(

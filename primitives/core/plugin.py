@@ -19,6 +19,7 @@ from . import (  # noqa: F401
     discrete,
     domains,
     extremes,
+    folds,
     fourier,
     histograms,
     interpolation,

@@ -179,7 +179,15 @@ def _extent(space: Any, axis: Any) -> int:
     return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
 
 
-def _extreme(name: str, function: Any) -> Primitive:
+def extreme(name: str, function: Any) -> Primitive:
+    """Build the record of an extreme over axes from numpy's function.
+
+    Examples
+    --------
+    >>> float(extreme("example.max", numpy.max)(numpy.array([1.0, 3.0])))
+    3.0
+    """
+
     def primal(x: Any, *, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
         if initial is None:
             return function(x, axis=axis, keepdims=keepdims)
@@ -207,8 +215,8 @@ def _extreme(name: str, function: Any) -> Primitive:
     )
 
 
-MAX = _extreme("numpy.max", numpy.max)
-MIN = _extreme("numpy.min", numpy.min)
+MAX = extreme("numpy.max", numpy.max)
+MIN = extreme("numpy.min", numpy.min)
 
 
 def _others(x: Any) -> Any:
@@ -317,7 +325,9 @@ def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where
     return PROD(masked(a, where, 1.0), initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
 
-def _extreme_rule(primitive: Primitive) -> Any:
+def extreme_rule(primitive: Primitive) -> Any:
+    """Give the record of an extreme the signature of `numpy.max`."""
+
     def rule(
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
@@ -328,8 +338,8 @@ def _extreme_rule(primitive: Primitive) -> Any:
     return rule
 
 
-max_rule = _extreme_rule(MAX)
-min_rule = _extreme_rule(MIN)
+max_rule = extreme_rule(MAX)
+min_rule = extreme_rule(MIN)
 
 
 def mean_rule(

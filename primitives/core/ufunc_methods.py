@@ -7,7 +7,6 @@ applied from the first element to the last, as the method is defined.
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +17,9 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, linear, unbroadcast
 
+from .folds import EXTREMES, FOLD, parts
 from .joining import along
-from .reductions import by_slope, masked, spread, total_rule
+from .reductions import by_slope, extreme, extreme_rule, masked, spread, total_rule
 from .values import (
     as_array,
     compiled_axis,
@@ -37,6 +37,7 @@ from .values import (
 
 _FOLDED = (
     numpy.arctan2,
+    numpy.copysign,
     numpy.divide,
     numpy.float_power,
     numpy.fmod,
@@ -46,17 +47,7 @@ _FOLDED = (
     numpy.remainder,
     numpy.subtract,
 )
-_BINARY = (
-    numpy.add,
-    numpy.copysign,
-    numpy.fmax,
-    numpy.fmin,
-    numpy.logaddexp,
-    numpy.maximum,
-    numpy.minimum,
-    numpy.multiply,
-    *_FOLDED,
-)
+_BINARY = (numpy.add, numpy.logaddexp, numpy.multiply, *EXTREMES, *_FOLDED)
 _COMPARED = (
     numpy.equal,
     numpy.floor_divide,
@@ -114,6 +105,10 @@ LOGADDEXP_REDUCE = by_slope(
 )
 
 
+FMAX_REDUCE = extreme("numpy.fmax.reduce", numpy.fmax.reduce)
+FMIN_REDUCE = extreme("numpy.fmin.reduce", numpy.fmin.reduce)
+
+
 @_reduction
 def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     x = masked(_cast(array, dtype), where, -numpy.inf)
@@ -129,11 +124,6 @@ def _start(initial: Any, x: Any) -> Any:
 def _cast(array: Any, dtype: Any) -> Any:
     """Return the operand of a method in the dtype in which it is to compute."""
     return as_array(array) if dtype is None else np.astype(as_array(array), dtype)
-
-
-def _layers(x: Any, axis: int) -> list[Any]:
-    axis = normal_axis(axis, ndim_of(x))
-    return [x[along(axis, position)] for position in range(shape_of(x)[axis])]
 
 
 def _identity(ufunc: Any, x: Any) -> Any:
@@ -153,16 +143,14 @@ def _folded(ufunc: Any) -> Any:
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)
         (one,) = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(array))
-        layers = _layers(array, one)
+        whole = np.moveaxis(array, one, 0)
         if start is not None:
-            layers.insert(0, start)
-        if not layers:
+            whole = np.concatenate((np.broadcast_to(as_array(start), (1, *shape_of(whole)[1:])), whole))
+        if not shape_of(whole)[0]:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-        value = _running(ufunc, layers)[-1]
-        if ndim_of(value) < ndim_of(array) - 1:  # without layers the value is the start of the fold
-            value = numpy.full(shape_of(array)[:one] + shape_of(array)[one + 1 :], value, dtype_of(array))
-        whole = np.stack(np.broadcast_arrays(*layers), axis=one) if _is_given(initial) else array
-        _check_fold(ufunc, whole, value, one, None)
+        value = FOLD(whole, ufunc=ufunc, starts=(0,))[-1]
+        value = np.copy(value) if ndim_of(value) else value
+        _check_fold(ufunc, whole, value, 0, None)
         if shape_of(array)[one]:
             value = in_order_of(value, in_turn(array)[along(one, 0)])
         return np.expand_dims(value, one) if keepdims else value
@@ -192,7 +180,7 @@ def _check_fold(ufunc: Any, x: Any, value: Any, axis: int, indices: Any) -> None
 
 def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
     """Return the rule of a ufunc's `accumulate`; `running` computes it for the array, the axis and the dtype."""
-    running = functools.partial(_in_layers, ufunc) if running is None else running
+    running = functools.partial(_in_turn, ufunc) if running is None else running
 
     def accumulate(array: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         x = as_array(array)
@@ -205,55 +193,9 @@ def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
     return accumulate
 
 
-def _in_layers(ufunc: Callable[..., Any], array: Any, axis: int, dtype: Any) -> Any:
-    x = _cast(array, dtype)
-    layers = _layers(x, axis)
-    return np.stack(_running(ufunc, layers), axis=axis) if layers else x
-
-
-def _running(ufunc: Any, layers: list[Any]) -> list[Any]:
-    """Return the value of a fold after each layer."""
-    found = layers[:1]
-    for position, layer in enumerate(layers[1:], 1):
-        value = ufunc(found[-1], layer)
-        if ufunc is numpy.hypot:
-            value = _begun(value, np.equal(found[-1], 0) & np.not_equal(layer, 0), layers[position::-1])
-        found.append(value)
-    return found
-
-
-def _begun(value: Any, begins: Any, layers: list[Any]) -> Any:
-    """Return a length. Where it `begins`, the zeros before, whose length has no second derivatives, come later."""
-    return np.where(begins, functools.reduce(numpy.hypot, layers), value) if np.any(begins) else value
-
-
-RUNNING_PLACES = discrete(
-    "numpy.running_places",
-    lambda x, *, axis, extreme: _places(x, axis, extreme),
-    samples=(Sample((uniform((2, 5)),), {"axis": 1, "extreme": numpy.maximum}),),
-    doc="where the running extreme of an array stands; no derivative goes through it",
-)
-
-
-def _places(x: Any, axis: int, extreme: Any) -> Any:
-    running = extreme.accumulate(x, axis=axis)
-    before, after = (running[_cut(x.ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
-    steps = (after != before) & ((after == after) | (before == before))  # NaN stays, as an infinity does
-    lead = numpy.ones(tuple(1 if k == axis else extent for k, extent in enumerate(x.shape)), bool)
-    position = numpy.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
-    return numpy.maximum.accumulate(numpy.where(numpy.concatenate((lead, steps), axis), position, 0), axis=axis)
-
-
-def _cut(ndim: int, axis: int, part: slice) -> tuple[slice, ...]:
-    """Return the index of a part of one axis."""
-    return tuple(part if k == axis else slice(None) for k in range(ndim))
-
-
-def _running_extreme(extreme: Callable[..., Any], array: Any, axis: int, dtype: Any) -> Any:
-    """Gather the elements that exceed all before them (for a minimum, are below); of a tie the first one counts."""
-    x = _cast(array, dtype)
-    axis = normal_axis(axis, ndim_of(x))
-    return np.take_along_axis(x, RUNNING_PLACES(x, axis=axis, extreme=extreme), axis=axis)
+def _in_turn(ufunc: Any, array: Any, axis: int, dtype: Any) -> Any:
+    x = np.moveaxis(_cast(array, dtype), axis, 0)
+    return np.moveaxis(FOLD(x, ufunc=ufunc, starts=(0,)) if shape_of(x)[0] else x, 0, axis)
 
 
 def _outer(ufunc: Callable[..., Any]) -> Any:
@@ -264,46 +206,40 @@ def _outer(ufunc: Callable[..., Any]) -> Any:
     return outer
 
 
-def _parts(indices: Any, extent: int) -> list[tuple[int, int]]:
-    """Return the ends of the parts of `reduceat`; a part that ends at or before its start is its first element."""
-    starts = [int(place) for place in whole_numbers(indices)]
-    for place in starts:
-        if not 0 <= place < extent:
-            raise IndexError(f"index {place} out-of-bounds in reduceat [0, {extent})")
-    return [(start, max(stop, start + 1)) for start, stop in itertools.pairwise([*starts, extent])]
-
-
 def _in_parts(ufunc: Any) -> Any:
     """Return `reduceat`."""
 
     def reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
-        x = _cast(array, dtype)
+        x, places = _cast(array, dtype), whole_numbers(indices)
         axis = normal_axis(axis, ndim_of(x))
-        parts = _parts(indices, shape_of(x)[axis])
-        if not parts:
+        elements, _, starts, ends = parts(places, shape_of(x)[axis])
+        if not len(places):
             return x[along(axis, slice(0))]
-        value = np.stack([ufunc.reduce(x[along(axis, slice(*part))], axis=axis) for part in parts], axis=axis)
-        _check_fold(ufunc, x, value, axis, whole_numbers(indices))
+        each = FOLD(np.take(np.moveaxis(x, axis, 0), elements, axis=0), ufunc=ufunc, starts=tuple(starts.tolist()))
+        value = np.moveaxis(np.take(each, ends, axis=0), 0, axis)
+        _check_fold(ufunc, x, value, axis, places)
         with numpy.errstate(all="ignore"):
-            return in_order_of(value, ufunc.reduceat(form_of(x), whole_numbers(indices), axis))
+            return in_order_of(value, ufunc.reduceat(form_of(x), places, axis))
 
     return reduceat
 
 
 def _part_sums_vjp(ct: Any, x_space: Any, indices: Any, axis: int) -> Any:
     """Add the cotangent of each part to its elements, which other parts may contain as well."""
-    parts = _parts(indices, x_space.shape[axis])
-    elements = numpy.concatenate([numpy.arange(*part) for part in parts])
-    owners = numpy.repeat(numpy.arange(len(parts)), [stop - start for start, stop in parts])
+    elements, owners, *_ = parts(indices, x_space.shape[axis])
     found = np.moveaxis(np.zeros_like(ct, shape=x_space.shape), axis, 0)
     np.add.at(found, elements, np.moveaxis(np.take(ct, owners, axis=axis), axis, 0))
     return unbroadcast(np.moveaxis(found, 0, axis), x_space)
 
 
 def _part_sums_pattern(call: patterns.Call) -> Any:
-    sets, axis = call.sets[0], call.static["axis"]
-    parts = _parts(call.static["indices"], sets.shape[axis])
-    return numpy.concatenate([call.over(sets[along(axis, slice(*part))], (axis,)) for part in parts], axis=axis)
+    axis = call.static["axis"]
+    elements, _, starts, ends = parts(call.static["indices"], call.sets[0].shape[axis])
+    sets = numpy.take(call.sets[0], elements, axis)
+    each = [
+        call.over(sets[along(axis, slice(start, end + 1))], (axis,)) for start, end in zip(starts, ends, strict=True)
+    ]
+    return numpy.concatenate(each, axis=axis)
 
 
 PART_SUMS = linear(
@@ -324,9 +260,9 @@ def _add_in_parts(array: Any, indices: Any, axis: int = 0, dtype: Any = None, ou
     """Return `add.reduceat`, whose order of additions is not that of `add.reduce`."""
     x = _cast(array, dtype)
     axis = normal_axis(axis, ndim_of(x))
-    if not _parts(indices, shape_of(x)[axis]):
-        return x[along(axis, slice(0))]
-    return PART_SUMS(x, indices=whole_numbers(indices), axis=axis)
+    places = whole_numbers(indices)
+    parts(places, shape_of(x)[axis])  # raises numpy's error
+    return PART_SUMS(x, indices=places, axis=axis) if len(places) else x[along(axis, slice(0))]
 
 
 def _rounds(places: Any) -> list[Any]:
@@ -358,7 +294,7 @@ def _at(ufunc: Callable[..., Any]) -> Any:
 
 
 RULES: dict[Any, Any] = {
-    **{(ufunc, "reduce"): _folded(ufunc) for ufunc in (*_FOLDED, numpy.fmax, numpy.fmin)},
+    **{(ufunc, "reduce"): _folded(ufunc) for ufunc in _FOLDED},
     **{(ufunc, "reduceat"): _in_parts(ufunc) for ufunc in _BINARY},
     **{(ufunc, "accumulate"): _accumulated(ufunc) for ufunc in _BINARY},
     **{(ufunc, "outer"): _outer(ufunc) for ufunc in (*_BINARY, *_COMPARED)},
@@ -372,7 +308,7 @@ RULES: dict[Any, Any] = {
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
     (numpy.add, "accumulate"): _accumulated(numpy.add, np.cumsum),
     (numpy.multiply, "accumulate"): _accumulated(numpy.multiply, np.cumprod),
-    (numpy.maximum, "accumulate"): _accumulated(numpy.maximum, functools.partial(_running_extreme, numpy.maximum)),
-    (numpy.minimum, "accumulate"): _accumulated(numpy.minimum, functools.partial(_running_extreme, numpy.minimum)),
+    (numpy.fmax, "reduce"): _reduced_by(extreme_rule(FMAX_REDUCE)),
+    (numpy.fmin, "reduce"): _reduced_by(extreme_rule(FMIN_REDUCE)),
     (numpy.add, "reduceat"): _add_in_parts,
 }

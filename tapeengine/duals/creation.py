@@ -103,6 +103,8 @@ def full_like(
     if is_discrete(getattr(shaped_as(a), "dtype", None) if dtype is None else dtype):
         return numpy.full_like(shaped_as(a), plain(fill_value), dtype, order, subok, shape, **options)
     result = fresh(numpy.empty_like(shaped_as(a), dtype, order, subok, shape, **options))
+    if type(result) is not Array and holds_traced(fill_value):  # in a thread without a trace of its own
+        return numpy.broadcast_to(from_values(fill_value), result.shape).astype(result.dtype)
     is_converted = type(sample_of(fill_value)) in (complex, list)
     result[...] = from_values(fill_value) if is_converted else fill_value
     return result

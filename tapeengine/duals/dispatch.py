@@ -27,7 +27,7 @@ from ..dropped import frame_of_program, is_compiled
 from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
-from .foreign import as_plain, check_series, has_own_operators, replaced
+from .foreign import as_plain, check_series, has_own_operators, is_opaque, no_place_for_derivatives, replaced
 from .labelled import holder_among
 from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, stored
 from .views import VIEWS
@@ -193,7 +193,10 @@ class Rules:
                     f"numpy.{ufunc.__name__} does not use the operators of a {class_name(x)}. Write the operator, or "
                     "convert the operand with toarray()"
                 )
-        return self.ufunc(ufunc, method, inputs, options)
+        result = self.ufunc(ufunc, method, inputs, options)
+        if result is NotImplemented:
+            raise no_place_for_derivatives(next(filter(is_opaque, inputs)), ufunc, inputs)
+        return result
 
     def with_options(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a ufunc with options, or one of its methods."""
@@ -281,6 +284,8 @@ class Rules:
         holder = holder_among(args) if isinstance(function, numpy.ufunc) else None
         if holder is not None:
             return holder.__array_ufunc__(function, "__call__", *args, **options)
+        if isinstance(function, numpy.ufunc) and own is None and any(map(is_opaque, args)):
+            return NotImplemented
         rule = self.find(function)
         if isinstance(rule, Primitive) and not any(rule.vjp_rules):
             result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))

@@ -84,6 +84,13 @@ def has_own_operators(value: Any) -> bool:
     return is_foreign(value) and not hasattr(cls, "__array_ufunc__") and getattr(value, "__array_priority__", 0.0) > 0.0
 
 
+def is_opaque(value: Any) -> bool:
+    """Whether numpy's operators leave a value to the operators of its class, which numpy cannot read as an array."""
+    readers = ("__array__", "__array_interface__", "__array_function__", "__array_wrap__")
+    is_known = str(type(value).__module__).startswith("scipy.")  # whose operators read plain numbers only
+    return has_own_operators(value) and not is_known and not any(hasattr(value, name) for name in readers)
+
+
 def on_values(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Call a function on plain values; NotImplemented if it does not accept plain arrays."""
     try:

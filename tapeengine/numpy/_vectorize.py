@@ -43,6 +43,9 @@ class vectorize:
     array([0., 1.])
     """
 
+    #: As for `Batched`.
+    __tapeengine_parts__ = True
+
     def __init__(
         self,
         pyfunc: Any = None,
@@ -63,7 +66,6 @@ class vectorize:
         self.otypes, self.signature, self.cache = otypes, signature, cache
         if pyfunc is not None:
             functools.update_wrapper(self, pyfunc)
-            self._plain = numpy.vectorize(pyfunc, **self._options)
             self.__doc__ = self._plain.__doc__
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -73,6 +75,10 @@ class vectorize:
         if type(fresh(numpy.zeros(1))) is not Array:  # outside of traces
             return self._plain(*args, **options)
         return self._mapped(args, options)
+
+    @property
+    def _plain(self) -> Any:
+        return numpy.vectorize(self.pyfunc, **self._options)
 
     def _mapped(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         names = [key for key in (*range(len(args)), *options) if key not in self.excluded]

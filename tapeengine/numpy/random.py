@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial as _partial
+from functools import wraps as _wraps
 from typing import Any
 
 import numpy as _numpy
 
 from .._core.arrays.array import Array as _Array
+from ._draws import FORMULAS as _FORMULAS
+from ._draws import drawn as _drawn
 
-__all__ = ["Generator", "choice", "default_rng", "permutation", "shuffle"]
+__all__ = ["Generator", "choice", "default_rng", "permutation", "shuffle", *_FORMULAS]
 
 
 def _moved(x: Any, axis: int) -> Any:
@@ -25,7 +29,7 @@ def _shuffled(shuffle: Callable[[Any], None], x: Any) -> Any:
 
 
 class Generator(_numpy.random.Generator):
-    """`numpy.random.Generator`, which shuffles traced arrays and draws from them as well.
+    """`numpy.random.Generator`, which shuffles traced arrays, draws from them, and takes traced parameters.
 
     Examples
     --------
@@ -73,6 +77,29 @@ class Generator(_numpy.random.Generator):
     def __reduce__(self) -> Any:
         """Pickle and copy as an instance of this class."""
         return Generator, (self.bit_generator,)
+
+
+def _method(name: str) -> Any:
+    plainly = getattr(_numpy.random.Generator, name)
+
+    @_wraps(plainly)
+    def draw(self: Generator, *args: Any, **options: Any) -> Any:
+        bits = self.bit_generator
+        state = lambda: bits.state, _partial(setattr, bits, "state")
+        return _drawn(name, self, _partial(plainly, self), state, (args, options))
+
+    return draw
+
+
+def _function(name: str) -> Any:
+    plainly = getattr(_numpy.random, name)
+    state = _partial(_numpy.random.get_state, legacy=False), _numpy.random.set_state
+    return _wraps(plainly)(lambda *args, **options: _drawn(name, _numpy.random, plainly, state, (args, options)))
+
+
+for _name in _FORMULAS:
+    setattr(Generator, _name, _method(_name))
+    globals()[_name] = _function(_name)
 
 
 def default_rng(seed: Any = None) -> Any:

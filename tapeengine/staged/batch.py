@@ -54,6 +54,9 @@ class Batched:
         Shows the number of lanes that have been run, in each pass.
     """
 
+    #: Calls that run again look for what the program captures among the attributes.
+    __tapeengine_parts__ = True
+
     def __init__(
         self,
         engine: Engine,

@@ -248,7 +248,8 @@ class Snapshot(Kinds):
         pending = [(root, 0)] if is_new and root.make is not None else []
         while pending:
             node, k = pending.pop()
-            while k < len(node.inside):
+            end = 0 if node.flat else len(node.inside)
+            while k < end:
                 found, is_new = self._entered(node.inside[k])
                 node.inside[k] = found
                 k += 1
@@ -268,7 +269,7 @@ class Snapshot(Kinds):
             self._order.append(space)
         for node in self._order[len(known) :]:
             self._find_addresses(node)
-            node.links = tuple(id(inner) for inner in node.inside if type(inner) is Node)
+            node.links = () if node.flat else tuple(id(inner) for inner in node.inside if type(inner) is Node)
         while self._settle_once(known):
             pass
 
@@ -290,7 +291,7 @@ class Snapshot(Kinds):
         settled = set(map(id, known))
         for node in self._order[len(known) :]:
             lifted = node.lifted
-            for inner in node.inside:
+            for inner in () if node.flat else node.inside:
                 if type(inner) is Node:
                     lifted = lifted or inner.lifted
                     early = early or id(inner) not in settled

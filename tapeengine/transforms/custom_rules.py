@@ -44,6 +44,9 @@ class CustomFunction:
     (0.0625, 1.0)
     """
 
+    #: Calls that run again look for what the functions capture among the attributes.
+    __tapeengine_parts__ = True
+
     def __init__(self, engine: Engine, function: Callable[..., Any]) -> None:
         check_program("custom_vjp or custom_jvp", function)
         functools.update_wrapper(self, function)

@@ -46,8 +46,8 @@ class Effects:
                     self.arrays.append(value)
                     written.add(id(node))
             elif node.keys is not None:
-                now = node.read(value)
-                if node.is_other(now, done):
+                now = node.changed(value, done)
+                if now is not None:
                     self.changed.append((node, now))
                     written.add(id(node))
             elif node.differs():

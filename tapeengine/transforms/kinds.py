@@ -81,7 +81,8 @@ class Kinds:
             return nodes.of_plain(value)
         if container is not None:
             return nodes.of_container(value, container)
-        return nodes.of_object(value) if is_made_by_parts(kind) else self._of_library(value)
+        is_open = is_made_by_parts(kind) or hasattr(kind, "__tapeengine_parts__")
+        return nodes.of_object(value) if is_open else self._of_library(value)
 
     def _of_library(self, value: Any) -> Node | None:
         """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.

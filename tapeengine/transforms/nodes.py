@@ -20,6 +20,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.programs.callables import Made
+from .._core.programs.replay import same_items
 from .._core.scalars.complex import of_numbers
 from ..errors import RepeatError, pass_on
 from ..structure import Container, slots_of
@@ -72,11 +73,13 @@ class Node:
         For a namespace, all names that its functions look up.
     held : numpy.ndarray or None
         For an array, its numbers.
+    flat : (callable, list) or None
+        For a table of atoms alone, a function that lists its keys and items, and what it gave at first.
     """
 
     __slots__ = (
-        *("can_change", "has_changed", "held", "inside", "keys", "lifted", "links", "make", "names", "original"),
-        *("places", "read", "shell"),
+        *("can_change", "flat", "has_changed", "held", "inside", "keys", "lifted", "links", "make", "names"),
+        *("original", "places", "read", "shell"),
     )
 
     def __init__(
@@ -101,16 +104,23 @@ class Node:
         self.has_changed = has_changed
         self.places = places
         self.held: Any = None
+        self.flat: tuple[Callable[[Any], list[Any]], list[Any]] | None = None
         self.names: list[str] = []
         self.links: tuple[int, ...] = ()
         self.lifted = False
 
     def within(self, done: dict[int, Any]) -> list[Any]:
         """The objects inside, of which `done` holds those that were rebuilt, by node."""
-        return [rebuilt(inner, done) for inner in self.inside]
+        return self.inside if self.flat else [rebuilt(inner, done) for inner in self.inside]
 
-    def is_other(self, now: dict[Any, Any], done: dict[int, Any]) -> bool:
-        """Whether the contents, as read now, differ from those before the run for which `done` was rebuilt."""
+    def changed(self, value: Any, done: dict[int, Any]) -> dict[Any, Any] | None:
+        """The contents of what stands for the object after a run for which `done` was rebuilt; None if it left them."""
+        if self.flat is not None and same_items(self.flat[0](value), self.flat[1]):
+            return None
+        now: dict[Any, Any] = self.read(value)
+        return now if self._is_other(now, done) else None
+
+    def _is_other(self, now: dict[Any, Any], done: dict[int, Any]) -> bool:
         if len(now) != len(self.keys):
             return True
         inside = self.within(done)
@@ -127,7 +137,7 @@ class Node:
         """Whether the object has changed since it was captured."""
         if self.has_changed is not None:
             return self.has_changed()
-        return self.keys is not None and self.is_other(self.read(self.original), {})
+        return self.keys is not None and self.changed(self.original, {}) is not None
 
 
 def rebuilt(inner: Any, done: dict[int, Any]) -> Any:
@@ -153,7 +163,10 @@ def _finders(keys: Iterable[Any]) -> list[int]:
 # -- kinds of objects --------------------------------------------------------------------------------------------------
 def of_list(value: list[Any]) -> Node:
     """A list."""
-    return Node(value, list(value), _extend, list, range(len(value)), _items, can_change=True)
+    node = Node(value, list(value), _extend, list, range(len(value)), _items, can_change=True)
+    if ATOMS.issuperset(map(type, value)):
+        node.flat = list, node.inside
+    return node
 
 
 def _extend(inside: list[Any], made: list[Any]) -> None:
@@ -174,7 +187,14 @@ def of_dict(value: Any) -> Node:
             made[key] = item
 
     inside = [*(keys[k] for k in places), *value.values()]
-    return Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
+    node = Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
+    if not places and ATOMS.issuperset(map(type, inside)):
+        node.flat = _flat, keys + inside
+    return node
+
+
+def _flat(value: Any) -> list[Any]:
+    return [*value, *value.values()]
 
 
 def of_set(value: Any) -> Node:
@@ -403,11 +423,27 @@ def of_library(value: Any) -> Node:
     held = parts_of(value)
 
     def make(inside: list[Any]) -> Any:
-        made = copy.copy(value)
-        set_parts(made, dict(zip(held, inside)), ())
+        parts = dict(zip(held, inside))
+        if isinstance(value, tuple):  # which a class may make of other arguments than its items
+            made = tuple.__new__(type(value), [parts.pop(key) for key in held if type(key) is tuple])
+        else:
+            made = copied(value)
+        set_parts(made, parts, ())
         return made
 
     return Node(value, list(held.values()), make, None, list(held), parts_of)
+
+
+def copied(value: Any) -> Any:
+    """A copy of an object of an unknown class."""
+    try:
+        return copy.copy(value)
+    except Exception as error:
+        pass_on(error)
+        raise RepeatError(
+            f"a function that is run again for its derivative captures a {type(value).__name__}, which cannot be "
+            f"copied: {error!r}. Capture what it contains"
+        ) from error
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:

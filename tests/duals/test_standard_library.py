@@ -37,6 +37,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from verdicts import Verdict, attempted, is_advised, verdict
@@ -180,6 +181,11 @@ np.fromiter(xs, float)
 np.format_float_positional(x)
 np.array([1.0]).fill(x)
 np.arange(0, x)
+float(mpmath.sin(x))
+float(mpmath.mpf(x))
+float(mpmath.mpf(2) * x)
+float(abs(x * mpmath.mpc(2)))
+float(mpmath.quad(lambda t: t * x, [0, 1]))
 """
 #: Programs with an array only.
 REFUSED_ARRAYS = """
@@ -241,7 +247,7 @@ def saved(write: Callable[[Any], Any]) -> bytes:
 
 
 NAMES = globals() | {name: getattr(fractions, name) for name in ("Decimal", "Fraction")}
-NAMES |= {module.__name__: module for module in (csv, locale, logging, sqlite3)}
+NAMES |= {module.__name__: module for module in (csv, locale, logging, mpmath, sqlite3)}
 
 
 def program_of(text: str) -> Callable[[Any, Any], Any]:

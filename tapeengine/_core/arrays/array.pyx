@@ -32,7 +32,7 @@ from types import GenericAlias
 
 import numpy
 
-from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike
+from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike, refused
 from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.tape.above import ABOVE
 from tapeengine.dropped import is_formatting, told
@@ -77,8 +77,8 @@ cdef class Array:
     array([2., 4., 2.])
     """
 
-    def __init__(self):
-        raise TypeError("traced arrays are made by transforms and by tapeengine.numpy, not by hand")
+    def __init__(self, *args, **options):
+        refused()
 
     cdef object current(self):
         """The present values, also after the storage was copied for a write."""

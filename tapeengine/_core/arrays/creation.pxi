@@ -42,25 +42,43 @@ cdef bint has_traced(object value, int depth) except -1:
     return False
 
 
+cdef Head *head_of_latest(object value) except? NULL:
+    """The latest trace of numbers and arrays in nested lists, for a thread that has no trace itself; NULL if none is."""
+    cdef Head *found = NULL
+    cdef Head *h
+    if type(value) is Dual:
+        return head_of_dual(<Dual> value)
+    if type(value) is Array:
+        return head_of_array(<Array> value) if (<Array> value).storage.active else NULL
+    if type(value) is ComplexDual:
+        value = (<ComplexDual> value).re, (<ComplexDual> value).im
+    for item in value if isinstance(value, (list, tuple)) else ():
+        h = head_of_latest(item)
+        if h != NULL and (found == NULL or h.tag > found.tag):
+            found = h
+    return found
+
+
 def from_values(value, dtype=None, **options):
     """An array from nested lists of numbers that may be traced: `numpy.array` for programs.
 
     An array (traced or not) is copied.
     """
-    cdef Head *h
+    cdef Head *h = innermost_here()
     if type(value) is Array and not (<Array> value).storage.python:
         copy = read_part(<Array> value, None)   # an array also of a number
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
     numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
-    if innermost_here() == NULL or not differentiable(numbers):
+    if h == NULL and holds_traced(value):
+        h = head_of_latest(value)
+    if h == NULL or not differentiable(numbers):
         if numbers.dtype.kind in "OV" and holds_traced(value):
             raise UnsupportedError("an array of traced numbers needs nested lists with rows of equal length, and float32, "
                                    "float64 or their complex dtypes")
-        h = innermost_here()
-        if h != NULL and h.guards != NULL and holds_traced(value):
+        if is_recording(h) and holds_traced(value):
             h.guards.lost = b"it makes an array of integers or objects from traced numbers"
         return numbers
-    result = constant(numbers)
+    result = new_array(h, numbers, False)
     if holds_traced(value):
         fill(<Array> result, value, (Ellipsis,) if type(value) is Dual or type(value) is ComplexDual else ())
     return result

@@ -1434,7 +1434,7 @@ cdef class WholeBackpropagator:
         if not (whole.result.width == 1 and take_whole(whole.result, cotangent, given, spare) and self.fits(given[0])):
             given = whole.passes.cotangents_in(cotangent, self.results)
         try:
-            found = whole.reverse(self.held, *given)
+            found = None if given is None else whole.reverse(self.held, *given)
         except (ArithmeticError, ValueError, IndexError):
             found = None
         if found is None or not is_finite(found):

@@ -218,7 +218,7 @@ cdef class Plan:            # all paths for arguments of one form
     cpdef object vjp(self, tuple primals, object staged, dict keywords)
     cdef Arena run_arrays(self, Registers registers)
     cdef object vjp_of_arrays(self, Registers registers, tuple call)
-    cdef Backpropagator on_tape(self, Path path, Registers registers, list duals)
+    cdef Backpropagator taped(self, Path path, Registers registers, list duals)
     cdef int evict(self) except -1
     cdef int level(self, Path made) except -1
     cdef bint reduces           # whether paths leave out what they do not need

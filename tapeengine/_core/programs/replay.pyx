@@ -389,11 +389,11 @@ cdef class Plan:
         cdef Backpropagator back
         if path is None:
             return miss
-        back = self.on_tape(path, registers, duals)
+        back = self.taped(path, registers, duals)
         return path.traced_value(registers.v, back), back
 
-    cdef Backpropagator on_tape(self, Path path, Registers registers, list duals):
-        """The backpropagator of a run, with a tape of order 2."""
+    cdef Backpropagator taped(self, Path path, Registers registers, list duals):
+        """A backpropagator with a tape, of a run along a path."""
         cdef Backpropagator back = Backpropagator.__new__(Backpropagator)
         back.structures, back.primals = self.structures, self.primals
         back.tape, back.result = written(path, registers.v, duals)
@@ -596,29 +596,30 @@ cdef class ReplayedBackpropagator:
         if self.plan is not None and self.registers is not None and self.plan.spare is None:
             self.plan.give(self.registers)
 
-    cdef uint32_t seed(self, object cotangent, double *ct) except? 0:
-        """Stage a cotangent; return the register from which to sweep back, 0 if the cotangent is traced."""
+    cdef bint seed(self, object cotangent, double *ct, uint32_t *top) except -1:
+        """Stage a cotangent, and the register from which to sweep back; return whether another trace follows it."""
         cdef Layout outputs = self.path.outputs
         cdef Seeds seeds
         if outputs.count == 1 and outputs.steps[0].kind == FLOAT and PyFloat_CheckExact(cotangent):
-            ct[outputs.steps[0].id] += PyFloat_AS_DOUBLE(cotangent)
-            return outputs.steps[0].id
+            top[0] = outputs.steps[0].id
+            ct[top[0]] += PyFloat_AS_DOUBLE(cotangent)
+            return False
         seeds = begin_seeds(outputs, self.plan.structures, "cotangent", ct)
         seeds.match(cotangent)
-        return 0 if seeds.duals is not None else seeds.top
+        top[0] = seeds.top
+        return seeds.tag() != 0
 
     def __call__(self, cotangent):
         """Return a tuple with one cotangent for each primal, in the primal's structure."""
-        cdef uint32_t room = self.plan.most, top
+        cdef uint32_t room = self.plan.most, top = 0
         cdef double *ct = self.plan.cotangents()
         cdef Cotangents leaves
         cdef tuple result
         cdef Py_ssize_t i
         cdef bint clean = False
         try:
-            top = self.seed(cotangent, ct)
-            if not top:
-                return self.plan.on_tape(self.path, self.registers, [])(cotangent)
+            if self.seed(cotangent, ct, &top):
+                return self.plan.taped(self.path, self.registers, [])(cotangent)
             ct[0] = 0.0
             self.path.sweep(self.registers.v, ct, top)
             leaves = Cotangents.__new__(Cotangents)
@@ -674,7 +675,7 @@ cdef class ArrayBackpropagator:
         try:
             seeds = begin_seeds(self.path.outputs, self.plan.structures, "cotangent", ct)
             seeds.match(cotangent)
-            if seeds.duals is not None or any([type(value) is Array for _, value in seeds.arrays or ()]):
+            if seeds.tag():
                 return self.again()(cotangent)
             ct[0] = 0.0
             r.begin(arena.part.places, ct)

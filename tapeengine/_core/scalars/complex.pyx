@@ -25,6 +25,7 @@ import operator
 
 import numpy
 
+from tapeengine._core.scalars.floatlike import refused
 from tapeengine._core.scalars.scalar import with_value
 from tapeengine._core.scalars.elements import element
 from tapeengine.dropped import told
@@ -63,8 +64,9 @@ cdef object of_parts(object re, object im):
 
 cdef object of_numpy(object z):
     """The same complex scalar, with the behaviour of numpy.complex128."""
-    if type(z) is ComplexDual:
-        (<ComplexDual> z).numpys = True
+    if type(z) is not ComplexDual:
+        return numpy.complex128(z)
+    (<ComplexDual> z).numpys = True
     return z
 
 
@@ -214,9 +216,13 @@ cdef object operated(object x, object y, int op):
         result = quotient(p, q) if op == OP_DIV else power(p, q)
     if not (p.numpys or q.numpys):
         return result
-    if op == OP_DIV:
-        result = exactly(result, complex(numpy.divide(plain(p), plain(q))))
+    if op == OP_DIV or (op != OP_POW and not is_finite(result)):    # numpy's operator also warns
+        result = exactly(result, complex(python_operators[op](numpy.complex128(plain(p)), plain(q))))
     return of_numpy(result)
+
+
+cdef bint is_finite(object z):
+    return type(z) is not ComplexDual or (v((<ComplexDual> z).re) - v((<ComplexDual> z).im)) * 0.0 == 0.0
 
 
 cdef object operator_of(object x, object y, int op):
@@ -292,8 +298,8 @@ cdef class ComplexDual:
     6.0
     """
 
-    def __init__(self):
-        raise TypeError("traced complex numbers are made by operations on duals, such as tapeengine.cmath.rect")
+    def __init__(self, *args, **options):
+        refused()
 
     @property
     def real(self):
@@ -537,12 +543,12 @@ cdef ComplexDual by(object function, ComplexDual z):
 
 cdef ComplexDual asinh_of(ComplexDual z, object value):
     root = by(sqrt, <ComplexDual> as_complex(product(shifted(times_i(z), 1.0), shifted(over_i(z), 1.0))))
-    return by(log, <ComplexDual> operated(z, root, OP_ADD))
+    return by(log, new(add(z.re, root.re), add(z.im, root.im)))
 
 
 cdef ComplexDual acosh_of(ComplexDual z, object value):
-    root = product(by(sqrt, shifted(z, 1.0)), by(sqrt, shifted(z, -1.0)))
-    return by(log, <ComplexDual> as_complex(operated(z, root, OP_ADD)))
+    root = <ComplexDual> as_complex(product(by(sqrt, shifted(z, 1.0)), by(sqrt, shifted(z, -1.0))))
+    return by(log, new(add(z.re, root.re), add(z.im, root.im)))
 
 
 cdef ComplexDual atanh_of(ComplexDual z, object value):

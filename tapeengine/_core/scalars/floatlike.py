@@ -1,6 +1,15 @@
 """The classes that ``__class__`` of traced numbers names."""
 
 import numbers
+from typing import Any, NoReturn
+
+
+def refused(*args: Any, **options: Any) -> NoReturn:
+    """Refuse to make a value by the class of a traced one."""
+    raise TypeError(
+        "traced values are made by transforms and by operations, not by their class: for a value like x write "
+        "0.0 * x + value, or lift the program: program = tapeengine.lift(program)"
+    )
 
 
 class LikeFloat(type):
@@ -18,13 +27,19 @@ class LikeFloat(type):
 class FloatLike(metaclass=LikeFloat):
     """The ``__class__`` of duals: functions that dispatch on float accept duals. It has no instances."""
 
+    __new__ = refused
+
 
 class SingleLike:
     """The ``__class__`` of traced numbers in single precision, which are arrays here. It has no instances."""
 
+    __new__ = refused
+
 
 class ComplexLike:
     """The same for complex numbers."""
+
+    __new__ = refused
 
 
 numbers.Real.register(FloatLike)

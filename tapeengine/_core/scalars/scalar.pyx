@@ -36,7 +36,7 @@ from tapeengine._core.tape.tape cimport (
 )
 
 from tapeengine._core.scalars.discrete import quotient
-from tapeengine._core.scalars.floatlike import FloatLike
+from tapeengine._core.scalars.floatlike import FloatLike, refused
 from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
 
@@ -308,6 +308,11 @@ cdef Dual binary_of(object x, object y, int op, double value):
     return with_left(c, <Dual> y, op, value)
 
 
+cdef bint by_numpy(object x, object y) except -1:
+    """Whether x op y is an operation of numpy's scalars; a fraction on the right makes a float of x."""
+    return (is_numpy(x) or is_numpy(y)) and type(y) is not fractions.Fraction
+
+
 cdef dict operator_ufuncs = {
     OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
     OP_MOD: numpy.remainder,
@@ -331,7 +336,7 @@ cdef int report(object x, object y, int op) except -1:
     cdef double a = 0.0, b = 0.0, v
     operands(x, y, &a, &b)
     v = op_value(op, a, b)
-    if isnan(a) or isnan(b) or not (isnan(v) or isfinite(a) and isfinite(b)) or not (is_numpy(x) or is_numpy(y)):
+    if isnan(a) or isnan(b) or not (isnan(v) or isfinite(a) and isfinite(b)) or not by_numpy(x, y):
         return 0
     try:
         of_doubles(op, a, b)
@@ -379,18 +384,23 @@ cdef inline object arithmetic(object x, object y, const int op):
             return with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c))
         if not as_operand(y, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
-        return with_number(with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c)), y)
+        return with_number(with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c)), x, y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
         return with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v))
     if not as_operand(x, &c):
         return beyond_reals(x, y, operator_ufuncs[op])
-    return with_number(with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v)), x)
+    return with_number(with_left(c, <Dual> y, op, valued(x, y, op, c, (<Dual> y).v)), x, y)
 
 
-cdef object with_number(Dual result, object constant):
-    """The result of an operation with a number: a numpy.float64 if that is a numpy scalar."""
-    return of_kind(result, NUMPY_DOUBLES) if type(constant) is not Dual and is_numpy_scalar(constant) else result
+cdef object with_number(Dual result, object x, object y):
+    """The result of x op y, one of them a number: a numpy.float64 if that is a numpy scalar, a float if y a fraction."""
+    constant = y if type(x) is Dual else x
+    if type(constant) is Dual or PyLong_CheckExact(constant):
+        return result
+    if type(y) is fractions.Fraction:
+        return of_kind(result, PYTHON_FLOATS)
+    return of_kind(result, NUMPY_DOUBLES) if is_numpy_scalar(constant) else result
 
 
 cdef inline bint operands(object x, object y, double *a, double *b) except -1:
@@ -419,7 +429,7 @@ cdef int look_at_operands(object x, object y) except -1:
 
 cdef object rounded_down(object x, object y, object a, object b, object function):
     """The quotient of the values a and b of two operands, for the program to see."""
-    if is_numpy(x) or is_numpy(y):
+    if by_numpy(x, y):
         a = numpy.float64(a)
     return quotient(x, y, a, b, function) if traces.recordings else function(a, b)
 
@@ -428,10 +438,10 @@ cdef Dual by_zero(object x, object y, int op, object function):
     """A quotient or remainder by 0."""
     cdef double a = 0.0, b = 0.0
     look_at_operands(x, y)
-    if not is_numpy(x) and not is_numpy(y):
+    if not by_numpy(x, y):
         function(1.0, 0.0)   # raises the error of this version of Python
     operands(x, y, &a, &b)
-    return with_number(binary_of(x, y, op, of_doubles(op, a, b)), y if type(x) is Dual else x)
+    return with_number(binary_of(x, y, op, of_doubles(op, a, b)), x, y)
 
 
 cdef double power_value(object x, object y, double a, double b) except? -1.0:
@@ -440,7 +450,7 @@ cdef double power_value(object x, object y, double a, double b) except? -1.0:
     if isfinite(v) and (a > 0 or v != 0 or b >= 0):
         return v
     look_at_operands(x, y)
-    if is_numpy(x) or is_numpy(y):
+    if by_numpy(x, y):
         return of_doubles(OP_POW, a, b)
     result = a ** <object> b
     if type(result) is complex:
@@ -542,8 +552,8 @@ cdef class Dual:
     6.0
     """
 
-    def __init__(self):
-        raise TypeError("duals are made by transforms such as tapeengine.vjp, not by hand")
+    def __init__(self, *args, **options):
+        refused()
 
     @property
     def value(self):
@@ -588,7 +598,7 @@ cdef class Dual:
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
         whole, remainder = rounded_down(x, y, a, b, divmod)
-        return whole, with_number(binary_of(x, y, OP_MOD, remainder), y if type(x) is Dual else x)
+        return whole, with_number(binary_of(x, y, OP_MOD, remainder), x, y)
 
     def __pow__(x, y, modulus):
         cdef double a = 0.0, b = 0.0
@@ -596,7 +606,7 @@ cdef class Dual:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.power)
-        return with_number(binary_of(x, y, OP_POW, power_value(x, y, a, b)), y if type(x) is Dual else x)
+        return with_number(binary_of(x, y, OP_POW, power_value(x, y, a, b)), x, y)
 
     def __neg__(self):
         return unary(self, OP_NEG, -self.v)

@@ -11,6 +11,7 @@ cdef class Seeds(Matcher):
     cdef uint32_t top
     cdef list duals         # [(id, dual)] staged cotangents that are themselves being differentiated
     cdef list arrays        # [(View, array)]
+    cdef uint32_t tag(self) noexcept
 
 cdef class Numbers(Leaves):
     cdef double *cotangent

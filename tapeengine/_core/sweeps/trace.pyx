@@ -75,6 +75,17 @@ cdef class Seeds(Matcher):
         self.arrays.append((view, value))
         return True
 
+    cdef uint32_t tag(self) noexcept:
+        """The tag of the latest trace on which the staged values depend; 0 if they are plain."""
+        cdef uint32_t best = 0
+        for _, d in self.duals or ():
+            best = max(best, (<Dual> d).tag)
+        for _, a in self.arrays or ():
+            a = unlifted(a)
+            if type(a) is Array and (<Array> a).storage.active:
+                best = max(best, (<Array> a).storage.tag)
+        return best
+
 
 cdef bint number_of(object value, double *out) except -1:
     """Whether a cotangent is a number that fits a float; sets `out`."""
@@ -246,13 +257,7 @@ cdef class Backpropagator:
     cdef Head *outer(self, Seeds seeds) noexcept:
         """The latest live trace on which the cotangents will depend, or NULL."""
         cdef Head *h = outer_of(self.tape)
-        cdef uint32_t best = h.tag if h != NULL else 0
-        for _, d in seeds.duals or ():
-            best = max(best, (<Dual> d).tag)
-        for _, a in seeds.arrays or ():
-            a = unlifted(a)
-            if type(a) is Array and (<Array> a).storage.active:
-                best = max(best, (<Array> a).storage.tag)
+        cdef uint32_t best = max(h.tag if h != NULL else 0, seeds.tag())
         return head_of(best) if best else NULL
 
     cdef object run_recorded(self, Seeds seeds, Head *outer):

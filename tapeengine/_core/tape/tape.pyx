@@ -606,19 +606,17 @@ def outside(function, *args, **options):
     """Call a function as if this thread had no open trace, so that the arrays it makes outlive the open traces."""
     cdef unsigned long thread = PyThread_get_thread_ident()
     cdef Py_ssize_t i
-    cdef Head *h
-    cdef list hidden = []
+    cdef set hidden = set()     # addresses and tags: threads may have continuations of one tag
     for i in range(traces.count):
         if traces.live[i].thread == thread:
             traces.live[i].thread = 0
-            hidden.append(traces.live[i].tag)
+            hidden.add((<size_t> traces.live[i], traces.live[i].tag))
     try:
         return function(*args, **options)
     finally:
-        for tag in hidden:
-            h = find(tag)
-            if h != NULL:
-                h.thread = thread
+        for i in range(traces.count):
+            if (<size_t> traces.live[i], traces.live[i].tag) in hidden:
+                traces.live[i].thread = thread
 
 
 def live_traces():

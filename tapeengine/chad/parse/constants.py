@@ -84,7 +84,7 @@ class Constants:
         for cls in classes:
             watch_class(found, cls, used)
         for owner, names in self.owners.values():
-            for space in owner.__mro__ if isinstance(owner, type) else (vars(owner),):
+            for space in (*owner.__mro__, *type(owner).__mro__) if isinstance(owner, type) else (vars(owner),):
                 if not isinstance(space, type) or is_made_by_python(space):
                     found.add_names(space, names)
         for (function, path), saved in self.noted.items():
@@ -267,10 +267,10 @@ def is_deep(value: Any) -> bool:
 
 def parts_of(value: Any) -> Sequence[Any]:
     """Give the keys and values of a dict, the fields of a record, the items of a list or a tuple."""
-    kind = type(value)
-    if kind is dict:
+    if isinstance(value, dict):
         return (*value, *value.values())
-    return value if kind in (list, tuple) else [getattr(value, name, MISSING) for name in class_fields(kind) or ()]
+    fields = class_fields(type(value))
+    return list(value) if isinstance(value, list | tuple) else [getattr(value, name, MISSING) for name in fields or ()]
 
 
 def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
@@ -291,9 +291,11 @@ def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
         return (kind, Same(value.__func__)), (value.__self__,)
     if kind in (set, frozenset):
         return (kind, frozenset((type(item), item) for item in value)), ()
-    if kind in (list, tuple, dict) or class_fields(kind):
+    if isinstance(value, list | tuple | dict) or class_fields(kind):
         parts = parts_of(value)
         return (kind, len(parts)), parts
+    if hasattr(value, "tolist") and not isinstance(value, type):
+        return kind, (value.tolist(),)
     return Same(value), ()
 
 

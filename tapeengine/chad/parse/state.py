@@ -354,7 +354,7 @@ class Parser:
         tree = None
         with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
             tree = ast.parse(textwrap.dedent(text)).body[0]
-        if not isinstance(tree, ast.FunctionDef):
+        if not isinstance(tree, ast.FunctionDef) or self.function.__code__.co_name == "<lambda>":  # within a def's line
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
 

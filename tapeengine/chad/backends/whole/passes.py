@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...._core.programs.native import COPIED, FEW_NUMBERS, Whole, is_finite, owned
-from ....errors import StructureError
+from ....errors import CotangentError, StructureError
 from ....primitive import Primitive
 from ...depth import deep
 from ...intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
@@ -19,6 +19,7 @@ from ...intermediate.running import on_arrays, on_leaves
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from ...lowering.passes import Lowered
 from ...lowering.patterns import leaf_types
+from ...ordinary import holds_traced
 from ...terms import Definition
 from ..passes import Passes, native, of_leaves
 from ..poles import at_poles
@@ -233,8 +234,8 @@ class WholePasses:
 
         def back(cotangent: Any) -> tuple[Any, ...] | None:
             given = self.cotangents_in(cotangent, results)
-            found = reverse(given)
-            if found is None or not (may_be_infinite or is_finite(found)):
+            found = None if given is None else reverse(given)
+            if given is None or found is None or not (may_be_infinite or is_finite(found)):
                 return None
             gave = iter(owned(found, [*given, *leaves]))
             each = zip(self.definition.params, primals, strict=True)
@@ -242,9 +243,14 @@ class WholePasses:
 
         return value, back
 
-    def cotangents_in(self, cotangent: Any, results: Sequence[Any]) -> list[Any]:
-        """Decompose the cotangent of a value that has these leaves."""
-        return self.boundary.cotangent_in(self.definition.result, cotangent, iter(results))
+    def cotangents_in(self, cotangent: Any, results: Sequence[Any]) -> list[Any] | None:
+        """Decompose the cotangent of a value that has these leaves; None for a traced one, which dual numbers take."""
+        try:
+            return self.boundary.cotangent_in(self.definition.result, cotangent, iter(results))
+        except CotangentError:
+            if holds_traced(cotangent):
+                return None
+            raise
 
     def entered(self, passes: Passes, other: Callable[[Any], Callable[[Any], Any]]) -> Whole | None:
         """Give the passes to the core with the forms of their values; None for values that it does not build."""

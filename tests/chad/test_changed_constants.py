@@ -1,0 +1,92 @@
+"""Constants from outside of every class that a program takes: a change is noticed at the next derivative."""
+
+from __future__ import annotations
+
+import array
+import collections
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.errors import ProgramError
+
+
+class Numbers(list[float]):
+    pass
+
+
+class Table(dict[str, float]):
+    pass
+
+
+class Meta(type):
+    k = 1.0
+
+
+class Owner(metaclass=Meta):
+    pass
+
+
+sequence: Any = [1.0]
+table: Any = {"a": 1.0}
+
+
+def first(y: float) -> float:
+    return y * sequence[0]
+
+
+def looked_up(y: float) -> float:
+    return y * table["a"]
+
+
+def present(y: float) -> float:
+    return y * (5.0 if "b" in table else 1.0)
+
+
+def of_class(y: float) -> float:
+    return y * Owner.k
+
+
+SEQUENCES = [
+    *([1.0], array.array("d", [1.0]), np.array([1.0]), np.array([1.0, None], object), Numbers([1.0]), [[1.0]][0]),
+    *(array.array("i", [1]), np.array([1], np.int32)),
+]
+TABLES = [
+    *({"a": 1.0}, collections.OrderedDict(a=1.0), collections.defaultdict(float, a=1.0), collections.Counter(a=1)),
+    Table(a=1.0),
+]
+
+
+@pytest.mark.parametrize("held", SEQUENCES, ids=lambda x: type(x).__name__)
+def test_items(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "sequence", held)
+    program = te.program(first)
+    assert te.value_and_grad(program)(1.0) == (1.0, 1.0)
+    held[0] = 5
+    assert te.value_and_grad(program)(1.0) == (5.0, 5.0)
+
+
+@pytest.mark.parametrize("held", TABLES, ids=lambda x: type(x).__name__)
+def test_values_and_keys(held: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "table", held)
+    programs = te.program(looked_up), te.program(present)
+    assert [te.value_and_grad(p)(1.0) for p in programs] == [(1.0, 1.0)] * 2
+    held["a"] = held["b"] = 5
+    assert [te.value_and_grad(p)(1.0) for p in programs] == [(5.0, 5.0)] * 2
+
+
+def test_attributes_of_a_class_of_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = te.program(of_class)
+    assert te.value_and_grad(program)(1.0) == (1.0, 1.0)
+    monkeypatch.setattr(Meta, "k", 5.0)
+    assert te.value_and_grad(program)(1.0) == (5.0, 5.0)
+
+
+def lambdas(x: Any) -> Any: return (lambda y: y * y) if x is None else x * 3.0  # fmt: skip
+
+
+def test_a_lambda_in_the_line_of_a_def_is_no_program() -> None:
+    with pytest.raises(ProgramError, match="a program is a def"):
+        te.grad(te.program(lambdas(None)))(1.5)
