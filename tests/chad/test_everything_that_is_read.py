@@ -168,7 +168,27 @@ OF_CODE = {
     "def f(x): return x * (2.0 if M is Mode.A else 3.0)\nM = Mode.A": ("M = Mode.B",),
     "T = 'a'\ndef f(x): return x if T == 'a' else x * x": ("T = 'b'",),
 }
-CASES = [*cases(), *((text, text, changes) for each in (OF_CLASSES, OF_CODE) for text, changes in each.items())]
+OF_CONTAINERS = {
+    "import array\nF = array.array('d', [1.0])\ndef f(x): return x * F[0]": (
+        "F[0] = 5.0",
+        "F = array.array('f', [5.0])",
+    ),
+    "F = np.array([1.0, None], object)\ndef f(x): return x * F[0]": ("F[0] = 5.0", "F[0] = 2"),
+    "from collections import defaultdict\nF = defaultdict(float, a=0.0)\n"
+    "def f(x): return x * (F['k'] if 'k' in F else 1.0) + len(F)": ("F['k'] = 5.0", "F['a'] = 3.0", "del F['k']"),
+    "from collections import Counter\nF = Counter(a=1)\ndef f(x): return x * F['a']": ("F['a'] = 5", "F.update(a=2)"),
+    "from collections import OrderedDict\nF = OrderedDict(a=1.0)\ndef f(x): return x * F['a']": ("F['a'] = 5.0",),
+    "class L(list): pass\nF = L([1.0, 2.0])\nF.k = 3.0\ndef f(x): return x * F[1] * F.k": ("F[1] = 5.0", "F.k = 4.0"),
+    "class M(type): k = 1.0\nclass A(metaclass=M): pass\ndef f(x): return x * A.k": (
+        "M.k = 5.0",
+        "A.k = 6.0",
+        "del A.k",
+    ),
+}
+CASES = [
+    *cases(),
+    *((text, text, changes) for each in (OF_CLASSES, OF_CODE, OF_CONTAINERS) for text, changes in each.items()),
+]
 
 
 def outcome(run):

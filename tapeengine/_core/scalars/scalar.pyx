@@ -32,7 +32,7 @@ from tapeengine._core.tape.opcodes cimport (
 )
 from tapeengine._core.tape.tape cimport (
     Head, NUMPY_DOUBLES, PYTHON_FLOATS, above, guard, head_of, record1, record2, record_function, record_selection, tape_of,
-    innermost_here, traces,
+    traces,
 )
 
 from tapeengine._core.scalars.discrete import quotient
@@ -744,9 +744,7 @@ cdef class Dual:
     def __float__(self):
         if is_formatting():
             return value_seen(self)
-        raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "float", "" if innermost_here() != NULL else (
-            "In this thread no trace is open, and tapeengine.numpy makes plain arrays: make the array before the thread "
-            "starts, or run its work by tapeengine.fork. ")))
+        raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "float"))
 
     def __hash__(self):
         raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find keys by value, "
