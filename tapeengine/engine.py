@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ._core.programs.callables import own_derivative
 from ._core.programs.native import enter
 from ._core.programs.replay import Replays
-from ._core.sweeps import inspection, trace
+from ._core.sweeps import linear, trace
 from .duals.dispatch import Rules
 from .duals.labelled import LABELLED
 from .errors import StructureError, UnsupportedError
@@ -921,7 +921,7 @@ class Engine(Parallel):
 
             return backpropagated(backpropagator, monoid, cotangent)
         assert progress is not None
-        return inspection.swept(backpropagator, cotangent, parts, progress)
+        return linear.swept(backpropagator, cotangent, parts, progress)
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .._core.programs.callables import ScalarFunction
+from .._core.programs.machine import ScalarFunction
 from ..errors import pass_on
 from ..primitive import Primitive
 from .linear import LinearValues

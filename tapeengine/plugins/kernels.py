@@ -119,9 +119,9 @@ def scalar_function(primitive: Primitive) -> Callable[..., Any]:
     """
     if primitive.kernel is None:
         raise PrimitiveError(f"{primitive.name} has no kernel; give it one, or call the primitive itself")
-    from .._core.programs import callables
+    from .._core.programs import machine
 
-    return callables.scalar_function(primitive)
+    return machine.scalar_function(primitive)
 
 
 def _function(source: Any, what: str) -> tuple[int, int]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from .._core.programs import threads as on_threads
 from .._core.programs.replay import Inputs, Lanes, Path, Plan, inputs_of, inputs_of_arguments
-from .._core.sweeps.inspection import open_tape
+from .._core.sweeps.linear import open_tape
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError
 from ..naming import reduced

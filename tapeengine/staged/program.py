@@ -17,7 +17,7 @@ import numpy as np
 from .._core.arrays.storing import errors_are_seen
 from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays, is_plain
 from .._core.sweeps import trace
-from .._core.sweeps.inspection import has_array_records, open_tape
+from .._core.sweeps.linear import has_array_records, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..html import table
 from ..naming import reduced

@@ -10,7 +10,7 @@ from types import FunctionType, MappingProxyType
 from typing import Any
 
 from .._core.arrays.array import Array
-from .._core.sweeps.inspection import is_recorded
+from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
 from ..naming import reduced
 from .calls import Derivative, call_with_rule, parts_by_argument

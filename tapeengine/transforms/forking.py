@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.sweeps.inspection import is_recorded, is_swept_back_only
+from .._core.sweeps.linear import is_recorded, is_swept_back_only
 from ..errors import StructureError
 from ..workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
 from .calls import Derivative, call_with_rule

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.sweeps import inspection, linear
+from .._core.sweeps import linear
 from .._core.sweeps.trace import value_of
 from ..errors import NotFiniteError
 from ..primitive.spaces import leaves
@@ -23,7 +23,7 @@ from .source_lines import Line, LineRecorder, line_of
 
 def is_watched(backpropagator: Any) -> bool:
     """Whether sweeps over a tape are checked; a checked sweep takes one cotangent or tangent."""
-    return inspection.watcher_of(backpropagator.tape) is not None
+    return linear.watcher_of(backpropagator.tape) is not None
 
 
 class Watcher:
@@ -74,7 +74,7 @@ class Watcher:
 
     def line_ended(self, tape: Any, first: int, last: int, line: Line, frame: FrameType) -> None:
         """Check the scalar records of a line, and its variables if it wrote to arrays."""
-        found = inspection.first_not_finite(tape, first, last)
+        found = linear.first_not_finite(tape, first, last)
         if found is not None:
             raise NotFiniteError(_scalar_text(tape, *found, line))
         if any(tape.record(i)[1] == "array" for i in range(first, last + 1)):
@@ -90,7 +90,7 @@ class Watcher:
         """Check a reverse sweep; if it depends on another trace, that trace checks it while recording it."""
         if self._is_outer(backpropagator, cotangent):
             return
-        fault = inspection.cotangent_fault(backpropagator, cotangent)
+        fault = linear.cotangent_fault(backpropagator, cotangent)
         if fault is not None and not fault.id:
             raise NotFiniteError("the given cotangent is not finite")
         if fault is not None:
@@ -100,7 +100,7 @@ class Watcher:
         """Check a forward sweep."""
         if self._is_outer(backpropagator, tangents):
             return
-        fault = inspection.tangent_fault(backpropagator, tangents)
+        fault = linear.tangent_fault(backpropagator, tangents)
         if fault is not None and not fault.id:
             raise NotFiniteError("a given tangent is not finite")
         if fault is not None:
@@ -112,16 +112,16 @@ class Watcher:
     def _sweep_text(self, tape: Any, fault: Any, what: str) -> str:
         """Describe a fault: the operation, its non-finite result, and its operands."""
         line = place_of(self.recorder.line_of(fault.id))
-        name, primitive = inspection.operation(tape, fault.id), inspection.primitive_of(tape, fault.id)
+        name, primitive = linear.operation(tape, fault.id), linear.primitive_of(tape, fault.id)
         at = first_bad(fault.found) or ()
         if primitive is None:
             values, partials = _scalar_parts(tape, fault.id)
             of = f" of {values} with the partials {partials}" if values else ""
             return f"a {what} that is not finite comes from {name}{of}, at {line}: it is {_number(fault.found, at)}"
-        names = argument_names(primitive, 1 + max([0, *inspection.operands_of(tape, fault.id), fault.argument or 0]))
+        names = argument_names(primitive, 1 + max([0, *linear.operands_of(tape, fault.id), fault.argument or 0]))
         whose = "" if fault.argument is None else f", for its argument {names[fault.argument]}"
         given = {f"{what} {k}": part for k, part in enumerate(fault.incoming, 1) if part is not None}
-        operands = {names[k]: value for k, value in inspection.operands_of(tape, fault.id).items()}
+        operands = {names[k]: value for k, value in linear.operands_of(tape, fault.id).items()}
         shown = _operands({**given, **operands}, at, np.shape(fault.found), _by_elements(primitive))
         return (
             f"a {what} that is not finite comes from {name}, at {line}{whose}: it is {_number(fault.found, at)}{shown}"
@@ -193,12 +193,12 @@ def _fits(shape: tuple[int, ...], onto: tuple[int, ...]) -> bool:
 def _scalar_parts(tape: Any, id: int) -> tuple[str, str]:
     """The operands and the partials of a scalar record."""
     _, _, parents, partials = tape.record(id)
-    return _listed(inspection.value_of_id(tape, parent) for parent in parents), _listed(partials)
+    return _listed(linear.value_of_id(tape, parent) for parent in parents), _listed(partials)
 
 
 def _scalar_text(tape: Any, id: int, what: str, line: Line) -> str:
     operands, partials = _scalar_parts(tape, id)
-    name, value = tape.record(id)[1], inspection.value_of_id(tape, id)
+    name, value = tape.record(id)[1], linear.value_of_id(tape, id)
     if not operands:
         return f"a {what} that is not finite at {place_of(line)}: the {name} of an element has the value {value!r}"
     return (

@@ -15,7 +15,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any, NamedTuple
 
-from .._core.sweeps import inspection
+from .._core.sweeps import linear
 
 #: Packages whose code is not the program's: their records belong to the line that called them, and their functions read
 #: no data of the program.
@@ -71,10 +71,10 @@ class LineRecorder:
 
     def run(self, program: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Run the program; call it within the trace to observe."""
-        self.tape = inspection.open_tape()
-        self._next = inspection.last_id(self.tape) + 1
+        self.tape = linear.open_tape()
+        self._next = linear.last_id(self.tape) + 1
         if self.watcher is not None:
-            inspection.watch(self.tape, self.watcher)
+            linear.watch(self.tape, self.watcher)
         before = sys.gettrace()
         self._clock = perf_counter()
         sys.settrace(self._enter)
@@ -109,7 +109,7 @@ class LineRecorder:
     def _close(self, frame: FrameType) -> None:
         """Assign the records since the last event to the line that ran."""
         seconds = perf_counter() - self._clock
-        last = inspection.last_id(self.tape)
+        last = linear.last_id(self.tape)
         if last < self._next or self._line is None:
             return
         first, self._next = self._next, last + 1

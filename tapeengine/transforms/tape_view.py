@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.sweeps import inspection, linear
+from .._core.sweeps import linear
 from ..html import table
 from .contract import Engine
 from .forms import ones
@@ -59,7 +59,7 @@ class TapeView:
     @property
     def nbytes(self) -> int:
         """The bytes of the records and of the arrays that they keep."""
-        return BYTES * len(self) + sum(inspection.kept_bytes(self.tape).values())
+        return BYTES * len(self) + sum(linear.kept_bytes(self.tape).values())
 
     @property
     def by_operation(self) -> dict[str, int]:
@@ -79,9 +79,9 @@ class TapeView:
 
         The parents of a record that reads arrays are the records that last wrote these; it has no partials.
         """
-        reads = inspection.array_parents(self.tape)
+        reads = linear.array_parents(self.tape)
         return [
-            (id, inspection.operation(self.tape, id), reads.get(id, parents), partials)
+            (id, linear.operation(self.tape, id), reads.get(id, parents), partials)
             for id, _, parents, partials in self.tape.records()
         ]
 
@@ -91,7 +91,7 @@ class TapeView:
 
     def value_of(self, id: int) -> float | None:
         """The value of an id; None for an array."""
-        return inspection.value_of_id(self.tape, id)
+        return linear.value_of_id(self.tape, id)
 
     def profile(self) -> list[Cost]:
         """List the cost of each source line, the most expensive first; this runs the reverse pass once to measure it.
@@ -100,8 +100,8 @@ class TapeView:
         keep for their rules are not counted.
         """
         pieces = self._pieces()
-        seconds = inspection.reverse_times(self.backpropagator, self._ones, [start for _, start, _ in pieces])
-        kept = inspection.kept_bytes(self.tape)
+        seconds = linear.reverse_times(self.backpropagator, self._ones, [start for _, start, _ in pieces])
+        kept = linear.kept_bytes(self.tape)
         costs: dict[Line, list[float]] = {}
         for (line, start, stop), segment, reverse in zip(pieces, self.recorder.segments, seconds, strict=True):
             total = costs.setdefault(line, [0, 0, 0.0, 0.0])

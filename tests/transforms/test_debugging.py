@@ -14,7 +14,7 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
-from tapeengine._core.sweeps import inspection
+from tapeengine._core.sweeps import linear
 from tapeengine.errors import NotFiniteError
 
 
@@ -138,8 +138,8 @@ def test_the_profile_counts_the_arrays_that_records_keep() -> None:
 
 def test_parents_of_sums_and_products_by_kernels() -> None:
     tape = te.vjp(weighted, np.ones(30))[1].tape
-    names = {id: inspection.operation(tape, id) for id, *_ in tape.records()}
-    parents = {names[id]: [names[p] for p in found] for id, found in inspection.array_parents(tape).items()}
+    names = {id: linear.operation(tape, id) for id, *_ in tape.records()}
+    parents = {names[id]: [names[p] for p in found] for id, found in linear.array_parents(tape).items()}
     first, last = (id for id, name in names.items() if name == "product of arrays")
     assert "sum of arrays" in names.values() and parents["product of arrays"] == ["product of arrays", "sum of arrays"]
     assert parents["sum of arrays"] == ["product of arrays"] and first < last

@@ -9,7 +9,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine._core.sweeps import inspection
+from tapeengine._core.sweeps import linear
 from tapeengine.errors import NotFiniteError
 from tapeengine.primitive import Primitive
 
@@ -185,10 +185,10 @@ def test_a_switch_that_is_off_leaves_no_watcher(engine: te.Engine) -> None:
     """Kernels record as usual, and the watcher is not notified of them."""
     _value, backpropagator = engine.vjp(logarithm, np.full(4, 3.0))
     names = {type(record).__name__ for record in backpropagator.tape.arrays}
-    assert inspection.watcher_of(backpropagator.tape) is None and "ElementwiseRecord" in names
+    assert linear.watcher_of(backpropagator.tape) is None and "ElementwiseRecord" in names
     with engine.debug(nans=True):
         _value, backpropagator = engine.vjp(logarithm, np.full(4, 3.0))
-    assert inspection.watcher_of(backpropagator.tape) is not None
+    assert linear.watcher_of(backpropagator.tape) is not None
 
 
 def test_a_second_derivative_that_is_not_finite_is_found(engine: te.Engine) -> None:

@@ -1,16 +1,14 @@
-"""Callables of the engine's users: memoised, lifted and transformed functions; stand-ins of classes; scalar kernels."""
+"""Callables of the engine's users: memoised, lifted and transformed functions; stand-ins of classes."""
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 cimport cython
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
-from libc.stdint cimport uintptr_t
+from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, head_of_dual, is_numpy, new_dual
-from tapeengine._core.tape.tape cimport Head, innermost_here, record1, record2, tape_of, traces
-from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
+from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy
+from tapeengine._core.tape.tape cimport innermost_here
 
 import builtins
 import copyreg
@@ -198,5 +196,3 @@ cpdef object changed(dict there, dict seen, list names):
     return None
 
 include "standins.pxi"
-
-include "kernel.pxi"

@@ -10,10 +10,15 @@ from tapeengine._core.tape.numpy_c cimport (
     import_array, ndarray,
 )
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
+
+from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, new_dual
+from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
+from tapeengine._core.tape.tape cimport Head, record1, record2, tape_of, traces
 
 import_array()
 
@@ -310,3 +315,5 @@ def addresses():
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
     found["te_in_order"] = <size_t> in_order
     return found
+
+include "kernel.pxi"

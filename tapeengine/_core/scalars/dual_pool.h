@@ -20,12 +20,12 @@ typedef struct {
     Py_ssize_t count;
 } te_dual_pool;
 
-static inline te_dual **te_next(te_dual *d) { return (te_dual **)&d->v; }
+static inline te_dual **te_next_dual(te_dual *d) { return (te_dual **)&d->v; }
 
 static inline PyObject *te_dual_new(te_dual_pool *pool, double value, uint32_t id, uint32_t tag) {
     te_dual *d = pool->free;
     if (d) {
-        pool->free = *te_next(d);
+        pool->free = *te_next_dual(d);
         pool->count--;
 #ifdef Py_DEBUG
         PyObject_Init((PyObject *)d, pool->type);
@@ -46,7 +46,7 @@ static inline PyObject *te_dual_new(te_dual_pool *pool, double value, uint32_t i
 static inline void te_dual_free(te_dual_pool *pool, PyObject *object) {
     te_dual *d = (te_dual *)object;
     if (pool->count < TE_POOL_MOST) {
-        *te_next(d) = pool->free;
+        *te_next_dual(d) = pool->free;
         pool->free = d;
         pool->count++;
     } else {

@@ -493,7 +493,7 @@ cdef class Tape:
         if limit == 0 or self.continued is not None:
             self.arrays_left = PY_SSIZE_T_MAX
             return 0
-        kept = sum(above("sweeps.inspection").kept_bytes(self).values())
+        kept = sum(above("sweeps.linear").kept_bytes(self).values())
         total = kept + (self.head.count - first_id(&self.head)) * RECORD_BYTES
         if total > limit:
             raise TapeLimitError(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.programs.callables import scalar_function
+from ..._core.programs.machine import scalar_function
 from ...primitive import Primitive
 from .operations import REAL, TRUTH, WHOLE
 from .statements import ArrayOf, Group, Registered, Type, Var

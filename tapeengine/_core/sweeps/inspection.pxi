@@ -1,28 +1,8 @@
-"""Inspection of a tape: its records, reverse sweeps in parts, and the first record with a number that is not finite.
-
-A non-finite number is in the value or a partial of a record, or a sweep produces it. The sweeps that find it go record
-by record and check what each record has added: to its parents' cotangents in a reverse sweep, to its own tangent in a
-forward one. They are for tapes that a debug switch watches, which hold no records of kernels.
-"""
-
-from collections import namedtuple
-from time import perf_counter
-
-from libc.math cimport isfinite
-from libc.stdint cimport uint32_t
-cimport cython
-
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.sweeps.linear cimport staged
-from tapeengine._core.sweeps.sweep cimport push_special, resolve
-from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
-from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.tape.blocks cimport ArrayRecord
-from tapeengine._core.tape.tape cimport (
-    ARRAY, READ, SPECIAL, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, tape_of, value_at,
-)
-
-import numpy
+# Inspection of a tape: its records, reverse sweeps in parts, and the first record with a number that is not finite.
+#
+# A non-finite number is in the value or a partial of a record, or a sweep produces it. The sweeps that find it go record
+# by record and check what each record has added: to its parents' cotangents in a reverse sweep, to its own tangent in a
+# forward one. They are for tapes that a debug switch watches, which hold no records of kernels.
 
 #: A record (0: the staged cotangent or tangent), the argument whose cotangent is not finite (None: the result's
 #: tangent), that cotangent or tangent, and the cotangents of the result or tangents of the arguments behind it.
