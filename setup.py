@@ -21,8 +21,8 @@ FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction, as in Python. -O2 in hot modules, vectors in their loops; elsewhere short code, as a wheel has 2.5 MB.
-UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
-UNIX += ["-DCYTHON_FAST_THREAD_STATE=0", "-DCYTHON_USE_UNICODE_INTERNALS=0"]
+MACROS = [(f"CYTHON_{name}", "0") for name in "COMPRESS_STRINGS FAST_THREAD_STATE USE_UNICODE_INTERNALS".split()]
+UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math".split()
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
@@ -32,8 +32,8 @@ WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNAL
 SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC])
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
 MODULES = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
-MODULES |= {"accesses array boundary calls replay": SHORT}
 MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
+MODULES |= {"accesses array boundary calls replay": SHORT}
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {
     "release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"],
@@ -50,7 +50,7 @@ extensions = [
         [str(path)],
         include_dirs=[*sorted(str(room.parent) for room in CORE.glob("*/__init__.py")), numpy.get_include()],
         depends=generator["headers_of"](path),
-        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
+        define_macros=[*MACROS, ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])]
         if os.name != "nt"
         else ["/O2", "/fp:precise"],
