@@ -30,7 +30,9 @@ COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
 WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
-COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
+FEW = " -fno-".join(["", *"peephole2 optimize-sibling-calls ipa-sra shrink-wrap".split() * GCC])
+COLD = SHORT + FEW + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0"
+COLD = " -DCYTHON_USE_".join([COLD, *(f"{w}=0" for w in WAYS)])
 MODULES = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
 MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
 MODULES |= {"accesses array boundary calls replay": SHORT}
