@@ -91,9 +91,7 @@ class Repeated:
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], FlatRule] | None:
         """Return the leaves of the result, and the rule; None if the program must run."""
-        own = [
-            value.copy("K") if type(value) is np.ndarray else value for value in values
-        ]  # overwritten later
+        own = [value.copy("K") if type(value) is np.ndarray else value for value in values]  # overwritten later
         given = with_pairs(own, self._pairs)
         answer = self._again(unflatten(self._arguments.steps, given))
         if answer is None:

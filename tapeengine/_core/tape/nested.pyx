@@ -6,6 +6,7 @@ another dual, and ids of two tapes cannot be confused.
 """
 
 from cpython.exc cimport PyErr_Occurred
+from cpython.list cimport PyList_GET_SIZE
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, realloc
@@ -272,7 +273,7 @@ cdef bint copy_guards(Tape tape, Copies copies, Head *outer, uint32_t i) except 
             selects = g.kind >= TE_SELECTION and (a.id != 0 or b.id != 0)
             if selects:
                 copy_selection(tape, copies, outer, g.kind & ~TE_SELECTION, a, b, i)
-            elif g.kind == TE_CALL and a.id:
+            elif g.kind == TE_CALL and a.id and outer.guards != NULL:
                 copy_call(tape, copies, outer, a.id, tape.noted[<Py_ssize_t> g.c])
             elif (a.id or b.id) and g.kind != TE_CALL:
                 look_in_order(outer, g.kind, a.id, b.id, g.c if g.kind >= TE_TRUNC else b.value if a.id else a.value)
@@ -299,16 +300,14 @@ cdef int copy_selection(Tape tape, Copies copies, Head *outer, int op, te_scalar
 
 cdef int copy_call(Tape tape, Copies copies, Head *outer, uint32_t id, tuple what) except -1:
     """Repeat on a recording that a function gives the value of the record with an id."""
-    cdef Tape around = tape_of(outer)
     cdef list operands = []
+    cdef tuple operand
     cdef te_scalar x
-    if outer.guards == NULL:
-        return 0
-    for number, c in what[2]:
-        x = copied(tape, copies, outer, number, 0.0)
-        operands.append((x.id, None) if x.id else (0, x.value if number else c))
-    guard(outer, TE_CALL, id, 0, <double> len(around.noted))
-    return around.note(outer.count, (TE_CALL, what[1], operands))
+    for operand in <list> what[2]:      # (id, constant), see `scalar.asked`
+        x = copied(tape, copies, outer, operand[0], 0.0)
+        operands.append((x.id, x.value if operand[0] else operand[1]))
+    guard(outer, TE_CALL, id, 0, <double> PyList_GET_SIZE(tape_of(outer).noted))
+    return tape_of(outer).note(outer.count, (TE_CALL, what[1], operands))
 
 
 cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:
