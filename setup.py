@@ -30,13 +30,11 @@ COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
 WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
-FEW = " -fno-".join(["", *"peephole2 optimize-sibling-calls ipa-sra shrink-wrap".split() * GCC])
-COLD = SHORT + FEW + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0"
-COLD = " -DCYTHON_USE_".join([COLD, *(f"{w}=0" for w in WAYS)])
-MODULES = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
-MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
-MODULES |= {"accesses array boundary calls replay": SHORT}
-LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
+FEW = " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC + " -DCYTHON_VECTORCALL=0"
+COLD = " -DCYTHON_USE_".join([SHORT + FEW + " -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
+FLAGS = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "accesses array boundary calls replay": SHORT}
+FLAGS |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS}
+LEVELS = {name: level for names, level in FLAGS.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
