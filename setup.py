@@ -21,26 +21,23 @@ FAST = {key: key == "cdivision" for key in SAFE}
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction, as in Python. -O2 in hot modules, vectors in their loops; elsewhere short code, as a wheel has 2.5 MB.
-MACROS = [(f"CYTHON_{name}", "0") for name in "COMPRESS_STRINGS FAST_THREAD_STATE USE_UNICODE_INTERNALS".split()]
-UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math".split()
+WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
+UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
 COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
 WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
-SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC])
-COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-MODULES = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
-MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
-MODULES |= {"accesses array boundary calls replay": SHORT}
-LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
-COMPILE = {
-    "release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"],
-    "tsan": ["-fsanitize=thread"],
-}
+SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
+FEW = " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC + " -DCYTHON_VECTORCALL=0"
+COLD = " -DCYTHON_USE_".join([SHORT + FEW + " -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
+FLAGS = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "accesses array boundary calls replay": SHORT}
+FLAGS |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS}
+LEVELS = {name: level for names, level in FLAGS.items() for name in names.split()}
+COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
-LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": COMPILE["tsan"]}
+LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
 if (mode := os.environ.get("TAPEENGINE_BUILD", "release")) not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
 (generator := runpy.run_path(str(CORE / "tape" / "generate_ops.py")))["main"]()
@@ -50,10 +47,8 @@ extensions = [
         [str(path)],
         include_dirs=[*sorted(str(room.parent) for room in CORE.glob("*/__init__.py")), numpy.get_include()],
         depends=generator["headers_of"](path),
-        define_macros=[*MACROS, ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
-        extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])]
-        if os.name != "nt"
-        else ["/O2", "/fp:precise"],
+        define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
+        extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
     for path, level in [(path, LEVELS.get(path.stem, COLD)) for path in sorted(CORE.glob("*/*.pyx"))]

@@ -705,8 +705,8 @@ class Engine(Parallel):
         The result has the same bits as the program's. A replay checks everything that the program decided on
         (comparisons, conversions to integers, values); if a check fails, the program runs, and its other path is
         recorded as well. A recording is valid for its discrete arguments, keyword arguments, structure and captured
-        values. A program that cannot be replayed runs each time, with one warning: one that draws random numbers,
-        differentiates a part of itself, or writes into what it captures. See ``docs/staging.md``.
+        values. A program that cannot be replayed runs each time, with one warning: one that draws random numbers, or
+        writes into what it captures. See ``docs/staging.md``.
 
         Parameters
         ----------

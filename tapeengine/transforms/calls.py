@@ -33,9 +33,9 @@ class Derivative(Protocol):
         """Return the tangent of the result."""
 
 
-#: Repeats a recorded call at other plain arguments, which are its own, for a replay of the program that made it: returns
-#: the result and the derivative, or None if the program must run. A derivative has it as an attribute `again` if the call
-#: can be repeated. A method `join` shares the recordings of another recording of the same call.
+#: Repeats a recorded call at other plain arguments, which it may keep, for a replay of the program that made it: gives
+#: the result and the derivative, or None if the program must run. A derivative has it as an attribute `again` if the
+#: call can be repeated. A method `join` shares the recordings of another recording of the same call.
 Again = Callable[[tuple[Any, ...]], tuple[Any, Derivative] | None]
 
 
@@ -91,7 +91,7 @@ class Repeated:
 
     def __call__(self, values: list[Any]) -> tuple[list[Any], FlatRule] | None:
         """Return the leaves of the result, and the rule; None if the program must run."""
-        own = [value.copy("K") if type(value) is np.ndarray else value for value in values]  # later operations overwrite it
+        own = [value.copy("K") if type(value) is np.ndarray else value for value in values]  # overwritten later
         given = with_pairs(own, self._pairs)
         answer = self._again(unflatten(self._arguments.steps, given))
         if answer is None:

@@ -13,7 +13,7 @@ from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
 from ..naming import reduced
-from .calls import Derivative, call_with_rule, parts_by_argument
+from .calls import call_with_rule, parts_by_argument
 from .captures import Made, Snapshot
 from .contract import Engine
 from .forms import flatten, form_of, is_traced, leaves_like, unflatten

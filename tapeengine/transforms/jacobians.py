@@ -12,6 +12,8 @@ from .._core.arrays.calls import as_python
 from .._core.programs.callables import own_derivative
 from .._core.scalars.scalar import Dual
 from .._core.sweeps import linear
+from .._core.sweeps.inspection import is_recorded
+from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, pass_on
 from ..sparse.hint import hint_at_sparse
 from .arguments import Argnums, Arguments, arguments_of
@@ -226,15 +228,20 @@ def transposes(backpropagator: Any, rows: Form, columns: Form, single: bool) -> 
     """Whether a reverse sweep gives what a forward one does, as one product tells: rules may lack or differ."""
     left, right = (np.sqrt(np.arange(1.0, form.size + 1)) for form in (rows, columns))
     step = columns.value(right)
-    forward = rows.vector(pushed(backpropagator, (step,) if single else step))
+    forward = plain_vector(rows, pushed(backpropagator, (step,) if single else step))
     try:
         row = backpropagator(rows.value(left))
     except Exception as error:  # a rule may raise anything
         pass_on(error)
         return False
-    back = columns.vector(row[0] if single else row)
+    back = plain_vector(columns, row[0] if single else row)
     scale = abs(forward) @ left + abs(back) @ right
     return bool(abs(forward @ left - back @ right) <= 1e-9 * scale < np.inf)
+
+
+def plain_vector(form: Form, value: Any) -> Any:
+    """The components of a tangent, without a record of them unless a recording checks what is decided by them."""
+    return form.vector(value if is_recorded() else map_leaves(form.structures, value_of, value))
 
 
 def full_matrix(

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .calls import Derivative, call_with_rule
 from .contract import Engine
 from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, unflatten

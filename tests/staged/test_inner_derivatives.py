@@ -1,4 +1,4 @@
-"""Staged programs that differentiate a part of themselves: the inner sweeps are recorded, with what inner programs decide."""
+"""Staged programs that differentiate a part of themselves: the inner sweeps are recorded, and what they decide."""
 
 from __future__ import annotations
 
@@ -150,9 +150,9 @@ def gradient(w: Any, x: Any) -> Any:
 
 
 def branching(w: Any, x: Any) -> Any:
-    value, found = te.value_and_grad(
-        lambda v: np.sum(np.sin(v @ MIXED) * v) if np.sum(v) > 1.0 else np.sum(v * v * x)
-    )(w)
+    value, found = te.value_and_grad(lambda v: np.sum(np.sin(v @ MIXED) * v) if np.sum(v) > 1.0 else np.sum(v * v * x))(
+        w
+    )
     return value * np.sum(found)
 
 

@@ -1,4 +1,4 @@
-"""Staged programs that call functions with rules of their own, and checkpoints: each call is replayed as one operation."""
+"""Staged programs that call functions with rules of their own, and checkpoints: each call is one operation."""
 
 from __future__ import annotations
 

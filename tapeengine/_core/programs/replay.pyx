@@ -42,7 +42,7 @@ from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual, record_selection
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
@@ -53,7 +53,7 @@ from tapeengine._core.tape.opcodes cimport (
 )
 from tapeengine._core.tape.tape cimport (
     ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
-    record1, record2, record_at, record_selection, reserve, value_at,
+    record1, record2, record_at, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros

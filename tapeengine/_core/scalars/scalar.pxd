@@ -37,3 +37,4 @@ cdef Dual of_kind(Dual x, int kind)
 cdef Dual as_float(Dual x)
 cdef Dual as_numpy(Dual x)
 cdef Dual binary_of(object x, object y, int op, double value)
+cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0

@@ -24,15 +24,14 @@ cimport cython
 from tapeengine._core.tape.nested cimport carried, look_in_order
 from tapeengine._core.tape.guards cimport (
     TE_CALL, TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE,
-    TE_ROUND, TE_TRUNC,
+    TE_ROUND, TE_SELECTION, TE_TRUNC,
 )
 from tapeengine._core.tape.opcodes cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, OP_ABS, OP_ADD, OP_COUNT, OP_DIV, OP_MOD, OP_MUL, OP_NEG, OP_POW, OP_SQRT, OP_SUB,
-    op_da, op_db, op_selects, op_ufuncs, op_value,
+    op_arities, op_da, op_db, op_selects, op_ufuncs, op_value,
 )
 from tapeengine._core.tape.tape cimport (
-    Head, NUMPY_DOUBLES, PYTHON_FLOATS, above, guard, head_of, record1, record2, record_function, record_selection, tape_of,
-    traces,
+    Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, above, guard, head_of, record1, record2, record_function, tape_of, traces,
 )
 
 from tapeengine._core.scalars.discrete import quotient
@@ -107,6 +106,26 @@ cdef int look(Dual x, int kind, double c) except -1:
 cdef int look_exactly(Dual x) except -1:
     """Record that the program learns the value of x."""
     return look_in_order(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
+
+
+cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0:
+    """Record an operation that selects among its operands, such as a maximum; an id of 0 is a constant.
+
+    An operand that is not selected is no parent of the record, so no cotangent reaches it, not even an infinite one. A
+    recording notes the operation itself, since a replay may select the other operand.
+    """
+    cdef double da = op_da(op, a, b, value) if p1 else 0.0
+    cdef double db = op_db(op, a, b, value) if p2 else 0.0
+    if h.guards != NULL:
+        guard(h, TE_SELECTION | op, p1, p2, a if p1 == 0 else b)
+    if da != 0.0 and db != 0.0:
+        return record2(h, op, p1, p2, da, db, value)
+    if da != 0.0:
+        return record1(h, op + CONSTANT_RIGHT if op_arities[op] == 2 else op, p1, da, b, value)
+    if db != 0.0:
+        return record1(h, op + CONSTANT_LEFT, p2, db, a, value)
+    # d2 keeps the kind on a tape of Python's floats, which this record leaves one
+    return record2(h, INPUT, h.count, 0, 0.0, 0.0 if h.kinds & NUMPY_DOUBLES else <double> PYTHON_FLOATS, value)
 
 
 cdef object value_seen(Dual x):

@@ -6,6 +6,7 @@ another dual, and ids of two tapes cannot be confused.
 """
 
 from cpython.exc cimport PyErr_Occurred
+from cpython.list cimport PyList_GET_SIZE
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free, realloc
@@ -21,7 +22,7 @@ from tapeengine._core.tape.opcodes cimport (
 )
 from tapeengine._core.tape.tape cimport (
     Guard, Guards, Head, INPUT, Record, SPECIAL, Tape, first_id, guard, head_of, op_at, record1, record2, record_at,
-    record_selection, record_special, tape_of, traces, value_at,
+    record_special, tape_of, traces, value_at,
 )
 
 from tapeengine.errors import TraceError
@@ -156,7 +157,8 @@ cdef Copies copy_out(Tape tape):
         copy_guards(tape, None, outer, h.count)
         return None
     for i in range(max(copies.count, h.inputs + 1, first), h.count):
-        if not copy_guards(tape, copies, outer, i) and op_at(h, i) < SPECIAL:
+        copy_guards(tape, copies, outer, i)
+        if op_at(h, i) < SPECIAL:
             copies.ids[i - first] = copy_record(tape, copies, outer, i)
     copy_guards(tape, copies, outer, h.count)
     copies.count = h.count
@@ -250,34 +252,33 @@ cdef int look_in_order(Head *h, int kind, uint32_t a, uint32_t b, double c) exce
     return look_in_order(head_of(copies.tag), kind, copies.ids[a - first] if a else 0, copies.ids[b - first] if b else 0, c)
 
 
-cdef bint copy_guards(Tape tape, Copies copies, Head *outer, uint32_t i) except -1:
-    """Repeat the guards before a record on the outer tape; whether that has copied the record, which is a selection."""
+cdef int copy_guards(Tape tape, Copies copies, Head *outer, uint32_t i) except -1:
+    """Repeat the guards before a record on the outer tape."""
     cdef Guards *guards = tape.head.guards
     cdef Guard *g
     cdef Head *h
     cdef te_scalar a, b
-    cdef bint selects = False
     cdef Py_ssize_t k = guards.copied if guards != NULL and guards.inner else PY_SSIZE_T_MAX
     while guards != NULL and k < guards.count and (guards.each[k].kind & WAITING or guards.each[k].at <= i):
         g = &guards.each[k]
         k += 1
         guards.copied = PY_SSIZE_T_MAX      # so that they do not wait
-        selects = False
         if g.kind & WAITING:
             h = head_of(g.at)
             if h != NULL:
                 look_in_order(h, g.kind & ~WAITING, g.a, g.b, g.c)
         elif copies is not None:
             a, b = copied(tape, copies, outer, g.a, g.c), copied(tape, copies, outer, g.b, g.c)
-            selects = g.kind >= TE_SELECTION and (a.id != 0 or b.id != 0)
-            if selects:
+            if outer.guards == NULL or a.id == 0 and b.id == 0:
+                pass
+            elif g.kind >= TE_SELECTION:
                 copy_selection(tape, copies, outer, g.kind & ~TE_SELECTION, a, b, i)
-            elif g.kind == TE_CALL and a.id:
+            elif g.kind == TE_CALL:
                 copy_call(tape, copies, outer, a.id, tape.noted[<Py_ssize_t> g.c])
-            elif (a.id or b.id) and g.kind != TE_CALL:
+            else:
                 look_in_order(outer, g.kind, a.id, b.id, g.c if g.kind >= TE_TRUNC else b.value if a.id else a.value)
         guards.copied = k
-    return selects
+    return 0
 
 
 cdef inline te_scalar copied(Tape tape, Copies copies, Head *outer, uint32_t id, double c):
@@ -286,29 +287,25 @@ cdef inline te_scalar copied(Tape tape, Copies copies, Head *outer, uint32_t id,
 
 
 cdef int copy_selection(Tape tape, Copies copies, Head *outer, int op, te_scalar a, te_scalar b, uint32_t i) except -1:
-    """Repeat an operation that selects among its operands. A recording checks the choice, since it decides on records."""
-    cdef Head *h = &tape.head
-    cdef Record *r = record_at(h, i)
-    if op_arities[op] == 1:
-        b = constant(0.0)
-    decide(outer, op, a, b)
-    if op_at(h, i) < SPECIAL and (copy_of(tape, copies, outer, r.p1) or r.p2 != i and copy_of(tape, copies, outer, r.p2)):
-        copies.ids[i - first_id(h)] = record_selection(outer, op, a.id, b.id, a.value, b.value, value_at(h, i))
+    """Repeat that the next record selects among operands. A recording checks the choice, since it decides on records."""
+    cdef Record *r = record_at(&tape.head, i)
+    decide(outer, op, a, b if op_arities[op] == 2 else constant(0.0))
+    if op_at(&tape.head, i) < SPECIAL and (
+            copy_of(tape, copies, outer, r.p1) or r.p2 != i and copy_of(tape, copies, outer, r.p2)):
+        guard(outer, TE_SELECTION | op, a.id, b.id, b.value if a.id else a.value)
     return 0
 
 
 cdef int copy_call(Tape tape, Copies copies, Head *outer, uint32_t id, tuple what) except -1:
     """Repeat on a recording that a function gives the value of the record with an id."""
-    cdef Tape around = tape_of(outer)
     cdef list operands = []
+    cdef tuple operand
     cdef te_scalar x
-    if outer.guards == NULL:
-        return 0
-    for number, c in what[2]:
-        x = copied(tape, copies, outer, number, 0.0)
-        operands.append((x.id, None) if x.id else (0, x.value if number else c))
-    guard(outer, TE_CALL, id, 0, <double> len(around.noted))
-    return around.note(outer.count, (TE_CALL, what[1], operands))
+    for operand in <list> what[2]:      # (id, constant), see `scalar.asked`
+        x = copied(tape, copies, outer, operand[0], 0.0)
+        operands.append((x.id, x.value if operand[0] else operand[1]))
+    guard(outer, TE_CALL, id, 0, <double> PyList_GET_SIZE(tape_of(outer).noted))
+    return tape_of(outer).note(outer.count, (TE_CALL, what[1], operands))
 
 
 cdef uint32_t copied_id(Tape tape, uint32_t id, uint32_t *tag) except? 0xFFFFFFFF:

@@ -86,7 +86,6 @@ cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept
 cdef Head *innermost_here() noexcept
 cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1
-cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0
 
 cdef inline Head *head_of(uint32_t tag) noexcept:
     """The live head of a tag, or NULL where the trace is over."""

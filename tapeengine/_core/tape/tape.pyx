@@ -12,8 +12,7 @@ from cpython.pythread cimport PyThread_get_thread_ident
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_NBYTES, import_array, ndarray
 
-from tapeengine._core.tape.guards cimport TE_SELECTION
-from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_names
+from tapeengine._core.tape.opcodes cimport op_codes, op_names
 
 from array import array
 from bisect import insort
@@ -195,26 +194,6 @@ cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
     guards.each[guards.count] = Guard(c, h.count, a, b, kind)
     guards.count += 1
     return 0
-
-
-cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0:
-    """Record an operation that selects among its operands, such as a maximum; an id of 0 is a constant.
-
-    An operand that is not selected is no parent of the record, so no cotangent reaches it, not even an infinite one. A
-    recording notes the operation itself, since a replay may select the other operand.
-    """
-    cdef double da = op_da(op, a, b, value) if p1 else 0.0
-    cdef double db = op_db(op, a, b, value) if p2 else 0.0
-    if h.guards != NULL:
-        guard(h, TE_SELECTION | op, p1, p2, a if p1 == 0 else b)
-    if da != 0.0 and db != 0.0:
-        return record2(h, op, p1, p2, da, db, value)
-    if da != 0.0:
-        return record1(h, op + CONSTANT_RIGHT if op_arities[op] == 2 else op, p1, da, b, value)
-    if db != 0.0:
-        return record1(h, op + CONSTANT_LEFT, p2, db, a, value)
-    # d2 keeps the kind on a tape of Python's floats, which this record leaves one
-    return record2(h, INPUT, h.count, 0, 0.0, 0.0 if h.kinds & NUMPY_DOUBLES else <double> PYTHON_FLOATS, value)
 
 
 cdef int grow_tables(Head *h) except -1:
