@@ -58,7 +58,7 @@ CONCATENATE = linear(
     "numpy.concatenate",
     lambda *xs, axis=0, dtype=None, end_of=None: numpy.concatenate(xs, axis=axis, dtype=dtype),
     {"xs": _own_part},
-    block=lambda ts, spaces, axis, dtype: numpy.concatenate(ts, axis=inside(axis), dtype=dtype),
+    block=lambda ts, spaces, axis, dtype, end_of: numpy.concatenate(ts, axis=inside(axis), dtype=dtype),
     variadic=True,
     samples=(
         Sample((uniform((2, 3)), uniform((1, 3)), uniform((0, 3)))),

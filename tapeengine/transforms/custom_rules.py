@@ -43,7 +43,7 @@ class CustomFunction:
     (0.0625, 1.0)
     """
 
-    #: Calls that run again look for what the functions capture among the attributes.
+    #: Calls that run again look into the attributes.
     __tapeengine_parts__ = True
 
     def __init__(self, engine: Engine, function: Callable[..., Any]) -> None:

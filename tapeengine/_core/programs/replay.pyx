@@ -674,9 +674,8 @@ cdef class ArrayBackpropagator:
             seeds.match(cotangent)
             if seeds.tag():
                 raise UnsupportedError(
-                    "the replay of a staged program that computes arrays takes no traced cotangents: "
-                    "differentiate the program itself, which is the attribute __wrapped__ of the staged one"
-                )
+                    "a replay of arrays takes no traced cotangents: differentiate the program itself, the attribute "
+                    "__wrapped__ of the staged one")
             ct[0] = 0.0
             r.begin(arena.part.places, ct)
             r.pool, r.small = arena.part.pool if arena.fused is arena.part.fused else {}, arena.small
