@@ -16,7 +16,7 @@ from .calls import Derivative, call_with_rule, parts_by_argument
 from .captures import Made, Snapshot
 from .contract import Engine
 from .forms import flatten, form_of, is_traced, leaves_like, unflatten
-from .rerun import Unwritten, frozen, read_only
+from .rerun import Unwritten, frozen, read_only, refuse_changes
 from .transformed import check_program
 
 #: The keyword arguments of most calls.
@@ -114,11 +114,13 @@ class CustomFunction:
 
     def _run(self, args: tuple[Any, ...], others: Mapping[str, Any] = NOTHING) -> tuple[Any, Derivative]:
         leaves, steps = flatten(self.engine.structures, args)
-        given, args = Unwritten(leaves), unflatten(steps, list(map(frozen, leaves)))
+        given, shown = Unwritten(leaves), list(map(frozen, leaves))
+        args = unflatten(steps, shown)
         if self.fwd is not None:
             with read_only(leaves, self._name):
                 pair = self.fwd(*args, **others)
             given.check(self._name)
+            refuse_changes(self.engine.structures, args, (shown, steps), self._name)
             if not isinstance(pair, tuple) or len(pair) != 2:
                 raise PrimitiveError(f"{self._name}: fwd must return (value, residuals), not {pair!r}")
             return pair[0], Call(self, others, args, pair[0], pair[1])
@@ -127,6 +129,7 @@ class CustomFunction:
         with read_only(leaves, self._name):
             result = self(*args, **others)
         given.check(self._name)
+        refuse_changes(self.engine.structures, args, (shown, steps), self._name)
         return result, Call(self, others, args, result, None)
 
 

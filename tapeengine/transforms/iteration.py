@@ -19,7 +19,18 @@ from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
-from .rerun import FirstRun, Places, beyond_rounding, frozen, not_repeatable, paths, read_only, repeating, restored
+from .rerun import (
+    FirstRun,
+    Places,
+    beyond_rounding,
+    frozen,
+    not_repeatable,
+    paths,
+    read_only,
+    refuse_changes,
+    repeating,
+    restored,
+)
 from .transformed import whole
 from .treeverse import Chain
 
@@ -82,7 +93,10 @@ class Steps:
         """Run the steps for their value, on the program's own objects."""
 
         def noted(state: Any) -> Any:
+            given, before = state, None if type(state) is float else flatten(self.engine.structures, state)
             state = run.bound(state)
+            if before is not None:
+                refuse_changes(self.engine.structures, given, before, NAME)
             self.passed.add(hashes(self.engine.structures, state))
             k = next(done)
             if not k & (k - 1):
