@@ -22,12 +22,12 @@ from .progress import Progress, told
 from .rerun import (
     FirstRun,
     Places,
+    Unwritten,
     beyond_rounding,
     frozen,
     not_repeatable,
     paths,
     read_only,
-    refuse_changes,
     repeating,
     restored,
 )
@@ -93,10 +93,10 @@ class Steps:
         """Run the steps for their value, on the program's own objects."""
 
         def noted(state: Any) -> Any:
-            given, before = state, None if type(state) is float else flatten(self.engine.structures, state)
+            given = None if type(state) is float else Unwritten(self.engine.structures, state, arrays=False)
             state = run.bound(state)
-            if before is not None:
-                refuse_changes(self.engine.structures, given, before, NAME)
+            if given is not None:
+                given.check(NAME)
             self.passed.add(hashes(self.engine.structures, state))
             k = next(done)
             if not k & (k - 1):
