@@ -184,7 +184,7 @@ def told(what: str, kind: str, hint: str = "") -> str:
             "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
         )
         if current_thread() is not main_thread():
-            made += ". In a thread that the program starts they are plain: write 0.0 * x + np.zeros(n), or use te.fork"
+            made += ". In a thread of the program's own they are plain: write 0.0 * x + np.zeros(n)"
         return (
             f"{call} would put {what} into a plain array and lose its derivative ({place}). {hint}"
             f"{instead_of or made}; tapeengine.value(x) drops the derivative on purpose"

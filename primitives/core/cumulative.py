@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import linear, scale, unbroadcast
+from tapeengine.primitive import Sample, patterns, uniform
+from tapeengine.primitive.builders import linear, unbroadcast
 
 from .values import as_array, compiled_axis, dtype_of, ndim_of, normal_axis, shape_of, without_nan
 
@@ -43,56 +44,11 @@ def _pair(axis: int, ndim: int, start: int | None, stop: int | None) -> tuple[sl
     return (slice(None),) * normal_axis(axis, ndim) + (slice(start, stop),)
 
 
-def recurrence(factors: Any, terms: Any, axis: int, times: Any = scale) -> Any:
-    """Return r with r[k] = terms[k] + factors[k] r[k-1] along an axis, by doubling: log2(n) steps on whole arrays."""
-    ndim, extent, distance = ndim_of(terms), shape_of(terms)[axis], 1
-    while distance < extent:
-        head, tail = _pair(axis, ndim, None, distance), _pair(axis, ndim, distance, None)
-        lead = _pair(axis, ndim, None, -distance)
-        terms = np.concatenate((terms[head], terms[tail] + times(terms[lead], factors[tail])), axis=axis)
-        factors = np.concatenate((factors[head], times(factors[lead], factors[tail])), axis=axis)
-        distance *= 2
-    return terms
+def _product(x: Any, *, axis: int, dtype: Any = None) -> Any:
+    return np.multiply.accumulate(x, axis, None if dtype is None else numpy.dtype(dtype).newbyteorder("="))
 
 
-def _before(x: Any, axis: int) -> Any:
-    """Return the product of all earlier elements along an axis."""
-    shape = list(shape_of(x))
-    shape[axis] = 1
-    ones = numpy.ones(tuple(shape), dtype=dtype_of(x))
-    return np.cumprod(np.concatenate((ones, x[_pair(axis, len(shape), None, -1)]), axis=axis), axis=axis)
-
-
-def _cumprod_vjp(ct: Any, x: Any, x_space: Any, axis: int) -> Any:
-    """dx[k] = before[k] r[k] with r[k] = ct[k] + x[k+1] r[k+1]: no division, so zeros in x need no special case."""
-    axis = normal_axis(axis, x_space.ndim)
-    if x_space.size == 0:
-        return unbroadcast(ct, x_space)
-    following = np.roll(x, -1, axis)  # the first factor of a recurrence is not read
-    later = np.flip(recurrence(np.flip(following, axis), np.flip(ct, axis), axis), axis)
-    return unbroadcast(scale(later, _before(x, axis)), x_space)
-
-
-def _cumprod_jvp(t: Any, x: Any, x_space: Any, out_space: Any, axis: int) -> Any:
-    """dout[k] = x[k] dout[k-1] + t[k] before[k]."""
-    axis = normal_axis(axis, x_space.ndim)
-    if x_space.size == 0:
-        return unbroadcast(t, out_space)
-    return unbroadcast(recurrence(x, scale(t, _before(x, axis)), axis), out_space)
-
-
-CUMPROD = Primitive(
-    "numpy.cumprod",
-    lambda x, *, axis, dtype=None: numpy.cumprod(x, axis=axis, dtype=dtype),
-    vjp={"x": _cumprod_vjp},
-    jvp={"x": _cumprod_jvp},
-    samples=lambda: (*_samples(), Sample((numpy.array([2.0, 0.0, 3.0, 0.0, 1.5]),), {"axis": 0})),
-    pattern=patterns.cumulates,
-    doc="the cumulative product along an axis; dx[k] = sum over i >= k of ct[i] out[i] without x[k]",
-)
-
-
-def _along(primitive: Primitive) -> Any:
+def _along(primitive: Callable[..., Any]) -> Any:
     """Return numpy's cumulative function, which flattens the array if no axis is given."""
 
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
@@ -104,13 +60,13 @@ def _along(primitive: Primitive) -> Any:
     return rule
 
 
-def _from_initial(primitive: Primitive, initial: float) -> Any:
+def _from_initial(primitive: Callable[..., Any], initial: float) -> Any:
     """Return the cumulative function of the array API, which can prepend the initial value."""
 
     def rule(x: Any, /, *, axis: Any = None, dtype: Any = None, out: None = None, include_initial: bool = False) -> Any:
         x = np.atleast_1d(x)
         if axis is None and ndim_of(x) != 1:
-            raise ValueError(f"{primitive.name}: name the axis of an array with {ndim_of(x)} axes")
+            raise ValueError(f"name the axis of an array with {ndim_of(x)} axes")
         position = normal_axis(0 if axis is None else axis, ndim_of(x))
         value = primitive(x, axis=position, dtype=dtype)
         if not include_initial:
@@ -123,7 +79,7 @@ def _from_initial(primitive: Primitive, initial: float) -> Any:
 
 
 cumsum = _along(CUMSUM)
-cumprod = _along(CUMPROD)
+cumprod = _along(_product)
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: None = None) -> Any:
@@ -204,7 +160,7 @@ RULES = {
     numpy.cumsum: cumsum,
     numpy.cumprod: cumprod,
     numpy.cumulative_sum: _from_initial(CUMSUM, 0.0),
-    numpy.cumulative_prod: _from_initial(CUMPROD, 1.0),
+    numpy.cumulative_prod: _from_initial(_product, 1.0),
     numpy.nancumsum: nancumsum,
     numpy.nancumprod: nancumprod,
     numpy.diff: diff,

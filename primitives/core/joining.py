@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -23,16 +24,19 @@ from .values import (
     shape_of,
 )
 
+#: From so many arrays on, the places where they end are added up once, and not for each.
+MANY = 16
+
 
 def along(axis: int, part: Any) -> tuple[Any, ...]:
     """Return the index that applies `part` to one axis and takes all of the axes before it."""
     return (slice(None),) * axis + (part,)
 
 
-def _own_part(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
-    axis = normal_axis(axis, xs_spaces[index].ndim)
-    start = sum(space.shape[axis] for space in xs_spaces[:index])
-    return unbroadcast(ct[along(axis, slice(start, start + xs_spaces[index].shape[axis]))], xs_spaces[index])
+def _own_part(ct: Any, index: int, xs_spaces: Any, axis: int, end_of: Callable[[int], int] | None) -> Any:
+    space, axis = xs_spaces[index], normal_axis(axis, xs_spaces[index].ndim)
+    end = end_of(index) if end_of else sum(space.shape[axis] for space in xs_spaces[: index + 1])
+    return unbroadcast(ct[along(axis, slice(end - space.shape[axis], end))], space)
 
 
 def _layer(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
@@ -52,9 +56,9 @@ def inside(axis: int) -> int:
 
 CONCATENATE = linear(
     "numpy.concatenate",
-    lambda *xs, axis=0, dtype=None: numpy.concatenate(xs, axis=axis, dtype=dtype),
+    lambda *xs, axis=0, dtype=None, end_of=None: numpy.concatenate(xs, axis=axis, dtype=dtype),
     {"xs": _own_part},
-    block=lambda ts, spaces, axis, dtype: numpy.concatenate(ts, axis=inside(axis), dtype=dtype),
+    block=lambda ts, spaces, axis, dtype, end_of: numpy.concatenate(ts, axis=inside(axis), dtype=dtype),
     variadic=True,
     samples=(
         Sample((uniform((2, 3)), uniform((1, 3)), uniform((0, 3)))),
@@ -132,7 +136,10 @@ def concatenate(arrays: Any, axis: Any = 0, out: None = None, *, dtype: Any = No
     if axis is None:
         dtype = numpy.result_type(*map(sample_of, parts)) if dtype is None else dtype  # Python's numbers adapt
         parts, axis = [np.ravel(part) for part in parts], 0
-    return CONCATENATE(*parts, axis=axis, dtype=dtype)
+    most, end_of = min(map(ndim_of, parts), default=0), None
+    if len(parts) > MANY and type(axis) is int and -most <= axis < most:
+        end_of = tuple(itertools.accumulate(shape_of(part)[axis] for part in parts)).__getitem__
+    return CONCATENATE(*parts, axis=axis, dtype=dtype, end_of=end_of)
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:

@@ -265,6 +265,10 @@ def _add_in_parts(array: Any, indices: Any, axis: int = 0, dtype: Any = None, ou
     return PART_SUMS(x, indices=places, axis=axis) if len(places) else x[along(axis, slice(0))]
 
 
+#: Places that are repeated more often are folded; otherwise each repetition is one operation on arrays.
+_FEW = 8
+
+
 def _rounds(places: Any) -> list[Any]:
     """Split positions into rounds without repeated places, and keep the order of repeated ones."""
     order = numpy.argsort(places, kind="stable")
@@ -281,11 +285,25 @@ def _places_of(a: Any, indices: Any) -> Any:
     return numpy.arange(int(numpy.prod(shape))).reshape(shape)[indices]
 
 
+def _at_once(ufunc: Callable[..., Any], a: Any, flat: Any, values: Any) -> None:
+    """Fold the values of each place, in their order, from what is there."""
+    order = numpy.argsort(flat, kind="stable")
+    ranked = flat[order]
+    firsts = numpy.flatnonzero(numpy.diff(ranked, prepend=-1))
+    where = numpy.unravel_index(ranked[firsts], shape_of(a))
+    in_turn = numpy.argsort(numpy.concatenate((ranked[firsts], ranked)), kind="stable")
+    starts = firsts + numpy.arange(len(firsts))
+    found = FOLD(np.concatenate((a[where], values[order]))[in_turn], ufunc=ufunc, starts=tuple(starts.tolist()))
+    a[where] = found[numpy.append(starts[1:], len(in_turn)) - 1]
+
+
 def _at(ufunc: Callable[..., Any]) -> Any:
     def at(a: Any, indices: Any, b: Any = None, /) -> None:
         places = _places_of(a, indices)
         flat = numpy.ravel(places)
         values = None if b is None else np.ravel(np.broadcast_to(as_array(b), places.shape))
+        if values is not None and dtype_of(values) == dtype_of(a) and numpy.bincount(flat).max(initial=0) > _FEW:
+            return _at_once(ufunc, a, flat, values)
         for one in _rounds(flat):
             where = numpy.unravel_index(flat[one], shape_of(a))
             a[where] = ufunc(a[where]) if values is None else ufunc(a[where], values[one])
@@ -307,7 +325,6 @@ RULES: dict[Any, Any] = {
     (numpy.logical_or, "reduce"): _reduced_by(np.any),
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
     (numpy.add, "accumulate"): _accumulated(numpy.add, np.cumsum),
-    (numpy.multiply, "accumulate"): _accumulated(numpy.multiply, np.cumprod),
     (numpy.fmax, "reduce"): _reduced_by(extreme_rule(FMAX_REDUCE)),
     (numpy.fmin, "reduce"): _reduced_by(extreme_rule(FMIN_REDUCE)),
     (numpy.add, "reduceat"): _add_in_parts,

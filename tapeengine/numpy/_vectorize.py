@@ -43,7 +43,7 @@ class vectorize:
     array([0., 1.])
     """
 
-    #: As for `Batched`.
+    #: Calls that run again look into the attributes.
     __tapeengine_parts__ = True
 
     def __init__(

@@ -57,7 +57,7 @@ def classes() -> dict[str, Any]:
     for name in ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"):
         module = {"HermiteE": "hermite_e"}.get(name, name.lower())
         found[name] = getattr(found[module], name)
-    found["_polybase"].ABCPolyBase.__tapeengine_parts__ = True  # as for `Batched`
+    found["_polybase"].ABCPolyBase.__tapeengine_parts__ = True
     return found
 
 

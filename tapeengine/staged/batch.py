@@ -54,7 +54,7 @@ class Batched:
         Shows the number of lanes that have been run, in each pass.
     """
 
-    #: Calls that run again look for what the program captures among the attributes.
+    #: Calls that run again look into the attributes.
     __tapeengine_parts__ = True
 
     def __init__(

@@ -44,7 +44,7 @@ class CustomFunction:
     (0.0625, 1.0)
     """
 
-    #: Calls that run again look for what the functions capture among the attributes.
+    #: Calls that run again look into the attributes.
     __tapeengine_parts__ = True
 
     def __init__(self, engine: Engine, function: Callable[..., Any]) -> None:
@@ -115,7 +115,8 @@ class CustomFunction:
 
     def _run(self, args: tuple[Any, ...], others: Mapping[str, Any] = NOTHING) -> tuple[Any, Call]:
         leaves, steps = flatten(self.engine.structures, args)
-        given, args = Unwritten(leaves), unflatten(steps, list(map(frozen, leaves)))
+        args = unflatten(steps, list(map(frozen, leaves)))
+        given = Unwritten(self.engine.structures, args)
         again = Again(self, others) if is_recorded() else None
         if self.fwd is not None:
             with read_only(leaves, self._name):

@@ -19,7 +19,18 @@ from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
-from .rerun import FirstRun, Places, beyond_rounding, frozen, not_repeatable, paths, read_only, repeating, restored
+from .rerun import (
+    FirstRun,
+    Places,
+    Unwritten,
+    beyond_rounding,
+    frozen,
+    not_repeatable,
+    paths,
+    read_only,
+    repeating,
+    restored,
+)
 from .transformed import whole
 from .treeverse import Chain
 
@@ -82,7 +93,10 @@ class Steps:
         """Run the steps for their value, on the program's own objects."""
 
         def noted(state: Any) -> Any:
+            given = None if type(state) is float else Unwritten(self.engine.structures, state, arrays=False)
             state = run.bound(state)
+            if given is not None:
+                given.check(NAME)
             self.passed.add(hashes(self.engine.structures, state))
             k = next(done)
             if not k & (k - 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import operator
 import random
 import types
 import weakref
@@ -20,7 +21,6 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.programs.callables import Made
-from .._core.programs.replay import same_items
 from .._core.scalars.complex import of_numbers
 from ..errors import RepeatError, pass_on
 from ..structure import Container, slots_of
@@ -115,8 +115,10 @@ class Node:
 
     def changed(self, value: Any, done: dict[int, Any]) -> dict[Any, Any] | None:
         """The contents of what stands for the object after a run for which `done` was rebuilt; None if it left them."""
-        if self.flat is not None and same_items(self.flat[0](value), self.flat[1]):
-            return None
+        if self.flat is not None:
+            items, before = self.flat[0](value), self.flat[1]
+            if len(items) == len(before) and all(map(operator.is_, items, before)):
+                return None
         now: dict[Any, Any] = self.read(value)
         return now if self._is_other(now, done) else None
 
@@ -440,10 +442,7 @@ def copied(value: Any) -> Any:
         return copy.copy(value)
     except Exception as error:
         pass_on(error)
-        raise RepeatError(
-            f"a function that is run again for its derivative captures a {type(value).__name__}, which cannot be "
-            f"copied: {error!r}. Capture what it contains"
-        ) from error
+        raise RepeatError(f"a captured {type(value).__name__} cannot be copied: capture what it contains") from error
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._core.arrays.storing import fresh
+from .._core.sweeps.trace import value_unseen
 from .calls import Derivative, call_with_rule
 from .contract import Engine
-from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, unflatten
+from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, map_leaves, unflatten
 
 
 def traced_part(engine: Engine, value: Any) -> bool:
@@ -35,7 +37,12 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
         return Again(engine, program, keep)(values)
 
     traced, result = call_with_rule(engine, args, run, program.__name__)
-    return result if traced else engine.vjp(program, *args)[0]
+    return result if traced else map_leaves(engine.structures, fresh, engine.vjp(program, *bare(engine, args))[0])
+
+
+def bare(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments that depend on no input, as plain values: arrays of a trace may hold constants."""
+    return map_leaves(engine.structures, value_unseen, args)  # type: ignore[no-any-return]
 
 
 class Again:
@@ -89,8 +96,9 @@ def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: A
         return transposed(engine, program, inner, given), Transposed(engine, program, inner, given)
 
     traced, found = call_with_rule(engine, (args, cotangent), run, f"the derivative of {program.__name__}")
-    cotangents = found if traced else without_discrete(engine, args, engine.vjp(program, *args)[1](cotangent))
-    return tuple(cotangents)
+    if not traced:
+        found = without_discrete(engine, args, engine.vjp(program, *bare(engine, args))[1](cotangent))
+    return tuple(found)
 
 
 class Transposed:

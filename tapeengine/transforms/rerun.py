@@ -211,18 +211,28 @@ def _lost(name: str) -> DroppedDerivativeError:
     )
 
 
+def _is_same(now: Any, was: Any) -> bool:
+    if now is was or (type(now) is type(was) and isinstance(now, (float, complex)) and now == was):
+        return True
+    a, b = value_unseen(now), value_unseen(was)  # some containers give a new array each time
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and same_bits(a, b)
+
+
 class Unwritten:
-    """Arrays that are given to a function, which must not write to them: they are copies of the program's own."""
+    """What is given to a function that must not write to it: containers, and arrays, which are compared with copies."""
 
-    __slots__ = ("_pairs",)
+    __slots__ = ("_before", "_structures", "_value")
 
-    def __init__(self, values: Sequence[Any]) -> None:
-        arrays = [value for value in values if isinstance(value, np.ndarray) and value.flags.writeable]
-        self._pairs = [(value, value.copy(order="K")) for value in arrays]
+    def __init__(self, structures: Structures, value: Any, arrays: bool = True) -> None:
+        leaves, steps = flatten(structures, value)
+        if arrays:
+            leaves = [x.copy(order="K") if isinstance(x, np.ndarray) and x.flags.writeable else x for x in leaves]
+        self._structures, self._value, self._before = structures, value, (leaves, steps)
 
     def check(self, name: str) -> None:
-        """Refuse a function that wrote to one of these arrays."""
-        if not all(same_bits(value, before) for value, before in self._pairs):
+        """Refuse a function that wrote to one of these arrays or containers."""
+        leaves, steps = flatten(self._structures, self._value)
+        if steps != self._before[1] or not all(map(_is_same, leaves, self._before[0])):
             raise _lost(name)
 
 
@@ -242,7 +252,7 @@ class FirstRun:
         self._done: dict[int, Any] = {}
         self._name = name
         self._seen = (*values, *also)
-        self._given = Unwritten(self._seen)
+        self._given = Unwritten(engine.structures, self._seen)
         self._undone: frozenset[int] = frozenset()
         self.bound = snapshot.around(list(map(frozen, values)), self._done)
 

@@ -66,3 +66,25 @@ def test_records_do_not_grow(name: str, method: str) -> None:
         program = called(name, method, list(range(0, n, 7)))
         counts.append(len(te.vjp(program, numpy.linspace(1.0, 1.001, n))[1].tape))
     assert counts[0] == counts[1] < 12
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_many_values_at_one_place(name: str) -> None:
+    rng = numpy.random.default_rng(4)
+    x, b, index = rng.uniform(0.6, 1.4, (2, 3)), rng.uniform(0.9, 1.1, 40), rng.integers(0, 4, 40)
+    weights, ufunc = rng.normal(size=(2, 3)), getattr(numpy, name)
+
+    def whole(x: Any, b: Any) -> Any:
+        y = x * 1.0
+        ufunc.at(y, (index // 3, index % 3), b)
+        return numpy.sum(y * weights)
+
+    def by_one(x: Any, b: Any) -> Any:
+        items = [x[k // 3, k % 3] for k in range(6)]
+        for k, place in enumerate(index):
+            items[place] = ufunc(items[place], b[k])
+        return sum(w * item for w, item in zip(weights.ravel(), items, strict=True))
+
+    assert whole(x, b) == pytest.approx(te.vjp(whole, x, b)[0], rel=1e-15)
+    for found, expected in zip(te.grad(whole, (0, 1))(x, b), te.grad(by_one, (0, 1))(x, b), strict=True):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)

@@ -106,13 +106,6 @@ cpdef bint same_memory(object now, object saved) noexcept:
             and memcmp(PyArray_DATA(a), PyArray_DATA(b), PyArray_NBYTES(a)) == 0)
 
 
-def same_items(list now, list saved):
-    """Whether two lists contain the same objects."""
-    cdef Py_ssize_t n = PyList_GET_SIZE(now)
-    return n == PyList_GET_SIZE(saved) and not memcmp(
-        PySequence_Fast_ITEMS(now), PySequence_Fast_ITEMS(saved), n * sizeof(PyObject *))
-
-
 cdef bint same_object(object now, object saved) except -1:
     """Whether an object is the recorded one, or an equal number or string."""
     if now is saved:

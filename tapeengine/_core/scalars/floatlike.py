@@ -6,10 +6,7 @@ from typing import Any, NoReturn
 
 def refused(*args: Any, **options: Any) -> NoReturn:
     """Refuse to make a value by the class of a traced one."""
-    raise TypeError(
-        "traced values are made by transforms and by operations, not by their class: for a value like x write "
-        "0.0 * x + value, or lift the program: program = tapeengine.lift(program)"
-    )
+    raise TypeError("traced values are made by transforms and operations: write 0.0 * x + value, or lift the program")
 
 
 class LikeFloat(type):

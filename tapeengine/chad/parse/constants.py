@@ -84,7 +84,8 @@ class Constants:
         for cls in classes:
             watch_class(found, cls, used)
         for owner, names in self.owners.values():
-            for space in (*owner.__mro__, *type(owner).__mro__) if isinstance(owner, type) else (vars(owner),):
+            kind: Any = type(owner)
+            for space in (*owner.__mro__, *kind.__mro__) if isinstance(owner, type) else (vars(owner),):
                 if not isinstance(space, type) or is_made_by_python(space):
                     found.add_names(space, names)
         for (function, path), saved in self.noted.items():

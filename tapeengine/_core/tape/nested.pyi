@@ -1,1 +1,0 @@
-# For the other parts of the core, by nested.pxd: nothing here is called from Python.
