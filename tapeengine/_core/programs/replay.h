@@ -206,8 +206,8 @@ static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uin
 
 #define TE_BEFORE                                                                  \
     {                                                                              \
-        if (i-- == first) return;                                                  \
-        if (te_is_zero(c = ct[i])) goto at_ZERO;                                   \
+        if (i == begin) return;                                                    \
+        if (te_is_zero(c = ct[--i])) goto at_ZERO;                                 \
         ct[i] = 0.0; /* the array can be used again */                             \
         x = operands[i];                                                           \
         TE_GO;                                                                     \
@@ -238,6 +238,7 @@ TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands
     static const int places[256] = {TE_OPS(TE_PLACE_ONE, TE_PLACE_TWO) [TE_CONSTANT ... 255] = TE_TO(NONE)};
 #endif
     size_t i = (size_t)last + 1; /* as wide as an address, which saves an instruction at each use */
+    const size_t begin = first;
     te_operands x;
     double c;
 at_ZERO:
