@@ -750,8 +750,9 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
 
 def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
     """Whether arguments hold numbers of numpy's that are not doubles: registers would change their precision."""
-    leaves = () if is_plain(args) else flatten(engine.structures, args)[0]
-    return any(isinstance(leaf, np.floating) and type(leaf) is not np.float64 for leaf in leaves)
+    return not is_plain(args) and any(
+        isinstance(leaf, np.floating) and type(leaf) is not np.float64 for leaf in flatten(engine.structures, args)[0]
+    )
 
 
 def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:

@@ -97,7 +97,8 @@ class Notes:
         if not is_view(operand):
             return -1
         storage, *_, epoch, _ = parts_of(operand)
-        return self.slots[storage << 32 | epoch]
+        slot: int = self.slots[storage << 32 | epoch]
+        return slot
 
     def steps(self, path: Path) -> Iterator[Step]:
         """The operations."""

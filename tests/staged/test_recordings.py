@@ -4,6 +4,7 @@ import copy
 import gc
 import itertools
 import threading
+import tracemalloc
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -174,3 +175,24 @@ def test_threads_that_call_first() -> None:
         for thread in threads:
             thread.join()
         assert found == [wanted] * 4 and staged.refused is None
+
+
+def blocks_of_recording(operations: int) -> int:
+    """The blocks of memory that a recording of elementwise operations keeps."""
+
+    def program(x: Any) -> Any:
+        for _ in range(operations):
+            x = x + x
+        return x
+
+    staged, x = te.stage(program), np.zeros(4)
+    tracemalloc.start()
+    staged(x)
+    found = tracemalloc.take_snapshot()
+    tracemalloc.stop()
+    return sum(statistic.count for statistic in found.statistics("filename"))
+
+
+def test_a_recorded_operation_takes_one_block_for_each_operand_and_two_more() -> None:
+    blocks_of_recording(1000)  # from now on lists of free objects are full
+    assert (blocks_of_recording(3000) - blocks_of_recording(1000)) / 2000 <= 4.1

@@ -363,7 +363,7 @@ cdef class Inputs:
 
         Parameters
         ----------
-        rows : array of float64
+        rows : sequence of arrays of float64
             For the inputs that have lanes.
         numbers : array of float64
             By register, for those that lanes share.
@@ -387,7 +387,9 @@ cdef class Inputs:
             until = self.lines.mapped[k] if k < self.lines.count else len(sums)
             add_up(until - after, self.lines.width, 1, rows + after * self.lines.width, out + after, 1.0)
             after = until + 1
-        return self.arguments(found[self.mapped], sums, False)
+        if 2 * self.lines.count < len(sums):    # a view would keep the rows of all shared inputs
+            return self.arguments(found[self.mapped], sums, False)
+        return self.arguments([found[k] for k in self.mapped.tolist()], sums, False)
 
 
 cdef int copy_column(double *x, ndarray column) except -1:

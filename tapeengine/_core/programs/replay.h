@@ -69,7 +69,12 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 #if defined(__GNUC__)
 #define TE_LABEL(code, label) case code: at_##label:
 #define TE_TO(label) (int)((char *)&&at_##label - (char *)&&at_ADD)
-#define TE_GO goto *(void *)((char *)&&at_ADD + places[op[i]])
+#define TE_GO goto *(void *)(base + places[op[i]])
+/* The compiler would compute both addresses again before each jump. */
+#define TE_TABLE                                                       \
+    const char *base = (char *)&&at_ADD;                               \
+    const int *places = offsets;                                       \
+    __asm__("" : "+r"(base), "+r"(places));
 #define TE_AT(NAME, label) (TE_OFTEN(OP_##NAME) ? TE_TO(label) : TE_TO(SELDOM))
 #define TE_PLACE_ONE(NAME, f) [OP_##NAME] = TE_AT(NAME, NAME),
 #define TE_PLACE_TWO(NAME, f)                                                                          \
@@ -111,8 +116,9 @@ TE_ONCE static double te_part_once(int op, int which, double c, double a, double
 TE_HOT static uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                           uint32_t end) {
 #if defined(__GNUC__)
-    static const int places[256] = {TE_OPS(TE_PLACE_ONE, TE_PLACE_TWO) TE_GUARDS(TE_PLACE_GUARD) [TE_CONSTANT] = TE_TO(CONSTANT),
-                                    [TE_ACCESS ... 255] = TE_TO(NONE)};
+    static const int offsets[256] = {TE_OPS(TE_PLACE_ONE, TE_PLACE_TWO) TE_GUARDS(TE_PLACE_GUARD) [TE_CONSTANT] = TE_TO(CONSTANT),
+                                     [TE_ACCESS ... 255] = TE_TO(NONE)};
+    TE_TABLE
 #endif
     te_operands x;
     if (i >= end) return end;
@@ -231,8 +237,8 @@ static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uin
 
 #define TE_BEFORE                                                                  \
     {                                                                              \
-        if (i-- == first) return;                                                  \
-        if (te_is_zero(c = ct[i])) goto at_ZERO;                                   \
+        if (i == begin) return;                                                    \
+        if (te_is_zero(c = ct[--i])) goto at_ZERO;                                 \
         ct[i] = 0.0; /* the array can be used again */                             \
         x = operands[i];                                                           \
         TE_GO;                                                                     \
@@ -260,9 +266,11 @@ static inline double te_share(int selects, double c, double partial) { return se
 TE_HOT static void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
                            uint32_t first) {
 #if defined(__GNUC__)
-    static const int places[256] = {TE_OPS(TE_PLACE_ONE, TE_PLACE_TWO) [TE_CONSTANT ... 255] = TE_TO(NONE)};
+    static const int offsets[256] = {TE_OPS(TE_PLACE_ONE, TE_PLACE_TWO) [TE_CONSTANT ... 255] = TE_TO(NONE)};
+    TE_TABLE
 #endif
     size_t i = (size_t)last + 1; /* as wide as an address, which saves an instruction at each use */
+    const size_t begin = first;
     te_operands x;
     double c;
 at_ZERO:

@@ -196,7 +196,10 @@ class Inputs:
     rows: numpy.ndarray[Any, Any]
     numbers: numpy.ndarray[Any, Any]
     def arguments(
-        self, rows: numpy.ndarray[Any, Any], numbers: numpy.ndarray[Any, Any], known: bool
+        self,
+        rows: Sequence[numpy.ndarray[Any, Any]] | numpy.ndarray[Any, Any],
+        numbers: numpy.ndarray[Any, Any],
+        known: bool,
     ) -> tuple[Any, ...]: ...
     def cotangents(self, found: numpy.ndarray[Any, Any]) -> tuple[Any, ...]: ...
 

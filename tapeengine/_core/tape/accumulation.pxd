@@ -15,6 +15,7 @@ cdef class View:            # the geometry of an array within its storage; holds
     cdef Py_ssize_t offset  # in bytes
     cdef Py_ssize_t few[8]
     cdef Py_ssize_t *dims   # shape, then strides in bytes
+    cdef bytes many         # their memory, of more than four axes
 
 cdef class Reverse:         # one reverse sweep's accumulation
     cdef Tape tape

@@ -6,8 +6,9 @@ meet in one place (EC 4.1 and 7: the cotangent of a part is never blown up to th
 """
 
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
@@ -66,10 +67,6 @@ cdef class View:
     def __cinit__(self):
         self.dims = self.few
 
-    def __dealloc__(self):
-        if self.dims != self.few:
-            free(self.dims)
-
     @property
     def shape(self):
         """The shape, as numpy has it."""
@@ -82,6 +79,14 @@ cdef class View:
         return cnp.PyArray_DescrFromType(self.type)
 
 
+cdef int make_room(View v) except -1:
+    """Room for the geometry of many axes."""
+    if v.ndim > 4:
+        v.many = PyBytes_FromStringAndSize(NULL, 2 * v.ndim * sizeof(Py_ssize_t))
+        v.dims = <Py_ssize_t *> PyBytes_AS_STRING(v.many)
+    return 0
+
+
 cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t size):
     cdef View v = View.__new__(View)
     cdef int n = PyArray_NDIM(value)
@@ -90,11 +95,7 @@ cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t
     v.type = PyArray_TYPE(value)
     v.offset = offset
     v.whole = offset == 0 and PyArray_SIZE(value) == size and PyArray_IS_C_CONTIGUOUS(value)
-    if n > 4:
-        v.dims = <Py_ssize_t *> malloc(2 * n * sizeof(Py_ssize_t))
-        if v.dims == NULL:
-            v.dims = v.few
-            raise MemoryError("no memory for the geometry of an array")
+    make_room(v)
     if n:
         memcpy(v.dims, PyArray_DIMS(value), n * sizeof(Py_ssize_t))
         memcpy(v.dims + n, PyArray_STRIDES(value), n * sizeof(Py_ssize_t))
@@ -156,11 +157,7 @@ cdef View once(View view):
     cdef View v = View.__new__(View)
     cdef int i
     v.storage, v.ndim, v.type, v.offset = view.storage, view.ndim, view.type, view.offset
-    if v.ndim > 4:
-        v.dims = <Py_ssize_t *> malloc(2 * v.ndim * sizeof(Py_ssize_t))
-        if v.dims == NULL:
-            v.dims = v.few
-            raise MemoryError("no memory for the geometry of an array")
+    make_room(v)
     memcpy(v.dims, view.dims, 2 * v.ndim * sizeof(Py_ssize_t))
     for i in range(v.ndim):
         if v.dims[v.ndim + i] == 0:
