@@ -20,7 +20,7 @@ from ...intermediate.operations import REAL
 from ...tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
-from .ahead import BLOCK, Ahead, ahead, is_chain
+from .ahead import BLOCK, Ahead, Group, ahead, is_chain
 from .before import Before
 from .blocks import is_arithmetic, may_read_rows, rows_of
 from .body import SCRATCH, Body
@@ -408,11 +408,20 @@ def is_of_numbers(b: Body, s: F.Statement, indices: Collection[str]) -> bool:
 
 def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
     """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
-    at, place = b.op(f"and i64 {step}, {BLOCK - 1}"), b.place("i64", "k")
-    more, head, end, go = (b.label(x) for x in ("more", "head", "end", "go"))
+    at = b.op(f"and i64 {step}, {BLOCK - 1}")
+    more, go = b.label("more"), b.label("go")
     b.jump_if(b.op(f"icmp eq i64 {at}, 0"), more, go)
     b.start(more)
     n = b.least(b.op(f"sub nsw i64 {steps.count}, {step}"), str(BLOCK))
+    for group in coming.groups:
+        ahead_by(b, s, steps, coming, group, step, n)
+    b.begin(go)
+    coming.give(b, at)
+
+
+def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step: str, n: str) -> None:
+    """Compute some functions of a block of steps."""
+    place, head, end = b.place("i64", "k"), b.label("head"), b.label("end")
     b.set(place, "i64", "0")
     with b.postponing(end):
         b.begin(head)
@@ -422,17 +431,14 @@ def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> Non
         b.indices.add(coming.own[s.index.name].name)
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
-        coming.write(b)
-        coming.keep(b, k)
+        coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
         if b.depth == 1:
             sites = [c.site for c in steps.columns if c.site is not None]
             again = [t for site in sites for t in site.again]
-            by_vectors(b, [*again, *coming.needed], [s.index, *(site.index for site in sites)])
-    b.begin(go)
-    coming.give(b, at)
+            by_vectors(b, [*again, *group.needed], [s.index, *(site.index for site in sites)])
 
 
 @dataclass
