@@ -7,7 +7,7 @@ exit except its end, so that it vectorises: it runs in strips. Other loops check
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
@@ -16,20 +16,19 @@ from types import MappingProxyType
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import walk
-from ...intermediate.operations import REAL
 from ...tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
 from .ahead import BLOCK, Ahead, Group, ahead, is_chain
 from .before import Before
-from .blocks import is_arithmetic, may_read_rows, rows_of
+from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
 from .interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .operations import INLINE, compute_abreast
-from .order import is_orderless, names_of
+from .order import is_orderless
 from .quotients import Quotients
 from .recompute import Site, renamed
 from .writer import FRAME
@@ -337,12 +336,12 @@ def counted(
         if plan is not None:
             wide(b, s, given, plan, done)
     part = strip(b, place, count) if innermost and not is_short and not is_whole else None
+    b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
         if innermost:
             b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
-            if not b.depth and is_orderless(s, b.placed.keys()):
-                by_vectors(b, before_loop.steps, before_loop.indices)
+    b.is_wide = False
     if innermost:
         charge(b, b.product([count if part is None else part.steps, weight(s.body)]))
         if part is None:
@@ -383,29 +382,6 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     return following
 
 
-def by_vectors(b: Body, steps: Sequence[F.Statement], indices: Sequence[F.Var]) -> None:
-    """Let LLVM run the loop that has just been written by the widest vectors, if it calls functions of vectors.
-
-    The loop is in no other one: those are often so short that most steps would be single. LLVM may reorder sums in such
-    a loop, and prints a remark if it cannot make vectors of it.
-    """
-    found = [s for s in steps if id(s) not in b.hoisted]
-    names = {name for i in indices for name in names_of(i, found)}
-    if b.is_main and any(map(b.program.is_of_vectors, found)) and all(is_of_numbers(b, s, names) for s in found):
-        b.lines[-1] += f", !llvm.loop {b.aliases.line('distinct !{self, !18}')}"
-
-
-def is_of_numbers(b: Body, s: F.Statement, indices: Collection[str]) -> bool:
-    """Tell whether a statement is arithmetic of numbers, accesses an element at a loop's index, or names this index."""
-    if isinstance(s, F.Load | F.Store | F.AddAt):
-        value = s.out if isinstance(s, F.Load) else s.value
-        *rows, last = (isinstance(x, F.Var) and x.name in indices for x in s.indices)
-        return value.type == REAL and last and not any(rows)
-    if isinstance(s, F.Assign):
-        return all(v.name in indices for v in s.outs)
-    return b.program.is_of_vectors(s) or is_arithmetic(s)
-
-
 def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
     """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
     at = b.op(f"and i64 {step}, {BLOCK - 1}")
@@ -431,14 +407,12 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
         b.indices.add(coming.own[s.index.name].name)
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
+        b.is_wide = b.is_main and b.depth == 1
         coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
-        if b.depth == 1:
-            sites = [c.site for c in steps.columns if c.site is not None]
-            again = [t for site in sites for t in site.again]
-            by_vectors(b, [*again, *group.needed], [s.index, *(site.index for site in sites)])
+    b.is_wide = False
 
 
 @dataclass

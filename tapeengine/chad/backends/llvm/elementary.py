@@ -33,10 +33,10 @@ def signature(name: str, width: int) -> str:
     return f'{reals} @"{name_of(name, width)}"({", ".join([reals] * ARITIES[name])})'
 
 
-def variant(name: str) -> str:
+def variants(name: str, widths: Sequence[int] = WIDTHS) -> str:
     """Give the attribute by which LLVM finds the functions of vectors of a function of numbers."""
     given = "v" * ARITIES[name]
-    found = ",".join(f"_ZGV_LLVM_N{n}{given}_te.{name}({name_of(name, n)})" for n in WIDTHS)
+    found = ",".join(f"_ZGV_LLVM_N{n}{given}_te.{name}({name_of(name, n)})" for n in widths)
     return f'"vector-function-abi-variant"="{found}"'
 
 
