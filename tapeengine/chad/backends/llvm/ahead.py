@@ -41,11 +41,11 @@ class Ahead:
     Attributes
     ----------
     groups : sequence of Group
-        Functions of vectors and others: those wait for all arithmetic before them, so each kind has loops of its own.
+        Functions of vectors and of numbers have loops of their own: the latter wait for all arithmetic before them.
     own : mapping of str to Var
         The variables of the steps that are computed ahead.
     buffers : mapping of str to str
-        A buffer for each function, by the name of its value.
+        A buffer for each function.
     """
 
     groups: Sequence[Group]
@@ -114,10 +114,9 @@ def is_call(s: Statement) -> TypeGuard[Compute]:
 
 
 def is_chain(program: Helpers, s: For) -> bool:
-    """Tell whether an innermost loop calls functions of vectors, but has steps that wait for one another.
+    """Tell whether an innermost loop calls functions of vectors, but has steps that wait: for others, or other calls.
 
-    They also wait for the other functions that they call. Sums that may be reordered do not wait: LLVM makes vectors of
-    the whole loop.
+    Sums that may be reordered do not wait: LLVM makes vectors of the whole loop.
     """
     calls = list(filter(is_call, s.body))
     waits = s.carried or any(isinstance(t, Add) for t, _ in walk(s.body)) or not all(map(program.is_of_vectors, calls))

@@ -293,36 +293,21 @@ def one_task(b: Task, s: F.For) -> None:
     scratch.end(b)
 
 
-def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: Recalled, first: str = "0") -> None:
-    """Write a counted loop with its frames, from a step on."""
+def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: Recalled) -> None:
+    """Write a counted loop with its frames."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
     b.indices.add(s.index.name)
-    counted(b, s, count, up, kept, columns, recalled, first)
-
-
-def counted(
-    b: Body,
-    s: F.For,
-    count: str,
-    up: bool,
-    kept: Sequence[Columns],
-    columns: Sequence[Columns],
-    recalled: Recalled,
-    first: str,
-) -> None:
-    """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
     is_short = count.isdigit() and int(count) <= STRIP
     is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
-    b.set(place, "i64", first)
+    b.set(place, "i64", "0")
     if is_whole:
-        left = count if first == "0" else b.op(f"sub nsw i64 {count}, {first}")
-        enter_whole(b, left, weight(s.body), entered, done)
+        enter_whole(b, count, weight(s.body), entered, done)
     else:
-        b.jump_if(b.op(f"icmp sgt i64 {count}, {first}"), entered, done)
+        b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
@@ -332,7 +317,7 @@ def counted(
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         if not isinstance(s, Beside):
             plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
-        coming = ahead(b, s, before_loop) if plan is None and first == "0" else None
+        coming = ahead(b, s, before_loop) if plan is None else None
         if plan is not None:
             wide(b, s, given, plan, done)
     part = strip(b, place, count) if innermost and not is_short and not is_whole else None
