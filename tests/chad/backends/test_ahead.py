@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -99,7 +100,17 @@ def of_overwritten(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
     return total
 
 
-AHEAD = [summed, squared, carried, nested, chosen, two]
+def waves(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    return sum(math.exp(math.sin(x[i])) * math.tanh(math.cos(w[i]) * x[i]) for i in range(len(x)))
+
+
+def waves_apart(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    """No step waits for another one, but for the functions of numbers."""
+    sent = [math.exp(math.sin(x[i]) * w[i]) for i in range(len(x))]
+    return sum(sent[i] * sent[ks[i]] for i in range(len(x)))
+
+
+AHEAD = [summed, squared, carried, nested, chosen, two, waves, waves_apart]
 IN_TURN = [of_state, of_changed, of_overwritten]
 
 
@@ -149,6 +160,22 @@ def test_functions_of_what_a_step_knows_at_first_are_computed_ahead(function, of
     assert len(texts) == 2
     text = texts[1].split(f'@"main.{of_pass}"')[1].split(f'@"entry.{of_pass}"')[0]
     assert (f"= alloca [{BLOCK} x double]" in text) == is_ahead
+
+
+@pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
+@pytest.mark.parametrize(("function", "groups"), [(two, 1), (waves, 4), (waves_apart, 2)])
+def test_functions_of_numbers_and_of_vectors_have_loops_of_their_own(function, groups, monkeypatch):
+    """Each loop computes neighbours of one kind; those of numbers wait for all arithmetic before them."""
+    texts, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    program = te.program(function, backend="native")
+    for _ in range(2):
+        bits(program, *arguments(2 * BLOCK))
+    text = texts[1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
+    loops = re.split(r"\nhead\.", text)[1:]
+    kinds = [set(re.findall(r"call double @te\.(\w+)\(", x.split("br i1")[0])) for x in loops]
+    assert len(kinds) == groups
+    assert all(x <= set(variants()) or x.isdisjoint(variants()) for x in kinds)
 
 
 @pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")

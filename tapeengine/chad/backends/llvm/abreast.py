@@ -51,10 +51,6 @@ class Around(Protocol):
         """Tell whether no step changes an array."""
         ...
 
-    def is_done(self, s: F.Statement) -> bool:
-        """Tell whether a statement has been moved before the loop."""
-        ...
-
     def memory(self, name: str) -> str:
         """Give the class of arrays that may share memory."""
         ...
@@ -67,7 +63,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
     finder = Finder({v.name for v, _ in s.carried}, given, around, program)
     found = 0
     for k, t in enumerate(s.body):
-        if not (finder.is_sum(t) if isinstance(t, F.For) else finder.is_own(t) or around.is_done(t)):
+        if not (finder.is_sum(t) if isinstance(t, F.For) else finder.is_own(t)):
             break
         if isinstance(t, F.For) or (found and program.is_of_vectors(t)):
             found = k + 1
@@ -122,8 +118,8 @@ class Finder:
             case F.Load() | F.Row():
                 plain = isinstance(s.array, F.Var) and (isinstance(s, F.Row) or isinstance(s.out.type, Scalar))
                 return plain and (isinstance(s, F.Row) or self.is_local(s) or self.around.is_unchanged(s.array))  # type: ignore[arg-type]
-            case F.Size():
-                return isinstance(s.array, F.Var) and self.around.is_unchanged(s.array)
+            case F.Size() if isinstance(s.array, F.Var):
+                return self.around.is_fixed(s.array) or self.around.is_unchanged(s.array)
             case F.Compute():
                 if all(map(self.is_shared, s.args)):
                     self.shared.add(s.out.name)

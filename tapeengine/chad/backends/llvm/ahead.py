@@ -11,16 +11,27 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from typing import TypeGuard
 
 from ...intermediate.analysis import outs, reads, walk
 from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
 from .helpers import Helpers
+from .operations import INLINE
 from .recompute import renamed
 
 #: The number of steps at once: a power of two.
 BLOCK = 64
+
+
+@dataclass(frozen=True)
+class Group:
+    """Functions that one loop computes ahead, and the statements of a step that compute their arguments."""
+
+    functions: Sequence[Compute]
+    needed: Sequence[Statement]
 
 
 @dataclass(frozen=True)
@@ -29,40 +40,46 @@ class Ahead:
 
     Attributes
     ----------
-    needed : sequence of Statement
-        The statements of a step that compute their arguments, and themselves.
+    groups : sequence of Group
+        Functions of vectors and of numbers have loops of their own: the latter wait for all arithmetic before them.
     own : mapping of str to Var
         The variables of the steps that are computed ahead.
+    buffers : mapping of str to str
+        A buffer for each function.
     """
 
-    functions: Sequence[Compute]
-    needed: Sequence[Statement]
+    groups: Sequence[Group]
     own: Mapping[str, Var]
-    buffers: Sequence[str]
+    buffers: Mapping[str, str]
 
-    def write(self, b: Body) -> None:
+    @property
+    def functions(self) -> Iterator[Compute]:
+        """All functions."""
+        return (s for group in self.groups for s in group.functions)
+
+    def write(self, b: Body, group: Group, k: str) -> None:
         """Write the functions of the step whose variables have been given, and store their values."""
-        b.block(b.copies(self.needed, partial(renamed, names=self.own)))
-
-    def keep(self, b: Body, k: str) -> None:
-        """Store the values of a step."""
-        for s, buffer in zip(self.functions, self.buffers, strict=True):
-            b.line(f"store double {b.one(self.own[s.out.name])}, ptr {element(b, buffer, k)}, align 8")
+        read = {x.name for s in group.needed for x in reads(s) if isinstance(x, Var)}
+        for s in self.functions:
+            if s.out.name in read and s not in group.functions:
+                b.give(self.own[s.out.name], [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
+        b.block(b.copies(group.needed, partial(renamed, names=self.own)))
+        for s in group.functions:
+            b.line(f"store double {b.one(self.own[s.out.name])}, ptr {self.place(b, s, k)}, align 8")
 
     def give(self, b: Body, k: str) -> None:
         """Give a step its values; its own statements that compute them are left out."""
-        for s, buffer in zip(self.functions, self.buffers, strict=True):
-            b.give(s.out, [b.op(f"load double, ptr {element(b, buffer, k)}, align 8")])
+        for s in self.functions:
+            b.give(s.out, [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
             b.hoisted.add(id(s))
 
     def leave(self, b: Body) -> None:
         """Discard the facts after the loop."""
         b.hoisted -= {id(s) for s in self.functions}
 
-
-def element(b: Body, buffer: str, k: str) -> str:
-    """Give the place of a value in a buffer."""
-    return b.op(f"getelementptr inbounds double, ptr {buffer}, i64 {k}")
+    def place(self, b: Body, s: Compute, k: str) -> str:
+        """Give the place of a function's value in its buffer."""
+        return b.op(f"getelementptr inbounds double, ptr {self.buffers[s.out.name]}, i64 {k}")
 
 
 def ahead(b: Body, s: For, around: Before) -> Ahead | None:
@@ -77,23 +94,33 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
         else:
             for name in {v.name for x, _ in walk([t]) for v in outs(x)}:
                 known.pop(name, None)
-    functions = [t for t in plain if isinstance(t, Compute) and b.program.is_of_vectors(t)]
-    if not functions:
+    called = [t for t in plain if is_call(t)]
+    if not any(map(b.program.is_of_vectors, called)):
         return None
-    needed = list(needed_by(functions, plain))
-    buffers = [b.fresh("ahead") for _ in functions]
-    b.places += [f"  {buffer} = alloca [{BLOCK} x double], align 64" for buffer in buffers]
+    buffers = {t.out.name: b.fresh("ahead") for t in called}
+    b.places += [f"  {buffer} = alloca [{BLOCK} x double], align 64" for buffer in buffers.values()]
     own = {v.name: v for v in (*dict(known_at_first(b, s)).values(), *(v for t in plain for v in outs(t)))}
-    return Ahead(functions, needed, b.lane(own, -1), buffers)
+    groups = [Group(list(functions), []) for _, functions in groupby(called, b.program.is_of_vectors)]
+    groups = [
+        Group(g.functions, list(needed_by(g.functions, [t for t in plain if not is_call(t) or t in g.functions])))
+        for g in groups
+    ]
+    return Ahead(groups, b.lane(own, -1), buffers)
+
+
+def is_call(s: Statement) -> TypeGuard[Compute]:
+    """Tell whether a statement calls a function of real numbers."""
+    return isinstance(s, Compute) and s.operation.name not in INLINE
 
 
 def is_chain(program: Helpers, s: For) -> bool:
-    """Tell whether an innermost loop calls functions of vectors, but has steps that wait for one another.
+    """Tell whether an innermost loop calls functions of vectors, but has steps that wait: for others, or other calls.
 
     Sums that may be reordered do not wait: LLVM makes vectors of the whole loop.
     """
-    waits = s.carried or any(isinstance(t, Add) for t, _ in walk(s.body))
-    return bool(waits) and program.is_full and not program.is_loose and any(map(program.is_of_vectors, s.body))
+    calls = list(filter(is_call, s.body))
+    waits = s.carried or any(isinstance(t, Add) for t, _ in walk(s.body)) or not all(map(program.is_of_vectors, calls))
+    return bool(waits) and program.is_full and not program.is_loose and any(map(program.is_of_vectors, calls))
 
 
 def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:

@@ -39,10 +39,6 @@ class Before:
             return True
         return x.name in self.b.known and x.name not in self.b.changing and x.name not in self.inside
 
-    def is_done(self, s: F.Statement) -> bool:
-        """Tell whether a statement has been written before the loop."""
-        return id(s) in self.b.hoisted
-
     def write(self, count: str) -> None:
         """Write the statements of the steps that can be moved before the loop."""
         for s in self.loop.body if self.b.is_main and not self.b.depth else ():  # a loop that runs once

@@ -7,7 +7,7 @@ exit except its end, so that it vectorises: it runs in strips. Other loops check
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
@@ -16,20 +16,19 @@ from types import MappingProxyType
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import walk
-from ...intermediate.operations import REAL
 from ...tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
-from .ahead import BLOCK, Ahead, ahead, is_chain
+from .ahead import BLOCK, Ahead, Group, ahead, is_chain
 from .before import Before
-from .blocks import is_arithmetic, may_read_rows, rows_of
+from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
 from .interrupts import STRIP, charge, enter_whole, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .operations import INLINE, compute_abreast
-from .order import is_orderless, names_of
+from .order import is_orderless
 from .quotients import Quotients
 from .recompute import Site, renamed
 from .writer import FRAME
@@ -294,36 +293,21 @@ def one_task(b: Task, s: F.For) -> None:
     scratch.end(b)
 
 
-def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: Recalled, first: str = "0") -> None:
-    """Write a counted loop with its frames, from a step on."""
+def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: Recalled) -> None:
+    """Write a counted loop with its frames."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
     b.indices.add(s.index.name)
-    counted(b, s, count, up, kept, columns, recalled, first)
-
-
-def counted(
-    b: Body,
-    s: F.For,
-    count: str,
-    up: bool,
-    kept: Sequence[Columns],
-    columns: Sequence[Columns],
-    recalled: Recalled,
-    first: str,
-) -> None:
-    """Write a counted loop."""
     scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
     is_short = count.isdigit() and int(count) <= STRIP
     is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
-    b.set(place, "i64", first)
+    b.set(place, "i64", "0")
     if is_whole:
-        left = count if first == "0" else b.op(f"sub nsw i64 {count}, {first}")
-        enter_whole(b, left, weight(s.body), entered, done)
+        enter_whole(b, count, weight(s.body), entered, done)
     else:
-        b.jump_if(b.op(f"icmp sgt i64 {count}, {first}"), entered, done)
+        b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
@@ -333,16 +317,16 @@ def counted(
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         if not isinstance(s, Beside):
             plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
-        coming = ahead(b, s, before_loop) if plan is None and first == "0" else None
+        coming = ahead(b, s, before_loop) if plan is None else None
         if plan is not None:
             wide(b, s, given, plan, done)
     part = strip(b, place, count) if innermost and not is_short and not is_whole else None
+    b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
         if innermost:
             b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
-            if not b.depth and is_orderless(s, b.placed.keys()):
-                by_vectors(b, before_loop.steps, before_loop.indices)
+    b.is_wide = False
     if innermost:
         charge(b, b.product([count if part is None else part.steps, weight(s.body)]))
         if part is None:
@@ -383,36 +367,22 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     return following
 
 
-def by_vectors(b: Body, steps: Sequence[F.Statement], indices: Sequence[F.Var]) -> None:
-    """Let LLVM run the loop that has just been written by the widest vectors, if it calls functions of vectors.
-
-    The loop is in no other one: those are often so short that most steps would be single. LLVM may reorder sums in such
-    a loop, and prints a remark if it cannot make vectors of it.
-    """
-    found = [s for s in steps if id(s) not in b.hoisted]
-    names = {name for i in indices for name in names_of(i, found)}
-    if b.is_main and any(map(b.program.is_of_vectors, found)) and all(is_of_numbers(b, s, names) for s in found):
-        b.lines[-1] += f", !llvm.loop {b.aliases.line('distinct !{self, !18}')}"
-
-
-def is_of_numbers(b: Body, s: F.Statement, indices: Collection[str]) -> bool:
-    """Tell whether a statement is arithmetic of numbers, accesses an element at a loop's index, or names this index."""
-    if isinstance(s, F.Load | F.Store | F.AddAt):
-        value = s.out if isinstance(s, F.Load) else s.value
-        *rows, last = (isinstance(x, F.Var) and x.name in indices for x in s.indices)
-        return value.type == REAL and last and not any(rows)
-    if isinstance(s, F.Assign):
-        return all(v.name in indices for v in s.outs)
-    return b.program.is_of_vectors(s) or is_arithmetic(s)
-
-
 def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
     """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
-    at, place = b.op(f"and i64 {step}, {BLOCK - 1}"), b.place("i64", "k")
-    more, head, end, go = (b.label(x) for x in ("more", "head", "end", "go"))
+    at = b.op(f"and i64 {step}, {BLOCK - 1}")
+    more, go = b.label("more"), b.label("go")
     b.jump_if(b.op(f"icmp eq i64 {at}, 0"), more, go)
     b.start(more)
     n = b.least(b.op(f"sub nsw i64 {steps.count}, {step}"), str(BLOCK))
+    for group in coming.groups:
+        ahead_by(b, s, steps, coming, group, step, n)
+    b.begin(go)
+    coming.give(b, at)
+
+
+def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step: str, n: str) -> None:
+    """Compute some functions of a block of steps."""
+    place, head, end = b.place("i64", "k"), b.label("head"), b.label("end")
     b.set(place, "i64", "0")
     with b.postponing(end):
         b.begin(head)
@@ -422,17 +392,12 @@ def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> Non
         b.indices.add(coming.own[s.index.name].name)
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
-        coming.write(b)
-        coming.keep(b, k)
+        b.is_wide = b.is_main and b.depth == 1
+        coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
-        if b.depth == 1:
-            sites = [c.site for c in steps.columns if c.site is not None]
-            again = [t for site in sites for t in site.again]
-            by_vectors(b, [*again, *coming.needed], [s.index, *(site.index for site in sites)])
-    b.begin(go)
-    coming.give(b, at)
+    b.is_wide = False
 
 
 @dataclass

@@ -1,10 +1,10 @@
 """Elementary functions of four and eight numbers at once, with the bits of the C library's functions of one number.
 
-LLVM calls them in loops that it vectorises. Eight numbers take little longer than four, whose instructions wait for one
-another. They follow the algorithms of glibc (``exp`` of Szabolcs Nagy, ``expm1`` and ``tanh`` of fdlibm of Sun)
-instruction by instruction, and compute all branches; each number selects one. A C library with other algorithms, or
-compiled otherwise, has other bits; so each function is compared with that of the core at some thousand numbers, when it
-is first needed, and is used only where all agree.
+LLVM calls them in loops that it vectorises. Eight numbers take little longer than four. They follow the algorithms of
+glibc (``exp`` of Szabolcs Nagy, ``expm1`` and ``tanh`` of fdlibm of Sun) instruction by instruction, and compute all
+branches; each number selects one. A C library with other algorithms, or compiled otherwise, has other bits; so each
+function is compared with that of the core at some thousand numbers, when it is first needed, and is used only where all
+agree.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def signature(name: str, width: int) -> str:
     return f'{reals} @"{name_of(name, width)}"({", ".join([reals] * ARITIES[name])})'
 
 
-def variant(name: str) -> str:
+def variants(name: str, widths: Sequence[int] = WIDTHS) -> str:
     """Give the attribute by which LLVM finds the functions of vectors of a function of numbers."""
     given = "v" * ARITIES[name]
-    found = ",".join(f"_ZGV_LLVM_N{n}{given}_te.{name}({name_of(name, n)})" for n in WIDTHS)
+    found = ",".join(f"_ZGV_LLVM_N{n}{given}_te.{name}({name_of(name, n)})" for n in widths)
     return f'"vector-function-abi-variant"="{found}"'
 
 

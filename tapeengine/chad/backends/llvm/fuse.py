@@ -124,34 +124,25 @@ def fused(function: F.Function) -> F.Function:
 
 
 def added(statements: Sequence[F.Statement]) -> list[F.Statement]:
-    """Write a sum that a loop carries as a sum, if the steps use the variable for nothing else.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, WHOLE
-    >>> total, x, y = (F.Var(name, REAL) for name in ("total", "x", "y"))
-    >>> step = F.Compute(y, OPERATIONS_BY_NAME["add"], (total, x))
-    >>> [loop] = added([F.For(F.Var("i", WHOLE), F.Const(3, WHOLE), [step], carried=[(total, y)])])
-    >>> loop.carried, [type(s).__name__ for s in loop.body]
-    ([], ['Add'])
-    """
+    """Add to variables of which a loop carries sums, if its steps use them for nothing else."""
     found = [with_blocks(s, added) for s in statements]
-    return [as_sums(s) if isinstance(s, F.For) and s.carried else s for s in found]
+    for s in found:
+        if isinstance(s, F.For):
+            times = Counter(v.name for t, _ in walk(s.body) for v in named(t))
+            times.update(x.name for x in (*keeps(s), *(x for _, x in s.carried)) if isinstance(x, F.Var))
+            s.carried = [pair for pair in s.carried if not as_sum(s.body, *pair, times)]
+    return found
 
 
-def as_sums(loop: F.For) -> F.For:
-    """Give a loop that adds to variables instead of carrying their sums."""
-    times = Counter(v.name for s, _ in walk(loop.body) for v in named(s))
-    times.update(f.name for f in keeps(loop))
-    times.update(x.name for _, x in loop.carried if isinstance(x, F.Var))
-    body, carried = list(loop.body), []
-    for v, x in loop.carried:
-        s = next((s for s in body if isinstance(s, F.Compute) and s.out == x and s.operation.name == "add"), None)
-        if s is None or v not in s.args or times[v.name] != 1 or times[s.out.name] != 2:
-            carried.append((v, x))
-        else:
-            body[body.index(s)] = F.Add(v, s.args[s.args[0] == v])
-    return replace(loop, body=body, carried=carried)
+def as_sum(body: list[F.Statement], v: F.Var, x: F.Operand, times: Counter[str]) -> bool:
+    """Let a step add to a variable instead of computing its next value."""
+    for k, s in enumerate(body):
+        if isinstance(s, F.Compute) and s.out == x and s.operation.name == "add" and v in s.args:
+            body[k] = F.Add(v, s.args[s.args[0] == v])
+            if times[v.name] == 1 and times[s.out.name] == 2:
+                return True
+            body[k] = s
+    return False
 
 
 def occurrences(function: F.Function) -> Counter[str]:

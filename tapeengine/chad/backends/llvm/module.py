@@ -323,7 +323,6 @@ attributes #0 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
 !14 = !{!4, !4, i64 0}
 !15 = !{!5, !5, i64 0}
 !17 = !{!6, !6, i64 0}
-!18 = !{!"llvm.loop.vectorize.width", i32 8}
 """
 
 INTRINSICS: Mapping[str, str] = {
@@ -363,7 +362,7 @@ def declarations(text: str, variants: Collection[str]) -> str:
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
         if f"te.{o.name}" in called:
-            vectors = [elementary.variant(o.name)] if o.name in variants else []
+            vectors = [elementary.variants(o.name, elementary.WIDTHS[:1])] if o.name in variants else []
             found.append(
                 " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
             )

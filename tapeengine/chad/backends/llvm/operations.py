@@ -192,7 +192,7 @@ INLINE: Mapping[str, Rule] = {
 
 def called(name: str, args: Sequence[str], w: Writer) -> str:
     """Call a function of the opcode table."""
-    return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)})")
+    return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)}){w.attributes(name)}")
 
 
 def compute_abreast(w: Writer, operation: Operation, args: Sequence[Sequence[str]], may_raise: bool) -> list[str]:

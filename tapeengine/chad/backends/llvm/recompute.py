@@ -10,14 +10,15 @@ itself, once. If one loop has filled the array with cheap values, the element is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, outs, walk, with_blocks
+from ...intermediate.analysis import blocks, changes, named, outs, walk, with_blocks
 from ...intermediate.operations import WHOLE, Scalar
+from .fuse import filled_by
 from .lifetimes import Lifetimes
 from .overwritten import overwritten
 
@@ -66,51 +67,6 @@ class Site:
     again: list[F.Statement] = field(default_factory=list)
 
 
-class Filled:
-    """Arrays of numbers that one loop fills, after which nothing changes them.
-
-    Attributes
-    ----------
-    at : dict of str to int
-        The number of the statement that assigns each variable.
-    loops : dict of str to tuple of int, For and Store
-        For each array: the number of the loop, the loop, and the statement that writes the elements.
-    """
-
-    def __init__(self, forward: F.Function, lifetimes: Lifetimes, lost: Collection[str]) -> None:
-        self.at: dict[str, int] = {}
-        self.loops: dict[str, tuple[int, F.For, F.Store]] = {}
-        writes = Counter(lifetimes.find(v.name) for s, _ in walk(forward.body) for v in changes(s))
-        made: dict[str, tuple[F.Operand, list[int]]] = {}
-        for at, (s, around) in enumerate(walk(forward.body)):
-            self.at |= {v.name: at for v in outs(s)}
-            if isinstance(s, F.New) and len(s.sizes) == 1 and writes[lifetimes.find(s.out.name)] == 1:
-                made[s.out.name] = s.sizes[0], [*map(id, around)]
-            if isinstance(s, F.For) and not s.carried and all(v.name not in lost for t in s.body for v in outs(t)):
-                for t in s.body:
-                    count, place = made.get(t.array.name, (None, [])) if isinstance(t, F.Store) else (None, [])
-                    if isinstance(t, F.Store) and place == [*map(id, around)] and count == s.count and not s.down:
-                        self.loops |= {t.array.name: (at, s, t)} if t.indices == (s.index,) else {}
-
-    def value(
-        self, s: F.Statement | None, made: dict[str, F.Statement], indices: Collection[str]
-    ) -> F.Statement | None:
-        """Give the statement that has computed the element that another one reads, in variables of the latter."""
-        if not isinstance(s, F.Load) or not isinstance(s.array, F.Var) or s.array.name not in self.loops:
-            return None
-        at, loop, store = self.loops[s.array.name]
-        given = [v for t in loop.body for v in outs(t)]
-        if store.value not in given or at > self.at[s.out.name] or not at_index(s.indices[0], indices):
-            return None
-        names: dict[str, Any] = {v.name: F.Var(f"{v.name}.{s.out.name}", v.type) for v in given}
-        names |= {loop.index.name: s.indices[0], store.value.name: s.out}  # type: ignore[union-attr]
-        again: dict[str, F.Statement] = {v.name: t for t in renamed(loop.body, names) for v in outs(t)}
-        found = again.pop(s.out.name)
-        self.at |= dict.fromkeys(again, at)
-        made |= again
-        return found
-
-
 class Finder:
     """Finds the values that a forward pass need not keep."""
 
@@ -147,7 +103,8 @@ class Finder:
         growing = {lifetimes.find(name) for name in own}
         self.within = {name: x for name, x in self.within.items() if lifetimes.find(name) not in growing}
         self.overwritten = overwritten(forward, lifetimes)
-        self.filled = Filled(forward, lifetimes, self.overwritten)
+        writes = Counter(lifetimes.find(v.name) for s, _ in walk(forward.body) for v in changes(s))
+        self.fills = {v: x for v, x in fills(forward.body) if writes[lifetimes.find(v)] == 1}
         self.top = set() if forward.kept is None else {f.name for f in forward.kept.fields}
         for s, around in walk(forward.body):
             if isinstance(s, F.For) and s.kept is not None:
@@ -201,14 +158,29 @@ class Finder:
         if x.name in given:
             relied.add(x.name)
             return True
-        s, before = self.made.get(x.name), (list(needed), set(seen), set(relied))
-        for t in (self.filled.value(s, self.made, indices), s):
-            needed[:], seen_now, relied_now = list(before[0]), set(before[1]), set(before[2])
-            if self.computes(t, indices, given, needed, seen_now, relied_now):
-                seen |= {*seen_now, x.name}
-                relied |= relied_now
+        made = self.made.get(x.name)
+        for s in (self.filling(made, indices), made):
+            trial = [*needed], {*seen}, {*relied}
+            if self.computes(s, indices, given, *trial):
+                needed[:] = trial[0]
+                seen |= trial[1] | {x.name}
+                relied |= trial[2]
                 return True
         return False
+
+    def filling(self, s: F.Statement | None, indices: set[str]) -> F.Statement | None:
+        """Give the statement that has computed the element that another one reads, in variables of the latter."""
+        if not isinstance(s, F.Load) or not isinstance(s.array, F.Var) or not at_index(s.indices[0], indices):
+            return None
+        body, index, value = self.fills.get(s.array.name, ([], s.out, s.out))
+        names: dict[str, Any] = {v.name: F.Var(f"{v.name}.{s.out.name}", v.type) for t in body for v in outs(t)}
+        if value.name not in names or not self.overwritten.isdisjoint(names):
+            return None
+        names |= {index.name: s.indices[0], value.name: s.out}
+        again = {v.name: t for t in renamed(body, names) for v in outs(t)}
+        found: F.Statement = again.pop(s.out.name)
+        self.made |= again
+        return found
 
     def computes(
         self,
@@ -272,12 +244,25 @@ class Finder:
         return s.operation.name in CHEAP
 
 
+def fills(statements: list[F.Statement]) -> Iterator[tuple[str, tuple[list[F.Statement], F.Var, F.Var]]]:
+    """Iterate over arrays that one loop fills before any other statement uses them: its steps, index, and value."""
+    for k, s in enumerate(statements):
+        for inner in blocks(s):
+            yield from fills(inner)
+        if isinstance(s, F.New) and len(s.sizes) == 1:
+            uses = ((t, sum(v == s.out for x, _ in walk([t]) for v in named(x))) for t in statements[k + 1 :])
+            loop, times = next((x for x in uses if x[1]), (None, 0))
+            store = filled_by(loop, s.out, s.sizes[0]) if isinstance(loop, F.For) and not loop.carried else None
+            if isinstance(loop, F.For) and store is not None and times == 1 and isinstance(store.value, F.Var):
+                yield s.out.name, (loop.body, loop.index, store.value)
+
+
 def is_power_of_two(x: F.Operand) -> bool:
     """Tell whether an operand is a literal by which dividing is a shift."""
     return isinstance(x, F.Const) and isinstance(x.value, int) and x.value > 0 and x.value.bit_count() == 1
 
 
-def at_index(x: F.Operand, indices: Collection[str]) -> bool:
+def at_index(x: F.Operand, indices: set[str]) -> bool:
     """Tell whether an index is that of a loop, or a literal that counts from the beginning."""
     if isinstance(x, F.Const):
         return isinstance(x.value, int) and x.value >= 0
