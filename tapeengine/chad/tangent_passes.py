@@ -99,7 +99,7 @@ class TangentPasses:
     def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
         native, along = self.others.ready(), tuple(tangents[k] for k in self.places)
-        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along, 0):
+        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along):
             return None
         made = native.vjp(*primals, *along)
         return None if made is None else made[0]
