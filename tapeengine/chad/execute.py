@@ -16,7 +16,7 @@ from ..primitive import Primitive
 from .backends.forms import Forms, has_rows, may_have_rows
 from .backends.machine import NotAssembled
 from .backends.passes import Passes, is_stepwise, of_references, of_values
-from .backends.tiers import COMPILED, Others, is_installed, native, or_else, stages, warn
+from .backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, native, or_else, warn
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses
 from .backends.whole.running import DifferentSizes
@@ -76,7 +76,8 @@ class Executable:
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
         self.tangents: dict[tuple[int, ...], TangentPasses] = {}
-        self.ways, self.found = Ways(), set[bool]()
+        self.ways = Ways()
+        self.has_many: bool | None = None  # whether the ways have those for many numbers; None if there are none yet
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -296,9 +297,9 @@ class Executable:
     def find_ways(self, primals: Sequence[Any]) -> bool:
         """Make the passes that run on such arguments; tell whether they are new."""
         is_many = self.entry is None and (has_many(primals) or not self.keeps_order)
-        if is_many in self.found:
+        if self.has_many is not None and self.has_many >= is_many:
             return False
-        self.found.add(is_many)
+        self.has_many = is_many
         few = self.small if self.entry is None else None
         many, whole = (self.compiled, self.whole_entry) if is_many else (None, None)
         self.ways = Ways(self.entry, few, many, whole, self.by_others)
@@ -319,7 +320,7 @@ class Executable:
         if params is None or result is None:
             return None
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
-        steps = stages(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else iter(())
+        steps = compiling(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else NO_STEPS
         run, converter = self.for_duals
         return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
 
