@@ -29,11 +29,12 @@ QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=
 COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
 WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
-SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
+ERRORS = " -DCYTHON_FAST_THREAD_STATE=0"  # only raising them takes longer
+SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-MODULES = {"accumulation indexing interleave tape": QUICK + WITHOUT, "scalar sweep": LOOPS}
-MODULES |= {"native": QUICK + WITHOUT + " -DCYTHON_FAST_THREAD_STATE=0"}
-MODULES |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT}
+MODULES = {"accumulation indexing interleave native": QUICK + WITHOUT + ERRORS, "tape": QUICK + WITHOUT}
+MODULES |= {"elementwise second trace": LOOPS + WITHOUT, "blocks contractions machine": LOOPS + WITHOUT + ERRORS}
+MODULES |= {"scalar sweep": LOOPS}
 MODULES |= {"accesses array boundary calls replay": SHORT}
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
