@@ -26,16 +26,14 @@ UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_S
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
-COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC
+LESS = " -fno-".join(["", *"thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC])
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
-WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
-ERRORS = " -DCYTHON_FAST_THREAD_STATE=0"  # only raising them takes longer
-SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
+ERRORS, WAYS = " -DCYTHON_FAST_THREAD_STATE=0", ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
+SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-MODULES = {"accumulation indexing interleave native": QUICK + WITHOUT + ERRORS, "tape": QUICK + WITHOUT}
-MODULES |= {"elementwise second trace": LOOPS + WITHOUT, "blocks contractions machine": LOOPS + WITHOUT + ERRORS}
-MODULES |= {"scalar sweep": LOOPS}
-MODULES |= {"accesses array boundary calls replay": SHORT}
+MODULES = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS}
+MODULES |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
+MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT}
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
