@@ -307,7 +307,9 @@ class Executable:
 
     def by_others(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
         """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""
-        return None if self.others is None else self.others.vjp(engine, primals)
+        if self.others is None:
+            return None
+        return self.others.vjp(engine, primals, not self.is_by_numpy or is_ragged(primals))
 
     @functools.cached_property
     def others(self) -> Others | None:
@@ -334,10 +336,10 @@ class Executable:
         """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
         return not (all(Forms(self.classes).has(p.of) for p in self.definition.params) or self.prefers_numpy)
 
-    @property
-    def steps_through_references(self) -> bool:
-        """Whether numpy would run steps one by one, on parts of arguments for which dual numbers need no conversion."""
-        return self.takes_references and self.whole is not None and bool(self.whole.made.stepwise)
+    @functools.cached_property
+    def is_by_numpy(self) -> bool:
+        """Whether numpy runs the program, but not step by step on parts that dual numbers take without conversion."""
+        return self.whole is not None and not (self.takes_references and self.whole.made.stepwise)
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do the same as `vjp`, for all primals of the program, which do not change afterwards."""
@@ -350,7 +352,7 @@ class Executable:
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         made = None
-        if self.whole is not None and not (self.steps_through_references or is_ragged(tuple(primals))):
+        if self.whole is not None and self.is_by_numpy and not is_ragged(tuple(primals)):
             self.check_trees(primals)
             try:
                 made = self.whole.vjp(primals)

@@ -141,12 +141,12 @@ class Others:
                 self.left, self.native = math.inf, found
         return self.native
 
-    def vjp(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
-        """Run the program; give its value and its backpropagator, or None where something has to be converted."""
+    def vjp(self, engine: Any, primals: tuple[Any, ...], on_duals: bool) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run the program, on dual numbers if so asked; None where something has to be converted."""
         native = self.ready()
         if native is not None:
             return native.vjp(*primals)
-        if self.run is None or not fits(self.forms[0], primals, check_trees):
+        if not (on_duals and self.run is not None and fits(self.forms[0], primals, check_trees)):
             return None
         start = perf_counter()
         try:

@@ -155,7 +155,7 @@ def test_native_code_takes_over_with_the_same_derivatives(kind, monkeypatch):
     np.testing.assert_allclose(numbers(after), numbers(before), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["lists", "arrays", "links", "trees"])
 def test_arguments_of_the_types_are_not_converted(kind, monkeypatch):
     function, drawn = KINDS[kind]
     program, draws = te.program(function, backend="machine"), np.random.default_rng(4)
