@@ -26,18 +26,18 @@ UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_S
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
-COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC
+LESS = " -fno-".join(["", *"thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC])
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
-WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
-SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
+ERRORS, WAYS = " -DCYTHON_FAST_THREAD_STATE=0", ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
+SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
 FEW = " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC + " -DCYTHON_VECTORCALL=0"
 COLD = " -DCYTHON_USE_".join([SHORT + FEW + " -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-FLAGS = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "accesses array boundary calls replay": SHORT}
-FLAGS |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS}
-LEVELS = {name: level for names, level in FLAGS.items() for name in names.split()}
+MODULES = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS}
+MODULES |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
+MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT}
+LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
-SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
-LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
+LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")
 if (mode := os.environ.get("TAPEENGINE_BUILD", "release")) not in DIRECTIVES:
     raise SystemExit(f"TAPEENGINE_BUILD={mode}: write one of {', '.join(DIRECTIVES)}")
 (generator := runpy.run_path(str(CORE / "tape" / "generate_ops.py")))["main"]()
@@ -49,7 +49,7 @@ extensions = [
         depends=generator["headers_of"](path),
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *(TRACE if mode == "trace" else [])],
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
-        extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
+        extra_link_args=LINK if mode == "release" else TSAN * (mode == "tsan"),
     )
     for path, level in [(path, LEVELS.get(path.stem, COLD)) for path in sorted(CORE.glob("*/*.pyx"))]
 ]

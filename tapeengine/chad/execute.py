@@ -16,7 +16,7 @@ from ..primitive import Primitive
 from .backends.forms import Forms, has_rows, may_have_rows
 from .backends.machine import NotAssembled
 from .backends.passes import Passes, is_stepwise, of_references, of_values
-from .backends.tiers import COMPILED, Others, is_installed, native, or_else, stages, warn
+from .backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, native, or_else, warn
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses
 from .backends.whole.running import DifferentSizes
@@ -76,7 +76,8 @@ class Executable:
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
         self.tangents: dict[tuple[int, ...], TangentPasses] = {}
-        self.ways, self.found = Ways(), set[bool]()
+        self.ways = Ways()
+        self.has_many: bool | None = None  # whether the ways have those for many numbers; None if there are none yet
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -296,9 +297,9 @@ class Executable:
     def find_ways(self, primals: Sequence[Any]) -> bool:
         """Make the passes that run on such arguments; tell whether they are new."""
         is_many = self.entry is None and (has_many(primals) or not self.keeps_order)
-        if is_many in self.found:
+        if self.has_many is not None and self.has_many >= is_many:
             return False
-        self.found.add(is_many)
+        self.has_many = is_many
         few = self.small if self.entry is None else None
         many, whole = (self.compiled, self.whole_entry) if is_many else (None, None)
         self.ways = Ways(self.entry, few, many, whole, self.by_others)
@@ -306,7 +307,9 @@ class Executable:
 
     def by_others(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
         """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""
-        return None if self.others is None else self.others.vjp(engine, primals)
+        if self.others is None:
+            return None
+        return self.others.vjp(engine, primals, not self.is_by_numpy or is_ragged(primals))
 
     @functools.cached_property
     def others(self) -> Others | None:
@@ -319,7 +322,7 @@ class Executable:
         if params is None or result is None:
             return None
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
-        steps = stages(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else iter(())
+        steps = compiling(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else NO_STEPS
         run, converter = self.for_duals
         return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
 
@@ -333,10 +336,10 @@ class Executable:
         """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
         return not (all(Forms(self.classes).has(p.of) for p in self.definition.params) or self.prefers_numpy)
 
-    @property
-    def steps_through_references(self) -> bool:
-        """Whether numpy would run steps one by one, on parts of arguments for which dual numbers need no conversion."""
-        return self.takes_references and self.whole is not None and bool(self.whole.made.stepwise)
+    @functools.cached_property
+    def is_by_numpy(self) -> bool:
+        """Whether numpy runs the program, but not step by step on parts that dual numbers take without conversion."""
+        return self.whole is not None and not (self.takes_references and self.whole.made.stepwise)
 
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do the same as `vjp`, for all primals of the program, which do not change afterwards."""
@@ -349,7 +352,7 @@ class Executable:
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         made = None
-        if self.whole is not None and not (self.steps_through_references or is_ragged(tuple(primals))):
+        if self.whole is not None and self.is_by_numpy and not is_ragged(tuple(primals)):
             self.check_trees(primals)
             try:
                 made = self.whole.vjp(primals)

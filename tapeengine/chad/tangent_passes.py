@@ -9,7 +9,7 @@ from typing import Any
 from .._core.programs.native import Native, are_alike
 from ..primitive import Primitive
 from .backends.passes import Passes, is_stepwise, of_tangent
-from .backends.tiers import Others, native, no_backpropagator, stages
+from .backends.tiers import Others, compiling, native, no_backpropagator
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import WholeTangent
 from .backends.whole.values import NotWhole
@@ -93,13 +93,13 @@ class TangentPasses:
         def lower() -> Passes | None:
             return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
 
-        steps = stages(lower, of.name, no_backpropagator, self.backend)
+        steps = compiling(lower, of.name, no_backpropagator, self.backend)
         return Others(steps, forms=() if varied is None else (varied,))
 
     def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
         native, along = self.others.ready(), tuple(tangents[k] for k in self.places)
-        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along, 0):
+        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along):
             return None
         made = native.vjp(*primals, *along)
         return None if made is None else made[0]

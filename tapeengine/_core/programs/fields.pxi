@@ -13,6 +13,11 @@ cdef inline object field_of(Form form, x, Py_ssize_t i):
     return <object> slot[0] if slot != NULL and slot[0] != NULL else field_by_name(form, x, i)
 
 
+cdef object part_of(Form form, x, Py_ssize_t i):
+    """A field of a record, or an element of a list or a tuple."""
+    return field_of(form, x, i) if form.kind == RECORD else <object> PySequence_Fast_ITEMS(x)[i]
+
+
 cdef inline void expect_field(Form form, PyObject *x, Py_ssize_t i) noexcept:
     """Fetch a field's instance into the cache."""
     cdef PyObject **slot = te_slot(x, form.places[i]) if is_placed(form, x) else NULL

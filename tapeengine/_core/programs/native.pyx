@@ -837,8 +837,7 @@ cdef object kept(Form form, object x):
     if (type(x) is form.cls) if form.kind == RECORD else (
             form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
         for i in range(PyTuple_GET_SIZE(form.items)):
-            part = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
-            parts.append(kept(<Form> PyTuple_GET_ITEM(form.items, i), part))
+            parts.append(kept(<Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i)))
         return tuple(parts) if form.kind == TUPLE else record_of(form, tuple(parts))
     return kept_array(x)
 
@@ -1270,8 +1269,7 @@ cdef int take_whole(Form form, object x, list to, object spare) except -1:
     if form.kind > RECORD or (form.kind == RECORD and type(x) is not form.cls):
         return False
     for i in range(PyTuple_GET_SIZE(form.items)):
-        part = <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i)
-        if not take_whole(<Form> PyTuple_GET_ITEM(form.items, i), part, to, spare):
+        if not take_whole(<Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i), to, spare):
             return False
     return True
 
@@ -1610,8 +1608,7 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     if form.cls is dict and len(<dict> x) != n:
         return False
     for i in range(n):
-        item, y = <Form> PyTuple_GET_ITEM(form.items, i), (
-            <object> PyTuple_GET_ITEM(x, i) if form.kind == TUPLE else field_of(form, x, i))
+        item, y = <Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i)
         if item.kind >= TUPLE or item.rank:
             pending.append(item)
             pending.append(y)
@@ -1620,24 +1617,25 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     return True
 
 
-def are_alike(Form form, x, y, int depth):
-    """Whether two values of a form have the same classes, lengths and shapes in all parts, from a depth on."""
-    cdef bint is_record = form.kind == RECORD
-    cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
-    if type(x) is not type(y) or depth > DEPTH or not (is_record or n == length_of(y)):
+def are_alike(Form form, x, y):
+    """Whether two values of a form have the same classes, lengths and shapes in all parts."""
+    return alike(form, x, y, 0)
+
+
+cdef bint alike(Form form, x, y, int depth) except -1:
+    cdef Py_ssize_t i, n = form.count if form.kind == RECORD else length_of(x)
+    if type(x) is not type(y) or depth > DEPTH:
         return False
     if form.kind == BOX:
         i = option_of(form, x)
-        return i >= 0 and are_alike(<Form> form.parts[i], x, y, depth + 1)
+        return i >= 0 and alike(<Form> form.parts[i], x, y, depth + 1)
     if PyArray_CheckExact(x):
         return x.shape == y.shape
+    if form.kind != RECORD and n != length_of(y):
+        return False
     for i in range(n if form.count else 0):
-        item = <Form> form.parts[min(i, form.count - 1)]
-        if (<Form> item).needs_like or (<Form> item).kind > FLOAT:
-            part = field_of(form, x, i) if is_record else <object> PySequence_Fast_ITEMS(x)[i]
-            other = field_of(form, y, i) if is_record else <object> PySequence_Fast_ITEMS(y)[i]
-            if not are_alike(item, part, other, depth + 1):
-                return False
+        if not alike(<Form> form.parts[min(i, form.count - 1)], part_of(form, x, i), part_of(form, y, i), depth + 1):
+            return False
     return True
 
 
@@ -1650,8 +1648,7 @@ cdef bint has_few(Form form, object x) except -1:
     if n > most_few:
         return False
     for i in range(n):
-        part = field_of(form, x, i) if is_record else <object> PySequence_Fast_ITEMS(x)[i]
-        if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part):
+        if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part_of(form, x, i)):
             return False
     return True
 

@@ -10,7 +10,7 @@ import functools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -38,6 +38,8 @@ COMPILED = ("native", "fastmath")
 COMPILING, EACH = 2_000_000, 100_000
 #: The seconds of such an instruction, of importing LLVM, and of lowering a program to see its statements.
 INSTRUCTION, IMPORTING, LOWERING = 5e-9, 0.05, 0.01
+Steps = Sequence[Callable[[], "float | Native | None"]]
+NO_STEPS: Steps = (lambda: None,)
 
 
 @functools.cache
@@ -107,8 +109,8 @@ class Others:
 
     Parameters
     ----------
-    stages : iterator
-        Gives the seconds after which it goes on, and at its end native code or None.
+    steps : sequence of callable
+        Each gives the seconds after which the next one is called, or native code or None, which ends them.
     run : callable, optional
         The program as Python for dual numbers.
     forms : tuple of Form
@@ -119,28 +121,32 @@ class Others:
 
     def __init__(
         self,
-        stages: Iterator[float | Native | None],
+        steps: Steps,
         run: Callable[..., Any] | None = None,
         forms: tuple[Form, ...] = (),
         converted: Callable[[Any, Any, Any], Any] = no_backpropagator,
     ) -> None:
-        self.stages, self.run, self.forms, self.converted = stages, run, forms, converted
+        self.steps, self.run, self.forms, self.converted = steps, run, forms, converted
         self.left = 0.0
         self.native: Native | None = None
 
     def ready(self) -> Native | None:
         """Give native code, if there is some already."""
         while self.left <= 0.0:
-            found = next(self.stages, None)
-            self.left, self.native = (found, None) if isinstance(found, float) else (math.inf, found)
+            step, *rest = self.steps
+            found = step()
+            if isinstance(found, float):
+                self.left, self.steps = found, rest
+            else:
+                self.left, self.native = math.inf, found
         return self.native
 
-    def vjp(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
-        """Run the program; give its value and its backpropagator, or None where something has to be converted."""
+    def vjp(self, engine: Any, primals: tuple[Any, ...], on_duals: bool) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run the program, on dual numbers if so asked; None where something has to be converted."""
         native = self.ready()
         if native is not None:
             return native.vjp(*primals)
-        if self.run is None or not fits(self.forms[0], primals, check_trees):
+        if not (on_duals and self.run is not None and fits(self.forms[0], primals, check_trees)):
             return None
         start = perf_counter()
         try:
@@ -173,26 +179,29 @@ def or_else(converted: Callable[[Any, Any, Any], Any], value: Any, back: Callabl
     return backpropagator
 
 
-def stages(
-    lower: Callable[[], Passes | None], name: str, again: Callable[..., Any], backend: str | None
-) -> Iterator[float | Native | None]:
-    """Lower a program for values with references and compile it, each once as much time has passed as it takes."""
+def compiling(lower: Callable[[], Passes | None], name: str, again: Callable[..., Any], backend: str | None) -> Steps:
+    """Give the steps to native code for values with references; each waits for as long as the next one takes."""
     if backend == "machine" or not is_installed():
-        return
-    is_patient = backend not in COMPILED
-    if is_patient:
-        yield LOWERING
-    try:
-        passes = lower()
-    except NotLowered as reason:
-        if not is_patient:
-            warn(name, reason)
-        return
-    if passes is None:
-        return
-    if is_patient:
-        yield seconds(passes.program)
-    yield compiled(passes, name, again, backend)
+        return NO_STEPS
+
+    @functools.cache
+    def passes() -> Passes | None:
+        try:
+            return lower()
+        except NotLowered as reason:
+            if backend in COMPILED:
+                warn(name, reason)
+            return None
+
+    def wait() -> float | None:
+        made = passes()
+        return None if made is None else seconds(made.program)
+
+    def finish() -> Native | None:
+        made = passes()
+        return None if made is None else compiled(made, name, again, backend)
+
+    return (finish,) if backend in COMPILED else (lambda: LOWERING, wait, finish)
 
 
 def seconds(program: Program) -> float:

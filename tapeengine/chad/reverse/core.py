@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from .. import target as T
 from .. import terms as S
 from ..derivative_types import cotangent, reverse_primal
 from ..primitives import partial
 from ..tables import entry
 from ..target import scaled
-from ..types import LNamed, LSum, is_discrete
+from ..types import LNamed, LSum, Type, is_discrete
 from .environment import Context
 from .transform import Reverse, derivative_type
+
+#: From so many parts of a variable on their cotangents are one tuple.
+MANY = 4
 
 
 # D[x]  :=  <x, \d. one_x d>
@@ -98,19 +103,40 @@ def primitive(D: Reverse, t: S.Primitive, context: Context) -> S.Term:
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, \d. do x1' (lproj1 d); ...; xn' (lprojn d)>
+# Of many parts of one variable, x' is called once, with the tuple of their cotangents: n calls would have n^2 parts.
 @entry
 def tuple_(D: Reverse, t: S.Tuple, context: Context) -> S.Term:
-    of = reverse_primal(t.type)
+    of, (whole, places) = reverse_primal(t.type), parts_of_one(t.items)
+    parts = {k: index for index, k in places.items()}
+    others = [k for k in range(len(t.items)) if k not in parts]
 
     def body(ps: list[S.Var]) -> S.Term:
+        each = dict(zip(others, ps[len(whole) :], strict=True))
+
         def back(d: S.Var) -> S.Term:
-            items = enumerate(zip(ps, t.items, strict=True))
-            effects = [D.back(p, T.LProj(d, i)) for i, (p, item) in items if not is_discrete(item.type)]
-            return D.form.all(effects, context)
+            effects = [D.back(p, T.LProj(d, k)) for k, p in each.items() if not is_discrete(t.items[k].type)]
+            return D.form.all([*(D.back(ps[0], spread(d, x.type, places)) for x in whole), *effects], context)
 
-        return D.result(S.Tuple(tuple(S.Proj(p, 0) for p in ps), of), back, cotangent(t.type))  # type: ignore[arg-type]
+        items = (S.Proj(S.Proj(ps[0], 0), parts[k]) if k in parts else S.Proj(each[k], 0) for k in range(len(t.items)))
+        return D.result(S.Tuple(tuple(items), of), back, cotangent(t.type))  # type: ignore[arg-type]
 
-    return D.bind_all(t.items, context, body)
+    return D.bind_all((*whole, *(t.items[k] for k in others)), context, body)
+
+
+def parts_of_one(items: Sequence[S.Term]) -> tuple[list[S.Term], dict[int, int]]:
+    """Give the variable of which many items are parts, if there is one, and the place among the items of each part."""
+    found: dict[S.Term, dict[int, int]] = {}
+    for k, item in enumerate(items):
+        if isinstance(item, S.Proj) and isinstance(item.term, S.Var):
+            found.setdefault(item.term, {}).setdefault(item.index, k)
+    whole = max(found, key=lambda x: len(found[x]), default=None)
+    return ([whole], found[whole]) if whole is not None and len(found[whole]) >= MANY else ([], {})
+
+
+def spread(d: S.Term, of: Type, places: Mapping[int, int]) -> S.Term:
+    """Give the cotangent of a tuple from that of another one, in which some of its parts have places."""
+    each = enumerate(of.items)  # type: ignore[attr-defined]
+    return T.LTuple(tuple(T.LProj(d, places[i]) if i in places else T.Zero(cotangent(item)) for i, item in each))
 
 
 # D[proji t]  :=  let <x, x'> = D[t] in <proji x, \d. x' <0, ..., d, ..., 0>>

@@ -136,7 +136,7 @@ def test_references(program, seed):
     """Arguments that are records, members of sums, rows of any sizes: against the evaluator."""
     module, args = program
     executable = Executable(module, test_random_sums.CLASSES, {}, backend="native")
-    native = next(executable.others.stages, None) if executable.others else None
+    native = executable.others.ready() if executable.others else None
     if native is None:
         event("refused")
         return

@@ -241,3 +241,28 @@ def test_few_numbers_are_few_in_every_part(at: int) -> None:
     value, back = te.vjp(of_parts, *primals)
     assert value == sum(sizes) + sizes[0]
     assert (type(back) is WholeBackpropagator) == (at < 4)
+
+
+def test_places_of_arrays_in_arguments_are_looked_at_by_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python looks again only where one of them holds something else."""
+
+    def inside(table, box: Box, x: te.Vec) -> float:
+        return np.sum(table["x"] * x) + np.sum(table["inner"]["y"] - x) + np.sum(box.x * x)
+
+    program, calls, x = te.program(inside), [], np.ones(3)
+    monkeypatch.setattr(type(program), "check_lists", lambda self, primals: calls.append(primals))
+    good = ({"x": x, "inner": {"y": x}}, Box(x), x)
+    te.vjp(program, *good)
+    calls.clear()
+    value, _ = te.vjp(program, *good)
+    assert value == 6.0 and not calls
+    listed = [1.0] * 3
+    for bad in (
+        ({"x": listed, "inner": {"y": x}}, Box(x), x),
+        ({"x": x, "inner": {"y": listed}}, Box(x), x),
+        ({"x": x, "inner": {"y": x}}, Box(listed), x),
+        ({"x": x, "inner": {"y": x}}, Box(x), listed),
+    ):
+        calls.clear()
+        te.vjp(program, *bad)
+        assert calls

@@ -23,7 +23,7 @@ from .arguments import RANK
 #: How a run goes on, as in `machine.h`.
 DONE, REFER, NO_MEMORY = 0, 3, 4
 #: A number in a word, and numpy's type for elements of an array.
-FORMATS = {REAL: ("d", np.float64), WHOLE: ("q", np.int64), TRUTH: ("?7x", np.bool_)}
+FORMATS = {REAL: ("d", np.dtype(float)), WHOLE: ("q", np.dtype(np.int64)), TRUTH: ("?7x", np.dtype(bool))}
 
 
 @functools.cache
@@ -80,9 +80,9 @@ class Leaves:
             elif not words[at]:
                 return None
             else:
-                array = np.empty(words[at + 1 : at + 1 + rank], dtype)
-                ctypes.memmove(array.ctypes.data, words[at], array.nbytes)
-                found.append(array)
+                shape = words[at + 1 : at + 1 + rank]
+                copied = bytearray(ctypes.string_at(words[at], math.prod(shape) * dtype.itemsize))
+                found.append(np.ndarray(shape, dtype, copied))
             at += 1 + rank
         return found
 
@@ -93,13 +93,12 @@ class Leaves:
             if not rank:
                 words.append(x)
                 continue
-            if x.ndim != rank or not np.can_cast(x.dtype, dtype, "safe"):
+            if x.ndim != rank or not (x.dtype == dtype or np.can_cast(x.dtype, dtype, "safe")):
                 return REFER
-            array = np.asarray(x, dtype, "C")
-            made = take()(arena, math.prod(array.shape) * array.itemsize)
+            made = take()(arena, x.size * dtype.itemsize)
             if made is None:
                 return NO_MEMORY
-            ctypes.memmove(made, array.ctypes.data, array.nbytes)
-            words += [made, *array.shape]
+            ctypes.memmove(made, x.astype(dtype, copy=False).tobytes(), x.size * dtype.itemsize)
+            words += [made, *x.shape]
         self.struct.pack_into(self.buffer.from_address(place), 0, *words)
         return DONE

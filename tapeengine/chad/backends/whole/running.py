@@ -293,7 +293,8 @@ def elementwise(name: str) -> Callable[..., Any]:
         op = opcodes()[name]
 
         def of_core(*args: Any) -> Floats:
-            operands = [np.ascontiguousarray(x, dtype=float) for x in np.broadcast_arrays(*args)]
+            is_even = all(type(x) is np.ndarray and x.shape == args[0].shape for x in args)
+            operands = [np.ascontiguousarray(x, dtype=float) for x in (args if is_even else np.broadcast_arrays(*args))]
             out = np.empty(operands[0].shape)
             apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
             return out

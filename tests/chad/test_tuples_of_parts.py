@@ -1,0 +1,78 @@
+"""Tuples and dicts whose items are mostly parts of another one: their derivatives, and the growth of these."""
+
+import importlib.util
+import random
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.target import LTuple
+from tapeengine.chad.traverse import children
+
+
+def made(tmp_path, name, lines):
+    """The function `f` of a module with these lines in its body."""
+    path = tmp_path / f"{name}.py"
+    path.write_text("\n".join(lines) + "\n")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.f
+
+
+def item(draw, width):
+    """A part of the tuple, or an expression of parts."""
+    part = f"t[{draw.randrange(width)}]"
+    if draw.random() < 0.7:
+        return part
+    return draw.choice([f"{part} * t[{draw.randrange(width)}]", f"{part} - 0.3", "x", "1.5", f"0.5 * {part} + x"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_steps_from_tuple_to_tuple(tmp_path, seed):
+    """Against complex steps through the plain function."""
+    draw = random.Random(seed)
+    width = draw.randrange(3, 8)
+    lines = ["def f(x: float) -> float:", f"    t = ({', '.join(f'x + {k}.25' for k in range(width))})"]
+    for _ in range(6):
+        wider = draw.randrange(3, 8)
+        lines.append(f"    t = ({', '.join(item(draw, width) for _ in range(wider))})")
+        width = wider
+    lines.append(f"    return {' + '.join(f'{k}.5 * t[{k}]' for k in range(width))}")
+    f = made(tmp_path, f"tuples_{seed}", lines)
+    wanted = f(0.4 + 1e-200j).imag / 1e-200
+    for backend in (None, "machine"):
+        program = te.program(f, backend=backend)
+        value, back = te.vjp(program, 0.4)
+        assert value == f(0.4)
+        np.testing.assert_allclose(back(1.0)[0], wanted, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(te.hessian(program)(0.4), te.hessian(f)(0.4), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_derivatives_of_dicts_that_are_made_key_by_key_grow_with_their_squares(tmp_path, is_changed):
+    """Twice as many keys are twice as many dicts of twice as many parts: four times the parts, not eight times."""
+
+    def parts(count):
+        lines = ["def f(x: float) -> float:", "    d = {}", *(f"    d['k{i}'] = x * x + {i}.5" for i in range(count))]
+        lines += [f"    d['k{i}'] = d['k{i}'] * x" for i in range(count) if is_changed]
+        lines.append(f"    return {' + '.join(f'''d['k{i}']''' for i in range(count))}")
+        f = made(tmp_path, f"keys_{is_changed}_{count}", lines)
+        program = te.program(f)
+        value, back = te.vjp(program, 0.7)
+        assert value == f(0.7)
+        np.testing.assert_allclose(back(1.0)[0], f(0.7 + 1e-200j).imag / 1e-200, rtol=1e-12)
+        definitions = program.executable.reverse_terms.definitions.values()
+        return sum(len(t.items) for d in definitions for t in terms_in(d.body) if isinstance(t, LTuple))
+
+    assert 0 < parts(24) < 5 * parts(12)
+
+
+def terms_in(term):
+    """A term and all terms in it."""
+    pending = [term]
+    while pending:
+        one = pending.pop()
+        yield one
+        pending += [inner for inner, _ in children(one)]
