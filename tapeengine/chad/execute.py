@@ -22,7 +22,7 @@ from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
 from .blocks import Blocks, columns, products, rows
 from .close import close
-from .convert import PLAIN, Converter, of_plain
+from .convert import PLAIN, Converter, of_plain, refuse_none
 from .depth import with_room
 from .fusion import fused
 from .linear import Sparse
@@ -384,11 +384,8 @@ class Executable:
 
         def converted(cotangent: Any) -> tuple[Any, ...]:
             inside = self.converter.inward(of, value, PLAIN)
-            try:
-                cotangent = of_plain(value, cotangent, keeps_integers=True)  # in the place of None for an integer
-            except Exception as error:  # of another structure, which is refused
-                pass_on(error)
             given = self.converter.cotangent_in(of, cotangent, inside, "value")
+            refuse_none(value, cotangent, "value")
             linear = Sparse(self.closed.types)
             made = self.converter.cotangent_out(of, given, inside, value, linear)
             found: tuple[Any, ...] = back(of_plain(value, made))
