@@ -301,12 +301,12 @@ class Converter:
 
 
 def refuse_none(value: Any, cotangent: Any, path: Path) -> None:
-    """Refuse None as the cotangent of a real number, as dual numbers do."""
-    if isinstance(value, float | numpy.floating) or getattr(getattr(value, "dtype", None), "kind", "") == "f":
-        if cotangent is None:
-            raise CotangentError(f"{shown(path)} is None, and the value has a derivative: give 0.0")
-    elif isinstance(value, list | tuple):
-        for k, x in enumerate(value if cotangent is None or len(value) == len(cotangent) else ()):
+    """Refuse None as the cotangent of a real number, as dual numbers do; the cotangent fits the value otherwise."""
+    is_array = isinstance(value, numpy.ndarray)
+    if cotangent is None and (isinstance(value, float | numpy.floating) or (is_array and value.dtype.kind == "f")):
+        raise CotangentError(f"{shown(path)} is None, and the value has a derivative: give 0.0")
+    if isinstance(value, list | tuple) or (is_array and isinstance(cotangent, list | tuple)):
+        for k, x in enumerate(value):
             refuse_none(x, None if cotangent is None else cotangent[k], (path, f"[{k}]"))
     elif dataclasses.is_dataclass(value):
         for n in value.__dataclass_fields__:
