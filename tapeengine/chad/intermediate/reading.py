@@ -48,9 +48,7 @@ class Reader(Writer):
         super().__init__(program)
         self.file = file
         self.latest: tuple[object, ...] = ()
-        self.added: set[str] = set()
-        self.stepped: set[str] = set()
-        self.assigned: Counter[str] = Counter()
+        self.copied: dict[str, F.Var] = {}
         self.inline: dict[str, tuple[str, int]] = {}
         self.rules: dict[Any, str] = {}
         self.once: set[str] = set()
@@ -71,27 +69,39 @@ class Reader(Writer):
         """Write a function."""
         self.inline, self.shown, self.latest = {}, {}, ()
         self.free = Names({*RESERVED, *map(name, self.program.functions)})
-        used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, F.Var))
-        self.changed, self.added, self.stepped, self.assigned = set(), set(), set(), Counter()
-        for s, _ in walk(f.body):
-            self.assigned.update(v.name for v in outs(s) if isinstance(s, F.Assign))
-            used.update(x.name for x in reads(s) if isinstance(x, F.Var))
-            self.changed |= {v.name for v in changes(s)}
-            self.added |= {s.out.name} if isinstance(s, F.Add) else set()
-            self.stepped |= {v.name for v, _ in s.carried} if isinstance(s, F.For | F.While) else set()
+        every = [s for s, _ in walk(f.body)]
+        self.changed = {v.name for s in every for v in (*changes(s), *([s.out] if isinstance(s, F.Add) else ()))}
+        self.copied = copies(every)
+        used = Counter(x.name for x in map(self.original, f.results) if isinstance(x, F.Var))
+        for s in every:
+            read = reads(self.without_copies(s))
+            used.update(x.name for x in map(self.original, read) if isinstance(x, F.Var))
         passed = [v for k in (f.kept, f.recalled) if k is not None for v in k.fields]
-        passed += [v for s, _ in walk(f.body) for v in (*keeps(s), *recalls(s))]
-        kept = {v.name for v in passed}
+        passed += [v for s in every for v in (*keeps(s), *recalls(s))]
+        kept = {self.original(v).name for v in passed}  # type: ignore[union-attr]
         self.once = {n for n, count in used.items() if count == 1 and n not in kept}
         super().function(f)
 
+    def original(self, x: F.Operand) -> F.Operand:
+        """Give the variable of which another is a copy."""
+        while isinstance(x, F.Var) and x.name in self.copied:
+            x = self.copied[x.name]
+        return x
+
+    def without_copies(self, s: F.Statement) -> F.Statement:
+        """Give a statement without the assignments of copies."""
+        if not isinstance(s, F.Assign):
+            return s
+        pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v.name not in self.copied]
+        return F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))
+
     def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements; a value that is used once, in this block, is written at its use."""
-        here = {x.name for s in statements for x in self.direct(s) if isinstance(x, F.Var)}
+        here = {x.name for s in statements for x in map(self.original, self.direct(s)) if isinstance(x, F.Var)}
         assigned = {v.name for s in statements if isinstance(s, F.Assign) for v in s.outs}
-        for s in statements:
+        for s in map(self.without_copies, statements):
             start = len(self.lines)
-            if not self.moves(s, here, assigned):
+            if not (s == F.Assign((), ()) or self.moves(s, here, assigned)):
                 super().block([s])
             if len(self.lines) > start and not isinstance(s, F.Flow):
                 self.lines[start] += self.comment(s)
@@ -110,26 +120,14 @@ class Reader(Writer):
 
     def moves(self, s: F.Statement, here: set[str], assigned: set[str]) -> bool:
         """Delay a statement whose value is used once in its block, so that it becomes part of an expression."""
-        if isinstance(s, F.Assign):
-            return self.copies(s)
         if not isinstance(s, F.Compute | F.Load | F.Size) or s.out.name not in self.once or s.out.name not in here:
             return False
-        if any(isinstance(x, F.Var) and (x.name in self.changed | self.added | assigned) for x in reads(s)):
+        if any(isinstance(x, F.Var) and x.name in self.changed | assigned for x in map(self.original, reads(s))):
             return False
         text, binds = self.expression(s)
         if len(text) > LONGEST:
             return False
         self.inline[s.out.name] = text, binds
-        return True
-
-    def copies(self, s: F.Assign) -> bool:
-        """Write the variables themselves in place of copies of which neither changes while the other is used."""
-        for out, x in zip(s.outs, s.values, strict=True):
-            if out.name in self.stepped or not isinstance(x, F.Var) or x.name in self.inline:
-                return False
-            if any(self.assigned[n] > 1 or n in self.added for n in (out.name, x.name)):
-                return False
-        self.inline.update({v.name: (self.operand(x), ATOM) for v, x in zip(s.outs, s.values, strict=True)})
         return True
 
     def expression(self, s: F.Compute | F.Load | F.Size) -> tuple[str, int]:
@@ -146,10 +144,12 @@ class Reader(Writer):
 
     def operand(self, x: F.Operand) -> str:
         """Write an operand."""
+        x = self.original(x)
         return self.inline[x.name][0] if isinstance(x, F.Var) and x.name in self.inline else super().operand(x)
 
     def tight(self, x: F.Operand, level: int = ATOM) -> str:
         """Write an operand, in parentheses if its precedence is lower than `level`."""
+        x = self.original(x)
         if isinstance(x, F.Var) and x.name in self.inline:
             text, binds = self.inline[x.name]
             return text if binds >= level else f"({text})"
@@ -173,6 +173,19 @@ class Reader(Writer):
             self.rule_names[key] = given
             self.rules[given] = f"{given} = registered({made})"
         return self.rule_names[key]
+
+
+def copies(statements: Sequence[F.Statement]) -> dict[str, F.Var]:
+    """Map variables to those of which they are copies, where neither changes while the other is used."""
+    made = [(v, x) for s in statements if isinstance(s, F.Assign) for v, x in zip(s.outs, s.values, strict=True)]
+    stepped = {v.name for s in statements if isinstance(s, F.For | F.While) for v, _ in s.carried}
+    again = {n for n, count in Counter(v.name for v, _ in made).items() if count > 1}
+    again |= {s.out.name for s in statements if isinstance(s, F.Add)}
+    return {
+        v.name: x
+        for v, x in made
+        if isinstance(x, F.Var) and v.name not in stepped and not again.intersection((v.name, x.name))
+    }
 
 
 def grouped(group: F.Group) -> str:
