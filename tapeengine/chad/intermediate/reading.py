@@ -6,11 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..traverse import Names
 from . import statements as F
-from .analysis import changes, keeps, outs, reads, recalls, walk
+from .analysis import changes, keeps, outs, reads, recalls, renamed, walk, with_blocks
 from .operations import ATOM, FUNCTIONS, Scalar
 from .text import RESERVED, Writer, name
 
@@ -22,7 +23,7 @@ def readable(program: F.Program, about: str = "", file: str = "") -> str:
     """Write a program as Python that runs when it is pasted; comments give the lines of the file that it comes from."""
     writer = Reader(program, file)
     for function in program.functions.values():
-        writer.function(function)
+        writer.function(without_copies(function))
     body = "\n".join(writer.lines).rstrip().replace("\n\n", "\n\n\n") + "\n"
     head = [f"# {about}"] if about else []
     return "\n".join([*head, *imports(body, writer.rules), *writer.rules.values(), "", "", body]).lstrip("\n")
@@ -48,7 +49,6 @@ class Reader(Writer):
         super().__init__(program)
         self.file = file
         self.latest: tuple[object, ...] = ()
-        self.copied: dict[str, F.Var] = {}
         self.inline: dict[str, tuple[str, int]] = {}
         self.rules: dict[Any, str] = {}
         self.once: set[str] = set()
@@ -61,47 +61,32 @@ class Reader(Writer):
         """Give a variable a name that is free in its function; frames are passed by position, so names may differ."""
         if x.name not in self.shown:
             label = self.program.names.get(x.name)
-            short = label.shown if label else x.name.rstrip("0123456789_") or "v"
-            self.shown[x.name] = self.free(name(short))
+            self.shown[x.name] = self.free(name(label.shown if label else x.name.rstrip("0123456789_") or "v"))
         return self.shown[x.name]
 
     def function(self, f: F.Function) -> None:
         """Write a function."""
         self.inline, self.shown, self.latest = {}, {}, ()
         self.free = Names({*RESERVED, *map(name, self.program.functions)})
-        every = [s for s, _ in walk(f.body)]
-        self.changed = {v.name for s in every for v in (*changes(s), *([s.out] if isinstance(s, F.Add) else ()))}
-        self.copied = copies(every)
-        used = Counter(x.name for x in map(self.original, f.results) if isinstance(x, F.Var))
-        for s in every:
-            read = reads(self.without_copies(s))
-            used.update(x.name for x in map(self.original, read) if isinstance(x, F.Var))
+        used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, F.Var))
+        self.changed = set()
+        for s, _ in walk(f.body):
+            used.update(x.name for x in reads(s) if isinstance(x, F.Var))
+            self.changed |= {v.name for v in changes(s)}
+            self.changed |= {v.name for v in outs(s)} if isinstance(s, F.Add) else set()
         passed = [v for k in (f.kept, f.recalled) if k is not None for v in k.fields]
-        passed += [v for s in every for v in (*keeps(s), *recalls(s))]
-        kept = {self.original(v).name for v in passed}  # type: ignore[union-attr]
+        passed += [v for s, _ in walk(f.body) for v in (*keeps(s), *recalls(s))]
+        kept = {v.name for v in passed}
         self.once = {n for n, count in used.items() if count == 1 and n not in kept}
         super().function(f)
 
-    def original(self, x: F.Operand) -> F.Operand:
-        """Give the variable of which another is a copy."""
-        while isinstance(x, F.Var) and x.name in self.copied:
-            x = self.copied[x.name]
-        return x
-
-    def without_copies(self, s: F.Statement) -> F.Statement:
-        """Give a statement without the assignments of copies."""
-        if not isinstance(s, F.Assign):
-            return s
-        pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v.name not in self.copied]
-        return F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))
-
     def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements; a value that is used once, in this block, is written at its use."""
-        here = {x.name for s in statements for x in map(self.original, self.direct(s)) if isinstance(x, F.Var)}
+        here = {x.name for s in statements for x in self.direct(s) if isinstance(x, F.Var)}
         assigned = {v.name for s in statements if isinstance(s, F.Assign) for v in s.outs}
-        for s in map(self.without_copies, statements):
+        for s in statements:
             start = len(self.lines)
-            if not (s == F.Assign((), ()) or self.moves(s, here, assigned)):
+            if not self.moves(s, here, assigned):
                 super().block([s])
             if len(self.lines) > start and not isinstance(s, F.Flow):
                 self.lines[start] += self.comment(s)
@@ -122,7 +107,7 @@ class Reader(Writer):
         """Delay a statement whose value is used once in its block, so that it becomes part of an expression."""
         if not isinstance(s, F.Compute | F.Load | F.Size) or s.out.name not in self.once or s.out.name not in here:
             return False
-        if any(isinstance(x, F.Var) and x.name in self.changed | assigned for x in map(self.original, reads(s))):
+        if any(isinstance(x, F.Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
             return False
         text, binds = self.expression(s)
         if len(text) > LONGEST:
@@ -144,12 +129,10 @@ class Reader(Writer):
 
     def operand(self, x: F.Operand) -> str:
         """Write an operand."""
-        x = self.original(x)
         return self.inline[x.name][0] if isinstance(x, F.Var) and x.name in self.inline else super().operand(x)
 
     def tight(self, x: F.Operand, level: int = ATOM) -> str:
         """Write an operand, in parentheses if its precedence is lower than `level`."""
-        x = self.original(x)
         if isinstance(x, F.Var) and x.name in self.inline:
             text, binds = self.inline[x.name]
             return text if binds >= level else f"({text})"
@@ -175,17 +158,31 @@ class Reader(Writer):
         return self.rule_names[key]
 
 
-def copies(statements: Sequence[F.Statement]) -> dict[str, F.Var]:
-    """Map variables to those of which they are copies, where neither changes while the other is used."""
-    made = [(v, x) for s in statements if isinstance(s, F.Assign) for v, x in zip(s.outs, s.values, strict=True)]
-    stepped = {v.name for s in statements if isinstance(s, F.For | F.While) for v, _ in s.carried}
-    again = {n for n, count in Counter(v.name for v, _ in made).items() if count > 1}
-    again |= {s.out.name for s in statements if isinstance(s, F.Add)}
-    return {
-        v.name: x
-        for v, x in made
-        if isinstance(x, F.Var) and v.name not in stepped and not again.intersection((v.name, x.name))
-    }
+def without_copies(function: F.Function) -> F.Function:
+    """Put variables in the place of their copies, where neither changes while the other is used."""
+    every = [s for s, _ in walk(function.body)]
+    made = [(v, x) for s in every if isinstance(s, F.Assign) for v, x in zip(s.outs, s.values, strict=True)]
+    often = {n for n, count in Counter(v.name for v, _ in made).items() if count > 1}
+    often |= {s.out.name for s in every if isinstance(s, F.Add)}
+    stepped = {v.name for s in every if isinstance(s, F.For | F.While) for v, _ in s.carried}
+    copied: dict[str, F.Operand] = {}
+    for v, x in made:
+        if isinstance(x, F.Var) and v.name not in stepped and not often & {v.name, x.name}:
+            copied[v.name] = copied.get(x.name, x)
+    found: F.Function = renamed(function, copied)
+    return replace(found, body=needed_assignments(found.body))
+
+
+def needed_assignments(statements: list[F.Statement]) -> list[F.Statement]:
+    """Leave out assignments of variables to themselves."""
+    found: list[F.Statement] = []
+    for s in statements:
+        if isinstance(s, F.Assign):
+            pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v != x]
+            found += [F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
+        else:
+            found.append(with_blocks(s, needed_assignments))
+    return found
 
 
 def grouped(group: F.Group) -> str:

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ...intermediate.analysis import outs, reads, walk
+from ...intermediate.analysis import outs, reads, renamed, walk
 from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
 from .helpers import Helpers
-from .recompute import renamed
 
 #: The number of steps at once: a power of two.
 BLOCK = 64
