@@ -96,9 +96,8 @@ class Converter:
         if of in (FLOAT, Array(FLOAT)) and self.fits(of, value):
             return value
         inside = self.inward(of, primal, path)
-        linear = Sparse(self.types)
-        found = linear.zero(cotangent(of)) if value is None else self.cotangent_in(of, value, inside, path)
-        return self.cotangent_out(of, found, inside, primal, linear)
+        found = self.cotangent_in(of, value, inside, path)
+        return self.cotangent_out(of, found, inside, primal, Sparse(self.types))
 
     def fits(self, of: Type, value: Any) -> bool:
         """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
@@ -215,7 +214,7 @@ class Converter:
         return made
 
     def cotangent_in(self, of: Type, value: Any, primal: Any, path: Path) -> Any:
-        """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is that of what is discrete.
+        """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is zero.
 
         Raises
         ------
@@ -224,6 +223,8 @@ class Converter:
         """
         match of:
             case Float():
+                if value is None:
+                    return 0.0
                 if isinstance(value, int | float | numpy.floating | numpy.integer | numpy.bool_):
                     return float(value)
                 if isinstance(value, numpy.ndarray) and value.shape == ():
@@ -234,10 +235,12 @@ class Converter:
                 return self._product_cotangent(of, value, primal, path)
             case Sum() | Named():
                 options = of.options if isinstance(of, Sum) else self.types[of.name].options
+                if value is None:
+                    return None
                 payload = self.cotangent_in(options[primal.option], value, primal.payload, path)
                 return Tagged(primal.option, payload)
             case Array(element):
-                if value is None and is_discrete(of):
+                if value is None:
                     return None
                 if not isinstance(value, numpy.ndarray | list | tuple) or len(value) != len(primal):
                     raise CotangentError(f"{shown(path)} does not have the {len(primal)} elements of its primal")
@@ -250,7 +253,7 @@ class Converter:
     def _product_cotangent(self, of: Product, value: Any, primal: Any, path: Path) -> Any:
         if of == UNIT:
             return ()
-        if value is None and is_discrete(of):
+        if value is None:
             return None
         parts = parts_in(of, value)
         if parts is None:
@@ -299,6 +302,19 @@ class Converter:
         if isinstance(like, numpy.ndarray):
             return numpy.array(made, dtype=numpy.float64).reshape(like.shape)
         return numpy.array(made, dtype=numpy.float64) if len({numpy.shape(m) for m in made}) <= 1 else made
+
+
+def refuse_none(value: Any, cotangent: Any, path: Path) -> None:
+    """Refuse None as the cotangent of a real number, as dual numbers do; the cotangent fits the value otherwise."""
+    is_array = isinstance(value, numpy.ndarray)
+    if cotangent is None and (isinstance(value, float | numpy.floating) or (is_array and value.dtype.kind == "f")):
+        raise CotangentError(f"{shown(path)} is None, and the value has a derivative: give 0.0")
+    if isinstance(value, list | tuple) or (is_array and isinstance(cotangent, list | tuple)):
+        for k, x in enumerate(value):
+            refuse_none(x, None if cotangent is None else cotangent[k], (path, f"[{k}]"))
+    elif dataclasses.is_dataclass(value):
+        for n in value.__dataclass_fields__:
+            refuse_none(field_of(value, n), None if cotangent is None else field_of(cotangent, n), (path, f".{n}"))
 
 
 def shaped_like(made: Any, value: Any) -> Any:

@@ -137,12 +137,12 @@ class Writer:
             case S.Lambda():
                 self.function(self.bind(var), bound)
             case _:
-                value = self.value(bound, var.name)
+                value = self.value(bound)
                 name = self.bind(var)
                 if value != name:
                     self.emit(f"{name} = {value}")
 
-    def value(self, term: Term, hint: str = "r") -> str:
+    def value(self, term: Term) -> str:
         """Write the statements that a term needs, and return the expression of its value."""
         match term:
             case S.Lambda():

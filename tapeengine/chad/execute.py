@@ -23,7 +23,7 @@ from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
 from .blocks import Blocks, columns, products, rows
 from .close import close
-from .convert import PLAIN, Converter, of_plain
+from .convert import PLAIN, Converter, of_plain, refuse_none
 from .depth import with_room
 from .fusion import fused
 from .linear import Sparse
@@ -434,11 +434,8 @@ class Executable:
             )
         of = self.definition.result
         inside = self.converter.inward(of, value, PLAIN)
-        try:
-            cotangent = of_plain(value, cotangent, keeps_integers=True)  # in the place of None for an integer
-        except Exception as error:  # of another structure, which is refused
-            pass_on(error)
         given = self.converter.cotangent_in(of, cotangent, inside, "value")
+        refuse_none(value, cotangent, "value")
         made = self.converter.cotangent_out(of, given, inside, value, Sparse(self.closed.types))
         found: tuple[Any, ...] = back(of_plain(value, made))
         return found

@@ -12,7 +12,7 @@ from .._core.arrays.calls import as_python
 from .._core.programs.callables import own_derivative
 from .._core.scalars.scalar import Dual
 from .._core.sweeps import linear
-from .._core.sweeps.inspection import is_recorded
+from .._core.sweeps.linear import is_recorded
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, pass_on
 from ..sparse.hint import hint_at_sparse

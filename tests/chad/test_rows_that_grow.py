@@ -57,6 +57,9 @@ def test_random_programs(seed):
         ("other = [x]\n    rows = [other, [x]]", "no rows of its own"),
         ("rows = [[x]] * 2\n    other = [x]", "no rows of its own"),
         ("rows = {0: [x]}\n    other = [x]", "no rows of its own"),
+        ("rows = [[x], [x]]\n    rows[1].append(x, x)\n    other = [x]", "value of this call is not used"),
+        ("rows = [[x], [x]]\n    rows[1].append(*[x])\n    other = [x]", "value of this call is not used"),
+        ("rows = [(x, x), (x, x)]\n    other = [x]", "list"),
     ],
 )
 def test_rows_with_another_name_are_refused(before, message):

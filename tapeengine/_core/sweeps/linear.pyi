@@ -1,9 +1,10 @@
 from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy
+
 from tapeengine._core.sweeps.trace import Backpropagator
 from tapeengine._core.tape.tape import Tape
-from typing import Any
-from typing import Any, NamedTuple
-import numpy
 
 def jvp(back: Backpropagator, tangents: tuple[Any, ...]) -> Any: ...
 def hessian_product(

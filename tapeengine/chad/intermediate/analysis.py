@@ -44,6 +44,25 @@ def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Sta
     return s
 
 
+def renamed(x: Any, names: Mapping[str, F.Operand]) -> Any:
+    """Give a function, a statement, or a part of one, with other variables.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import REAL
+    >>> a, b = F.Var("a", REAL), F.Var("b", REAL)
+    >>> renamed(F.Add(a, a), {"a": b})
+    Add(out=Var(name='b', type=Scalar(name='real')), value=Var(name='b', type=Scalar(name='real')))
+    """
+    if isinstance(x, F.Var):
+        return names.get(x.name, x)
+    if isinstance(x, list | tuple):
+        return type(x)(renamed(y, names) for y in x)
+    if isinstance(x, F.Kept) or (hasattr(x, "__dataclass_params__") and not x.__dataclass_params__.frozen):
+        return replace(x, **{f.name: renamed(getattr(x, f.name), names) for f in fields(x)})
+    return x
+
+
 def flatten(statements: list[F.Statement]) -> None:
     """Remove marked places."""
     found: list[F.Statement] = []

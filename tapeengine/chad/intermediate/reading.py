@@ -6,11 +6,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..traverse import Names
 from . import statements as F
-from .analysis import changes, keeps, outs, reads, recalls, walk
+from .analysis import changes, keeps, outs, reads, recalls, renamed, walk, with_blocks
 from .operations import ATOM, FUNCTIONS, Scalar
 from .text import RESERVED, Writer, name
 
@@ -22,7 +23,7 @@ def readable(program: F.Program, about: str = "", file: str = "") -> str:
     """Write a program as Python that runs when it is pasted; comments give the lines of the file that it comes from."""
     writer = Reader(program, file)
     for function in program.functions.values():
-        writer.function(function)
+        writer.function(without_copies(function))
     body = "\n".join(writer.lines).rstrip().replace("\n\n", "\n\n\n") + "\n"
     head = [f"# {about}"] if about else []
     return "\n".join([*head, *imports(body, writer.rules), *writer.rules.values(), "", "", body]).lstrip("\n")
@@ -48,9 +49,6 @@ class Reader(Writer):
         super().__init__(program)
         self.file = file
         self.latest: tuple[object, ...] = ()
-        self.added: set[str] = set()
-        self.stepped: set[str] = set()
-        self.assigned: Counter[str] = Counter()
         self.inline: dict[str, tuple[str, int]] = {}
         self.rules: dict[Any, str] = {}
         self.once: set[str] = set()
@@ -63,8 +61,7 @@ class Reader(Writer):
         """Give a variable a name that is free in its function; frames are passed by position, so names may differ."""
         if x.name not in self.shown:
             label = self.program.names.get(x.name)
-            short = label.shown if label else x.name.rstrip("0123456789_") or "v"
-            self.shown[x.name] = self.free(name(short))
+            self.shown[x.name] = self.free(name(label.shown if label else x.name.rstrip("0123456789_") or "v"))
         return self.shown[x.name]
 
     def function(self, f: F.Function) -> None:
@@ -72,13 +69,11 @@ class Reader(Writer):
         self.inline, self.shown, self.latest = {}, {}, ()
         self.free = Names({*RESERVED, *map(name, self.program.functions)})
         used: Counter[str] = Counter(x.name for x in f.results if isinstance(x, F.Var))
-        self.changed, self.added, self.stepped, self.assigned = set(), set(), set(), Counter()
+        self.changed = set()
         for s, _ in walk(f.body):
-            self.assigned.update(v.name for v in outs(s) if isinstance(s, F.Assign))
             used.update(x.name for x in reads(s) if isinstance(x, F.Var))
             self.changed |= {v.name for v in changes(s)}
-            self.added |= {s.out.name} if isinstance(s, F.Add) else set()
-            self.stepped |= {v.name for v, _ in s.carried} if isinstance(s, F.For | F.While) else set()
+            self.changed |= {v.name for v in outs(s)} if isinstance(s, F.Add) else set()
         passed = [v for k in (f.kept, f.recalled) if k is not None for v in k.fields]
         passed += [v for s, _ in walk(f.body) for v in (*keeps(s), *recalls(s))]
         kept = {v.name for v in passed}
@@ -110,26 +105,14 @@ class Reader(Writer):
 
     def moves(self, s: F.Statement, here: set[str], assigned: set[str]) -> bool:
         """Delay a statement whose value is used once in its block, so that it becomes part of an expression."""
-        if isinstance(s, F.Assign):
-            return self.copies(s)
         if not isinstance(s, F.Compute | F.Load | F.Size) or s.out.name not in self.once or s.out.name not in here:
             return False
-        if any(isinstance(x, F.Var) and (x.name in self.changed | self.added | assigned) for x in reads(s)):
+        if any(isinstance(x, F.Var) and (x.name in self.changed or x.name in assigned) for x in reads(s)):
             return False
         text, binds = self.expression(s)
         if len(text) > LONGEST:
             return False
         self.inline[s.out.name] = text, binds
-        return True
-
-    def copies(self, s: F.Assign) -> bool:
-        """Write the variables themselves in place of copies of which neither changes while the other is used."""
-        for out, x in zip(s.outs, s.values, strict=True):
-            if out.name in self.stepped or not isinstance(x, F.Var) or x.name in self.inline:
-                return False
-            if any(self.assigned[n] > 1 or n in self.added for n in (out.name, x.name)):
-                return False
-        self.inline.update({v.name: (self.operand(x), ATOM) for v, x in zip(s.outs, s.values, strict=True)})
         return True
 
     def expression(self, s: F.Compute | F.Load | F.Size) -> tuple[str, int]:
@@ -173,6 +156,33 @@ class Reader(Writer):
             self.rule_names[key] = given
             self.rules[given] = f"{given} = registered({made})"
         return self.rule_names[key]
+
+
+def without_copies(function: F.Function) -> F.Function:
+    """Put variables in the place of their copies, where neither changes while the other is used."""
+    every = [s for s, _ in walk(function.body)]
+    made = [(v, x) for s in every if isinstance(s, F.Assign) for v, x in zip(s.outs, s.values, strict=True)]
+    often = {n for n, count in Counter(v.name for v, _ in made).items() if count > 1}
+    often |= {s.out.name for s in every if isinstance(s, F.Add)}
+    stepped = {v.name for s in every if isinstance(s, F.For | F.While) for v, _ in s.carried}
+    copied: dict[str, F.Operand] = {}
+    for v, x in made:
+        if isinstance(x, F.Var) and v.name not in stepped and not often & {v.name, x.name}:
+            copied[v.name] = copied.get(x.name, x)
+    found: F.Function = renamed(function, copied)
+    return replace(found, body=needed_assignments(found.body))
+
+
+def needed_assignments(statements: list[F.Statement]) -> list[F.Statement]:
+    """Leave out assignments of variables to themselves."""
+    found: list[F.Statement] = []
+    for s in statements:
+        if isinstance(s, F.Assign):
+            pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v != x]
+            found += [F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
+        else:
+            found.append(with_blocks(s, needed_assignments))
+    return found
 
 
 def grouped(group: F.Group) -> str:

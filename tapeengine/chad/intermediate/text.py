@@ -99,13 +99,13 @@ class Writer:
         for s in statements:
             WRITE[type(s)](self, s)
 
-    def inner(self, statements: Sequence[F.Statement], *after: Callable[[], str]) -> None:
-        """Write the statements of a loop or a branch, and lines that use what these assign."""
+    def inner(self, statements: Sequence[F.Statement], *after: str) -> None:
+        """Write the statements of a loop or a branch."""
         self.depth += 1
         start = len(self.lines)
         self.block(statements)
-        for write in after:
-            if text := write():
+        for text in after:
+            if text:
                 self.line(text)
         if len(self.lines) == start:
             self.line("pass")
@@ -258,7 +258,7 @@ def for_(w: Writer, s: F.For) -> None:
         if k.fields:
             w.line(f"{w.tuple(k.fields)} = {w.named(k.frames)}[{w.named(s.index)}]")
     w.depth -= 1
-    w.inner(s.body, lambda: w.keep(s.kept), lambda: w.carried(s))
+    w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
 @entry
@@ -266,8 +266,8 @@ def while_(w: Writer, s: F.While) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
     w.line("while True:")
-    w.inner([*s.test], lambda: f"if not {w.tight(s.condition)}: break")
-    w.inner(s.body, lambda: w.keep(s.kept), lambda: w.carried(s))
+    w.inner([*s.test], f"if not {w.tight(s.condition)}: break")
+    w.inner(s.body, w.keep(s.kept), w.carried(s))
 
 
 @entry
@@ -279,12 +279,8 @@ def if_(w: Writer, s: F.If) -> None:
             if pair[k].fields:
                 w.line(f"{w.tuple(pair[k].fields)} = {w.named(pair[k].frames)}")
         w.depth -= 1
-        w.inner(block, lambda k=k: taken(w, s, k))  # type: ignore[misc]
-
-
-def taken(w: Writer, s: F.If, k: int) -> str:
-    """Write the statement that keeps the frame of a branch."""
-    return "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
+        kept = "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
+        w.inner(block, kept)
 
 
 @entry

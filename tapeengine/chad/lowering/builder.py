@@ -54,19 +54,15 @@ class Builder:
 
     def label(self, value: V.Value, name: str, of: Any = None) -> None:
         """Give the variables of a value a name of the source, if they have none."""
-        if not isinstance(name, Name):
-            return
         match value:
-            case F.Var(known) | V.Part(F.Var(known)):
+            case F.Var(known) | V.Part(F.Var(known)) if isinstance(name, Name):
                 self.labels.setdefault(known, name)
             case V.Rows(_, element):
                 self.label(element, name, getattr(of, "element", None))
-            case V.Tup(items):
-                types = getattr(of, "items", ()) or (None,) * len(items)
-                parts: list[str] = [Name(p, name.place) for p in name.parts] or [name] * len(items)
-                if tangent_type(of):
-                    parts = [name, derivative_name(name)]
-                for part, x, t in zip(parts, items, types, strict=False):
+            case V.Tup(items) if isinstance(name, Name):
+                parts = [name, derivative_name(name)] if tangent_type(of) else [Name(p, name.place) for p in name.parts]
+                types = getattr(of, "items", (None,) * len(items))
+                for part, x, t in zip(parts or [name] * len(items), items, types, strict=False):
                     self.label(x, part, t)
 
     def add(self, statement: F.Statement) -> None:

@@ -26,9 +26,8 @@ from .state import Parser
 
 #: What to write instead of local functions that call one another.
 ADVICE = "make each a function of the module, or a te.program, with the type of its result: def f(n, x) -> float"
-
-#: How often the text of a function may be read within itself, for functions that are values with other captures.
-NESTED = 20
+#: How many functions may be read within one another.
+NESTED = 100
 
 
 def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
@@ -133,7 +132,7 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     """Parse a local function with the bindings of an environment."""
     node = local.node
     reading = node, types, tuple(getattr(env.get(n), "type", None) for n in local.captured)
-    if reading in p.open or sum(other[0] is node for other in p.open) > NESTED:
+    if reading in p.open or len(p.open) > NESTED:
         p.error(node, f"{original(local.name)} calls itself by way of another local function", ADVICE)
     args = parameters(node.args)
     params = tuple(p.named(a.arg, t) for a, t in zip(args, types, strict=True))

@@ -151,10 +151,11 @@ class Plain(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Write ``rows[i].append(x)`` as ``rows[i] = rows[i] + [x]``, where nothing else may hold the row."""
         match node.value:
-            case ast.Call(func=ast.Attribute(value=ast.Subscript(value=ast.Name(), slice=i) as row, attr="append")):
-                if not isinstance(i, ast.Slice | ast.Tuple) and not any(isinstance(n, ast.Call) for n in ast.walk(i)):
-                    place, item = ast.unparse(row), ", ".join(map(ast.unparse, node.value.args))
-                    made: Any = placed(ast.parse(f"{place} = {place} + [{item}]").body[0], node)
+            case ast.Call(ast.Attribute(ast.Subscript(ast.Name(), i) as row, "append"), [item], []):
+                several = any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in ast.walk(i))
+                if not several and not isinstance(item, ast.Starred):
+                    place = ast.unparse(row)
+                    made: Any = placed(ast.parse(f"{place} = {place} + [{ast.unparse(item)}]").body[0], node)
                     made.targets[0].is_longer_row = True
                     return self.visit_Assign(made)
         return self.of_value(node)

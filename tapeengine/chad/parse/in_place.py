@@ -46,7 +46,7 @@ from .ownership import changed_in
 from .partial import held_type, with_mask, with_slice
 from .parts import replaced, with_parts
 from .raising import failing
-from .rectangles import indices
+from .rectangles import indices, reason
 from .state import UNDECIDED, Decided, Parser
 from .subscripts import by_items, is_index
 from .whole import appended
@@ -85,7 +85,7 @@ def element(
 
     `value` maps the replaced element to the element.
     """
-    if hasattr(node, "is_longer_row") and (why := p.holds_rows(name)):
+    if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
         p.error(node, f"a row of {name} gets longer here, and {why}", instead(node))
     if dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Name):
         own_or_refuse(p, node, name, node)

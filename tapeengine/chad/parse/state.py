@@ -83,7 +83,7 @@ from .own_fields import own_fields
 from .ownership import shared
 from .procedures import MARK, hand_back, hands_back, original_name
 from .raising import failing, is_read, may_be_none, unguarded
-from .rectangles import grids, reason, views
+from .rectangles import grids, views
 from .results import Outside
 from .scopes import original, separated
 from .single_axes import SingleAxes
@@ -547,11 +547,6 @@ class Parser:
         """Tell whether an expression makes an array, whatever the arguments are."""
         kind = self.kinds.of(node)
         return kind in (ARRAY, COMPUTED)
-
-    def holds_rows(self, name: str) -> str | None:
-        """Say what may hold a row of a list besides the list; None if nothing does, and rows may have any sizes."""
-        is_even = "another statement changes an element of a row" if self.is_grid(name) else None
-        return is_even or reason(self.tree, name, [name], self.is_copy, self.is_list)
 
     def is_module(self, node: ast.expr) -> bool:
         """Tell whether an expression is the name of a module."""

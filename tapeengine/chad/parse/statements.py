@@ -505,12 +505,9 @@ class Joining:
         for other in others:
             for pair in zip(first, other, strict=True):
                 self.p.no_bool_or_float(self.node, pair)
-            first = [self.joined(n, a, b) for n, a, b in zip(self.names, first, other, strict=True)]
+            known, each = self.p.declared, zip(self.names, first, other, strict=True)
+            first = [known[n] if a != b and n in known else self.p.unify(self.node, a, b) for n, a, b in each]
         return first
-
-    def joined(self, n: str, a: Type, b: Type) -> Type:
-        """Give a type for the values of a variable of two arms: the one that is declared for it."""
-        return self.p.declared[n] if a != b and n in self.p.declared else self.p.unify(self.node, a, b)
 
     def held(self, env: Env, i: int) -> dict[str, Any]:
         """Give the captures of the functions in a variable; None for those that an arm has bound."""

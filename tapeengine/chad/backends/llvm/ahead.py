@@ -14,13 +14,12 @@ from functools import partial
 from itertools import groupby
 from typing import TypeGuard
 
-from ...intermediate.analysis import outs, reads, walk
+from ...intermediate.analysis import outs, reads, renamed, walk
 from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
 from .helpers import Helpers
 from .operations import INLINE
-from .recompute import renamed
 
 #: The number of steps at once: a power of two.
 BLOCK = 64

@@ -15,7 +15,7 @@ from functools import partial
 from types import MappingProxyType
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import walk
+from ...intermediate.analysis import renamed, walk
 from ...tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
@@ -30,7 +30,7 @@ from .layout import in_memory, size_of, stride, words
 from .operations import INLINE, compute_abreast
 from .order import is_orderless
 from .quotients import Quotients
-from .recompute import Site, renamed
+from .recompute import Site
 from .writer import FRAME
 
 #: Bytes before the first column: the number of steps.

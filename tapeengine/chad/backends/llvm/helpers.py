@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import walk
+from ...intermediate.analysis import renamed, walk
 from ...intermediate.operations import REAL, Scalar
 from .interrupts import Counted
 from .layout import linear_fields, name_of, stride, words
-from .recompute import Site, renamed
+from .recompute import Site
 from .writer import ELEMENT, FRAME, REFER, Writer
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import blocks, changes, named, outs, walk, with_blocks
+from ...intermediate.analysis import blocks, changes, named, outs, renamed, walk, with_blocks
 from ...intermediate.operations import WHOLE, Scalar
 from .fuse import filled_by
 from .lifetimes import Lifetimes
@@ -27,25 +27,6 @@ CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imi
 
 #: The largest numbers of statements by which a real number, and an integer, is computed again. Integers are indices.
 NUMBERS, INDICES = 4, 16
-
-
-def renamed(x: Any, names: Mapping[str, F.Var]) -> Any:
-    """Give a statement, or a part of one, with other variables.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> a, b = F.Var("a", REAL), F.Var("b", REAL)
-    >>> renamed(F.Add(a, a), {"a": b})
-    Add(out=Var(name='b', type=Scalar(name='real')), value=Var(name='b', type=Scalar(name='real')))
-    """
-    if isinstance(x, F.Var):
-        return names.get(x.name, x)
-    if isinstance(x, list | tuple):
-        return type(x)(renamed(y, names) for y in x)
-    if isinstance(x, F.Statement | Site | F.Kept):
-        return replace(x, **{f.name: renamed(getattr(x, f.name), names) for f in fields(x)})
-    return x
 
 
 @dataclass

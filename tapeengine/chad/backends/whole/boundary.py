@@ -9,7 +9,7 @@ import numpy as np
 
 from ...._core.programs.native import floats_of
 from ....errors import UnsupportedError
-from ...convert import Converter, of_plain
+from ...convert import Converter, of_plain, refuse_none
 from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf
 from ...intermediate.statements import Type as FormType
@@ -99,6 +99,8 @@ class Boundary:
         leaves = [next(results) for _ in leaf_types(of, True)]
         inside = self.inside(of, iter(leaves))
         found = self.converter.cotangent_in(of, d, inside, name)
+        if name == "value":
+            refuse_none(self.outward(of, iter(leaves)), d, name)
         given = self.values.cotangent_like(of, found, inside, leaves)
         return [np.array(leaf, dtype=float) if isinstance(leaf, list) else leaf for leaf in given]
 

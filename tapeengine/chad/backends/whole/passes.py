@@ -357,7 +357,7 @@ class WholeTangent:
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent; None if the fallback must decide."""
         leaves = leaves_in(self.boundary, self.definition, primals)
-        if leaves is None or any(tangents[k] is None for k in self.places):
+        if leaves is None:
             return None
         given, rest = [], iter(leaves)
         for k, (p, t) in enumerate(zip(self.definition.params, tangents, strict=True)):
