@@ -1,11 +1,8 @@
 # Functions that the transforms' sweeps share.
-from tapeengine._core.sweeps.trace cimport Backpropagator, Seeds
 from libc.stdint cimport uint32_t
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Lifetimes, Rows, Tangents
 from tapeengine._core.tape.tape cimport Record, Tape
-
-cdef Seeds staged(Backpropagator back, tuple tangents, double *array)
 
 cdef class Single(Reverse):     # one tangent of a batch
     cdef int start(self, Tape tape) except -1
