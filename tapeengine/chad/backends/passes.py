@@ -166,6 +166,7 @@ def is_real(of: Type, types: Mapping[str, Sum], around: tuple[str, ...] = ()) ->
 
     Examples
     --------
+    >>> from tapeengine.chad.types import Int
     >>> is_real(Array(Float()), {}), is_real(Product((Float(), Int())), {})
     (True, False)
     """
