@@ -87,9 +87,7 @@ def test_what_is_not_a_number_is_as_in_python(bad):
 
 
 @needs_functions
-@pytest.mark.parametrize(
-    ("function", "width", "names"), [(tangents, 8, ("tanh",)), (tangents_of_rows, 4, ("tanh",))]
-)
+@pytest.mark.parametrize(("function", "width", "names"), [(tangents, 8, ("tanh",)), (tangents_of_rows, 4, ("tanh",))])
 def test_loops_call_the_functions_of_vectors(function, width, names, monkeypatch):
     """A loop in no other one calls those of eight numbers; others may have few steps."""
     fast = te.program(function, backend="native")
