@@ -32,9 +32,9 @@ WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNAL
 SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
 FEW = " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC + " -DCYTHON_VECTORCALL=0"
 COLD = " -DCYTHON_USE_".join([SHORT + FEW + " -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-FLAGS = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "accesses array boundary calls replay": SHORT}
-FLAGS |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS}
-LEVELS = {name: level for names, level in FLAGS.items() for name in names.split()}
+OF = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "accesses array boundary calls replay": SHORT}
+OF |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS, "storing": SHORT}
+LEVELS = {name: level for names, level in OF.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
 LINK = {"release": SMALL if sys.platform == "linux" else [], "tsan": TSAN}
