@@ -34,7 +34,7 @@ FEW = " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap
 COLD = " -DCYTHON_USE_".join([SHORT + FEW + " -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
 MODULES = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS}
 MODULES |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
-MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT}
+MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay storing": SHORT}
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")

@@ -34,8 +34,8 @@ class RecordedTask:
     def of(cls, engine: Engine, task: Task, values: list[Any]) -> tuple[Any, Pull, RecordedTask] | None:
         """Run a task on plain values; return its value, the map to their cotangents, and the recording.
 
-        None if it cannot be replayed: it has effects, or computes arrays, where the
-        tapes of forks, which are of second order, may round differently.
+        None if it cannot be replayed: it has effects, or computes arrays, where the tapes of forks, which are of second
+        order, may round differently.
         """
         value, back = trace.vjp(task, (values,), {}, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING)
         if task.has_effects:
