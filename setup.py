@@ -30,10 +30,10 @@ COPIES = "thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
 WITHOUT, WAYS = " -fno-".join(["", *COPIES]), ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os", *COPIES, *LONG * GCC]) + " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
-FEW = " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC + " -DCYTHON_VECTORCALL=0"
-COLD = " -DCYTHON_USE_".join([SHORT + FEW + " -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
+COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
+FEW = COLD + " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC
 OF = {"accumulation indexing interleave native tape": QUICK + WITHOUT, "accesses array boundary calls replay": SHORT}
-OF |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS, "storing": SHORT}
+OF |= {"blocks contractions elementwise machine second trace": LOOPS + WITHOUT, "scalar sweep": LOOPS, "storing": COLD}
 LEVELS = {name: level for names, level in OF.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 SMALL = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"]  # modules of C have no constructors
@@ -51,7 +51,7 @@ extensions = [
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK.get(mode, []) if os.name != "nt" else [],
     )
-    for path, level in [(path, LEVELS.get(path.stem, COLD)) for path in sorted(CORE.glob("*/*.pyx"))]
+    for path, level in [(path, LEVELS.get(path.stem, FEW)) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  # each mode has C files of its own
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)
