@@ -1,6 +1,6 @@
 """Save recordings in files: a documented, versioned format, without pickle and without code.
 
-A file consists of the line ``tapeengine staged program 1``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
+A file consists of the line ``tapeengine staged program 2``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
 which is one value. A value is a letter and its contents; lengths and counts are 8 bytes, the lowest first:
 
 | letter | value |
@@ -31,7 +31,7 @@ from . import plans as forms
 from .plans import DataError
 
 MAGIC = b"tapeengine staged program "
-VERSION = 1
+VERSION = 2
 #: The names of the opcodes, whose places in the table are the numbers in a file.
 OPCODES = " ".join(op.name for op in OPS)
 DIGEST = 32

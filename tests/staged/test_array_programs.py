@@ -485,3 +485,22 @@ def test_an_operation_that_may_raise_is_needed() -> None:
         staged(numpy.zeros((2, 2)), numpy.ones(2))
     with pytest.raises(ValueError, match=r"math domain error|positive"):
         staged(numpy.eye(2), numpy.full(2, -3.0))
+
+
+BINARY = [
+    f for f in vars(numpy).values() if isinstance(f, numpy.ufunc) and (f.nin, f.nout, f.signature) == (2, 1, None)
+]
+
+
+@pytest.mark.parametrize("ufunc", sorted(set(BINARY), key=lambda f: f.__name__), ids=lambda f: f.__name__)
+def test_a_replay_warns_of_what_the_program_warns_of(ufunc: Any) -> None:
+    """numpy deprecates some ways to call some functions, such as a third argument of maximum."""
+    staged = te.stage(lambda x, y: numpy.sum(ufunc(x, y) * x))
+    arguments = numpy.array([0.3, 1.7]), numpy.array([0.6, 0.2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            wanted = te.vjp(staged.__wrapped__, *arguments)[0]
+        except (TypeError, te.errors.TapeEngineError):  # of integers, or without a derivative
+            return
+        assert [bits(te.vjp(staged, *arguments)[0]) for _ in range(3)] == [bits(wanted)] * 3

@@ -100,8 +100,8 @@ def test_altered_truncated_and_newer_files_are_refused(tmp_path: Path) -> None:
             path.write_bytes(wrong)
             with pytest.raises(StagingError):
                 te.load_staged(path)
-    path.write_bytes(content.replace(b"program 1\n", b"program 2\n", 1))
-    with pytest.raises(StagingError, match="has the format 2, and this is 1"):
+    path.write_bytes(content.replace(b"program 2\n", b"program 3\n", 1))
+    with pytest.raises(StagingError, match="has the format 3, and this is 2"):
         te.load_staged(path)
 
 

@@ -610,7 +610,7 @@ cdef class Calling(Action):
         cdef PrimitiveRecord record
         operands = self.operands if self.plain else filled(self.operands, v)
         if self.into:
-            self.function(*operands, self.output)
+            self.function(*operands, **self.options)
         else:
             out = self.function(*operands, **self.options) if self.options else self.function(*operands)
             if not store(self.output, out, v):
@@ -713,6 +713,8 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
     step.output = placed_output(arena, noted.output, list(what[4]), register)
     step.into = (isinstance(primitive.primal, numpy.ufunc) and primitive.primal.nout == 1 and not step.options
                  and type(step.output) is array_class and len(step.operands) == primitive.primal.nin)
+    if step.into:
+        step.options = {"out": step.output}     # by name: some functions warn of a third argument
     record.primitive, record.narrow = primitive, noted.narrow
     record.output = noted.output if type(noted.output) is not int else register
     record.inputs = [

@@ -98,14 +98,18 @@ cdef bint is_numpy(object x) except -1:
     return not h.kinds & PYTHON_FLOATS or above("arrays.calls").counts_as_double(x)
 
 
+cdef inline int learn(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
+    return guard(h, kind, a, b, c) if traces.recordings < 2 else look_in_order(h, kind, a, b, c)
+
+
 cdef int look(Dual x, int kind, double c) except -1:
     """Record that the program learns something about x, if the trace is a recording."""
-    return look_in_order(head_of_dual(x), kind, x.id, 0, c)
+    return learn(head_of_dual(x), kind, x.id, 0, c)
 
 
 cdef int look_exactly(Dual x) except -1:
     """Record that the program learns the value of x."""
-    return look_in_order(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
+    return learn(head_of_dual(x), TE_EXACT, x.id, 0, x.v)
 
 
 cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double a, double b, double value) except 0:
@@ -190,12 +194,12 @@ cdef int look_compared(Dual x, object y, double b, int kind, bint holds) except 
     cdef Head *h = join(x, <Dual> y, &i, &j) if type(y) is Dual else head_of_dual(x)
     cdef int known = TE_LT_TRUE if kind == Py_LT or kind == Py_GT else TE_LE_TRUE
     if kind == Py_EQ or kind == Py_NE:
-        return look_in_order(h, TE_EQ_TRUE if holds == (kind == Py_EQ) else TE_EQ_FALSE, i, j, b)
+        return learn(h, TE_EQ_TRUE if holds == (kind == Py_EQ) else TE_EQ_FALSE, i, j, b)
     if not holds:
         known = TE_LT_FALSE if known == TE_LT_TRUE else TE_LE_FALSE
     if kind == Py_LT or kind == Py_LE:
-        return look_in_order(h, known, i, j, b)
-    return look_in_order(h, known, j, i, b)
+        return learn(h, known, i, j, b)
+    return learn(h, known, j, i, b)
 
 
 cdef uint32_t id_on(Head *h, Dual x) except 0:
