@@ -8,6 +8,7 @@ compared first.
 import argparse
 import dataclasses
 import json
+import math
 import os
 import pickle
 import subprocess
@@ -75,8 +76,11 @@ def ours(name: str, backend: str | None, args: tuple[Any, ...]) -> tuple[chad.Pr
 
 def improve(program: chad.Program) -> None:
     """Improve a program's code now, as happens after a long run."""
-    references = program.executable.references
-    for native in (program.native, program.many, None if references is None else references.native):
+    ways, others = program.executable.ways, program.executable.others
+    while others is not None and others.left < math.inf:
+        others.left = 0.0
+        others.ready()
+    for native in (ways.native, ways.many, None if others is None else others.native):
         if native is not None:
             native.promote()
 

@@ -172,7 +172,9 @@ class OwnDerivative:
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
-        found = self._back((cotangent, None) if self._has_aux else cotangent)
+        if self._has_aux:
+            cotangent = cotangent, form_of(self._engine.structures, self._value[1]).zeros()
+        found = self._back(cotangent)
         return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
