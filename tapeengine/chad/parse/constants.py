@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import ast
 import builtins
 import contextlib
@@ -284,7 +285,7 @@ def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
             pass
     if isinstance(value, ATOMS):
         return (kind, value), ()
-    if isinstance(value, numpy.ndarray) and value.dtype != object:
+    if isinstance(value, numpy.ndarray | numpy.generic) and value.dtype != object:
         return (kind, value.dtype.str, value.shape, value.tobytes()), ()
     if kind is functools.partial:
         return (kind, Same(value.func)), (value.args, value.keywords)
@@ -295,7 +296,7 @@ def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
     if isinstance(value, list | tuple | dict) or class_fields(kind):
         parts = parts_of(value)
         return (kind, len(parts)), parts
-    if hasattr(value, "tolist") and not isinstance(value, type):
+    if isinstance(value, numpy.ndarray | array.array | memoryview):
         return kind, (value.tolist(),)
     return Same(value), ()
 
