@@ -31,10 +31,9 @@ LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting
 ERRORS, WAYS = " -DCYTHON_FAST_THREAD_STATE=0", ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-FEW = COLD + " -fno-peephole2 -fno-optimize-sibling-calls -fno-ipa-sra -fno-shrink-wrap" * GCC
 MODULES = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS}
 MODULES |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
-MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT, "storing": COLD}
+MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT}
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")
@@ -51,7 +50,7 @@ extensions = [
         extra_compile_args=[*UNIX, *level.split(), *COMPILE.get(mode, [])] if os.name != "nt" else WINDOWS,
         extra_link_args=LINK if mode == "release" else TSAN * (mode == "tsan"),
     )
-    for path, level in [(path, LEVELS.get(path.stem, FEW)) for path in sorted(CORE.glob("*/*.pyx"))]
+    for path, level in [(path, LEVELS.get(path.stem, COLD)) for path in sorted(CORE.glob("*/*.pyx"))]
 ]
 build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  # each mode has C files of its own
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)
