@@ -371,7 +371,7 @@ cdef class Tape:
         """
         self.keeps_tangents = order >= 1
         self.keeps_values = order >= 2
-        cdef Head *around = innermost_here()
+        cdef Head *around = innermost_here() if traces.recordings else NULL
         cdef bint inner = order < 3 and around != NULL and around.guards != NULL
         grow(&self.head)
         register(&self.head)
