@@ -186,7 +186,7 @@ def told(what: str, kind: str, hint: str = "") -> str:
         if current_thread() is not main_thread():
             made += ". In a thread of the program's own they are plain: write 0.0 * x + np.zeros(n)"
         return (
-            f"{call} would put {what} into a plain array and lose its derivative ({place}). {hint}"
+            f"{call} would put {what} into a plain array and lose its derivative ({place}). "
             f"{instead_of or made}; tapeengine.value(x) drops the derivative on purpose"
         )
     source = drawing_module(call, frame)

@@ -542,8 +542,6 @@ class Checked:
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the primals; of a traced cotangent by dual numbers, as functions of it."""
-        if holds_traced(cotangent):
-            return self.other()(cotangent)
         found = self.back(cotangent)
         if found is None:
             found = self.other()(cotangent)

@@ -97,6 +97,7 @@ SMALL = np.array([0.3, 0.2])
 CASES: dict[str, tuple[Callable[[Any], Any], Any, Any, Any]] = {
     "number": (number, 1.3, 0.7, 2.0),
     "vector": (vector, np.array([1.0, 2.0]), SMALL, np.array([1.0, -1.0])),
+    "many": (vector, np.linspace(-1.0, 1.0, 5000), np.linspace(0.0, 0.1, 5000), np.linspace(0.1, 0.0, 5000)),
     "listed": (listed, [1.0, 2.0], [0.3, 0.2], [1.0, -1.0]),
     "record": (record, Pair(1.5, np.array([1.0, 2.0])), Pair(0.3, SMALL), Pair(1.0, np.array([1.0, -1.0]))),
     "method": (method, Angle(1.2), Angle(0.4), 1.5),

@@ -234,8 +234,10 @@ class WholePasses:
 
         def back(cotangent: Any) -> tuple[Any, ...] | None:
             given = self.cotangents_in(cotangent, results)
-            found = None if given is None else reverse(given)
-            if given is None or found is None or not (may_be_infinite or is_finite(found)):
+            if given is None:
+                return None
+            found = reverse(given)
+            if found is None or not (may_be_infinite or is_finite(found)):
                 return None
             gave = iter(owned(found, [*given, *leaves]))
             each = zip(self.definition.params, primals, strict=True)
