@@ -8,6 +8,8 @@ Hessians using coloring and automatic differentiation").
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +18,10 @@ from .._core.sweeps import slots
 
 #: The largest number of edges in a graph of columns for the orders that need all edges.
 EDGES = 1 << 23
+#: Rows are long whose number of entries, squared, is more than so many times the number of all entries.
+LONG = 64
+#: More colours than any graph needs.
+ANY = 1 << 62
 
 
 class Graph(NamedTuple):
@@ -59,9 +65,9 @@ def colour_columns(rows: Graph) -> Any:
         order = order_of(name, columns, rows)
         if order is None:
             continue
-        found = slots.greedy(order, columns.starts, columns.others, rows.starts, rows.others)
-        if best is None or found.max(initial=-1) < best.max(initial=-1):
-            best = found
+        most = ANY if best is None else int(best.max(initial=-1)) + 1
+        found = slots.greedy(order, columns.starts, columns.others, rows.starts, rows.others, most)
+        best = best if found is None else found
         if best.max(initial=-1) + 1 <= least:
             break
     return best
@@ -75,8 +81,7 @@ def colour_star(graph: Graph) -> Any:
     >>> colour_star(Graph(np.array([0, 2, 4, 6]), np.array([0, 1, 0, 1, 1, 2]), 3)).max() <= 2
     np.True_
     """
-    orders = (order_of(name, graph, None) for name in ("natural", "largest first", "smallest last"))
-    return _fewest([slots.star(order, graph.starts, graph.others) for order in orders if order is not None])
+    return _fewest(graph, slots.star, None)
 
 
 def colour_acyclic(graph: Graph) -> Any:
@@ -91,9 +96,7 @@ def colour_acyclic(graph: Graph) -> Any:
     (np.int32(2), np.int32(1))
     """
     trees = np.minimum(np.arange(graph.others.size), mirrored(graph))
-    orders = (order_of(name, graph, None) for name in ("natural", "largest first", "smallest last"))
-    found = [slots.acyclic(order, graph.starts, graph.others, trees.copy()) for order in orders if order is not None]
-    return _fewest([colour_star(graph), *found])
+    return _fewest(graph, partial(slots.acyclic, trees=trees), colour_star(graph))
 
 
 def mirrored(graph: Graph) -> Any:
@@ -102,9 +105,13 @@ def mirrored(graph: Graph) -> Any:
     return np.lexsort((rows, graph.others))
 
 
-def _fewest(colourings: list[Any]) -> Any:
-    """The first of the colourings with the fewest colours."""
-    return min(colourings, key=lambda colours: colours.max(initial=-1))
+def _fewest(graph: Graph, colouring: Callable[..., Any], best: Any) -> Any:
+    """The colouring with the fewest colours: the given one, or of one of the orders of the vertices."""
+    for name in ("largest first", "smallest last", "natural"):
+        most = ANY if best is None else int(best.max(initial=-1)) + 1
+        found = colouring(order_of(name, graph, None), graph.starts, graph.others, most)
+        best = best if found is None else found
+    return best
 
 
 # -- orders ------------------------------------------------------------------------------------------------------------
@@ -137,13 +144,17 @@ ORDERS = ("natural", "largest first", "smallest last", "incidence")
 
 
 def _neighbours(columns: Graph, rows: Graph) -> Graph | None:
-    """The columns that share a row with each column, or None if there are too many."""
+    """The columns that share a row with each column, or None if there are too many.
+
+    Long rows are left out: almost all columns are neighbours by one, which says nothing about their order.
+    """
     extents = np.diff(rows.starts)
-    if int((extents.astype(float) ** 2).sum()) > EDGES:
+    few = extents.astype(float) ** 2 <= LONG * rows.others.size
+    if int((extents[few].astype(float) ** 2).sum()) > EDGES:
         return None
-    row = np.repeat(np.arange(len(extents)), extents)
+    row = np.repeat(np.arange(len(extents)), np.where(few, extents, 0))
     count = extents[row]
-    first = np.repeat(rows.others, count)
+    first = np.repeat(rows.others[np.repeat(few, extents)], count)
     start = np.repeat(rows.starts[row], count)
     within = np.arange(first.size) - np.repeat(np.cumsum(count) - count, count)
     second = rows.others[start + within]

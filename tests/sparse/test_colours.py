@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tapeengine as te
+from tapeengine._core.sweeps import slots
 from tapeengine.errors import ResultError
 from tapeengine.sparse.colours import (
     ORDERS,
@@ -41,6 +43,36 @@ def test_no_row_has_two_entries_of_one_colour(seed: int) -> None:
         assert len(set(of_row.tolist())) == of_row.size
 
 
+def least_allowed(order: Any, rows: Graph) -> list[int]:
+    """Curtis, Powell and Reid's colouring, as it is described."""
+    of_row = np.repeat(np.arange(len(rows.starts) - 1), np.diff(rows.starts))
+    found = [-1] * rows.size
+    for column in order.tolist():
+        mine = of_row[rows.others == column]
+        taken = {found[k] for k in rows.others[np.isin(of_row, mine)].tolist()}
+        found[column] = next(c for c in range(rows.size + 1) if c not in taken)
+    return found
+
+
+@pytest.mark.parametrize("name", ["natural", "largest first", "smallest last"])
+@pytest.mark.parametrize(("long", "share"), [(0, 0.1), (150, 0.01), (150, 0.1), (64, 0.02)])
+@pytest.mark.parametrize("seed", range(3))
+def test_each_column_gets_the_least_allowed_colour(name: str, long: int, share: float, seed: int) -> None:
+    """Some rows have more entries than there are bits in a word."""
+    rng = np.random.default_rng(seed)
+    dense = rng.random((60, 200)) < share
+    dense[rng.integers(60), rng.choice(200, long, replace=False)] = True
+    pattern = sp.csr_array(dense)
+    rows = Graph(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), 200)
+    columns = transposed(rows)
+    order = order_of(name, columns, rows)
+    greedy = partial(slots.greedy, order, columns.starts, columns.others, rows.starts, rows.others)
+    expected = least_allowed(order, rows)
+    assert greedy(1 << 62).tolist() == expected
+    assert greedy(max(expected) + 2).tolist() == expected
+    assert greedy(max(expected) + 1) is None
+
+
 @pytest.mark.parametrize("name", ORDERS)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_order_has_each_column_once(name: str, seed: int) -> None:
@@ -48,17 +80,21 @@ def test_an_order_has_each_column_once(name: str, seed: int) -> None:
     assert sorted(order_of(name, transposed(rows), rows).tolist()) == list(range(20))
 
 
+@pytest.mark.parametrize("hubs", [0, 2])
+@pytest.mark.parametrize("share", [0.05, 0.15, 0.4])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_star_colouring_has_no_path_of_four_in_two_colours(seed: int) -> None:
-    dense = np.random.default_rng(seed).random((14, 14)) < 0.15
+def test_a_star_colouring_has_no_path_of_four_in_two_colours(seed: int, share: float, hubs: int) -> None:
+    n = 18
+    rng = np.random.default_rng(seed)
+    dense = rng.random((n, n)) < share
+    dense[rng.choice(n, hubs, replace=False)] = True
     dense = dense | dense.T
-    matrix = sp.csr_array(dense)
-    colours = colour_star(Graph(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), 14))
+    colours = colour_star(graph_of(dense))
     edges = {(int(a), int(b)) for a, b in zip(*np.nonzero(dense), strict=True) if a != b}
     assert all(colours[a] != colours[b] for a, b in edges)
     for a, b in edges:
-        for c in range(14):
-            for d in range(14):
+        for c in range(n):
+            for d in range(n):
                 if len({a, b, c, d}) == 4 and (b, c) in edges and (c, d) in edges:
                     assert len({int(colours[k]) for k in (a, b, c, d)}) > 2
 
@@ -130,6 +166,19 @@ def test_bands_take_a_colour_for_each_diagonal_of_a_half(width: int) -> None:
 def test_an_arrow_takes_two_colours() -> None:
     for colouring in (colour_star, colour_acyclic):
         assert colours_of(colouring, arrow_matrix(30)) == 2
+
+
+@pytest.mark.parametrize("hub", [0, 1 << 16, (1 << 17) - 1])
+def test_colourings_of_long_arrows_end(hub: int) -> None:
+    """A walk over all pairs of leaves would take minutes."""
+    n = 1 << 17
+    leaves = np.delete(np.arange(n), hub)
+    here, there = np.full(n - 1, hub), np.arange(n)
+    places = np.r_[here, leaves, there], np.r_[leaves, here, there]
+    pattern = sp.coo_array((np.ones(3 * n - 2), places), (n, n)).tocsr()
+    graph = Graph(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), n)
+    assert colour_star(graph).max() == colour_acyclic(graph).max() == 1
+    assert colour_columns(graph).max() == n - 1
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 2), (3, 5), (8, 8), (20, 30)])

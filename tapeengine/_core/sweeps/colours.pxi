@@ -5,7 +5,7 @@ cdef object uncoloured(Py_ssize_t n):
     return numpy.full(n, -1, numpy.int32)
 
 
-def greedy(order, starts, others, back_starts, back_others):
+def greedy(order, starts, others, back_starts, back_others, int64_t most):
     """Colour vertices so that no two with a common neighbour share a colour; each one gets the least allowed colour.
 
     Parameters
@@ -14,97 +14,118 @@ def greedy(order, starts, others, back_starts, back_others):
         The vertices in the order in which they are coloured.
     starts, others, back_starts, back_others : numpy.ndarray of int64
         The neighbours of vertices, and the vertices of neighbours, as in a CSR matrix and its transpose.
+    most : int
+        The number of colours that is too large.
 
     Returns
     -------
-    numpy.ndarray of int32
+    numpy.ndarray of int32, or None if more than `most` - 1 colours would be needed
     """
-    cdef Py_ssize_t n = starts.size - 1, k
-    cdef object colours = uncoloured(n), taken = longs(n + 1)
+    cdef Py_ssize_t n = starts.size - 1, m = others.size, k
+    cdef object colours = uncoloured(n), taken = longs(2 * (n // 64 + 2)), around = longs(back_starts.size + 2 * m)
     cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
-    cdef int64_t *by = longs_in(taken)
+    cdef int64_t *by = longs_in(taken)          # for each word of 64 colours: the last vertex for which some are taken, and these
+    cdef uint64_t *bits = <uint64_t *> (by + n // 64 + 2)
+    cdef int64_t *extent = longs_in(around)     # for each neighbour: the words of its vertices' colours, as far as not zero,
+    cdef int64_t *word = extent + <Py_ssize_t> back_starts.size
+    cdef uint64_t *some = <uint64_t *> (word + m)   # and their bits, so that a long list of vertices is read 64 at a time
     cdef int64_t *s = longs_in(starts)
     cdef int64_t *o = longs_in(others)
     cdef int64_t *t = longs_in(back_starts)
-    cdef int64_t *p = longs_in(back_others)
     cdef int64_t *turn = longs_in(order)
-    cdef int64_t v, i, j
-    cdef int32_t c
+    cdef int64_t v, w, i, j, c
     with nogil:
         for k in range(n):
-            v = turn[k]
+            v, c = turn[k], 0
             for i in range(s[v], s[v + 1]):
-                for j in range(t[o[i]], t[o[i] + 1]):
-                    if colour[p[j]] >= 0:
-                        by[colour[p[j]]] = k + 1
-            c = 0
-            while by[c] == k + 1:
-                c += 1
-            colour[v] = c
+                w = o[i]
+                for j in range(t[w], t[w] + extent[w]):
+                    if by[word[j]] != k + 1:
+                        by[word[j]], bits[word[j]] = k + 1, 0
+                    bits[word[j]] |= some[j]
+            while by[c >> 6] == k + 1 and bits[c >> 6] >> (c & 63) & 1:
+                c += 64 if bits[c >> 6] + 1 == 0 else 1
+            if c + 1 >= most:
+                with gil:
+                    return None
+            colour[v] = <int32_t> c
+            for i in range(s[v], s[v + 1]):
+                w = o[i]
+                j = t[w] + place(c >> 6, word + t[w], extent[w])
+                if j == t[w] + extent[w]:
+                    word[j] = c >> 6
+                    extent[w] += 1
+                some[j] |= <uint64_t> 1 << (c & 63)
     return colours
 
 
-def star(order, starts, others):
+def star(order, starts, others, int64_t most):
     """Colour a graph so that no path of four vertices has two colours (Gebremedhin, Manne and Pothen 2005, 4.1)."""
-    cdef Py_ssize_t n = starts.size - 1, k
-    cdef object colours = uncoloured(n), taken = longs(n + 1)
+    cdef Py_ssize_t n = starts.size - 1, m = others.size, k
+    cdef object colours = uncoloured(n), taken = longs(n + 1), around = longs(n + 3 * m)
     cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
     cdef int64_t *by = longs_in(taken)
+    cdef int64_t *extent = longs_in(around)
+    cdef int64_t *hue = extent + n
     cdef int64_t *s = longs_in(starts)
     cdef int64_t *o = longs_in(others)
     cdef int64_t *turn = longs_in(order)
-    cdef int64_t v, w, x, i, j, l
-    cdef int32_t c
+    cdef int64_t v, w, x, i, j, l, c
     with nogil:
         for k in range(n):
-            v = turn[k]
+            v, c = turn[k], 0
             for i in range(s[v], s[v + 1]):
                 w = o[i]
                 if w == v:
                     continue
                 if colour[w] >= 0:
                     by[colour[w]] = k + 1
-                for j in range(s[w], s[w + 1]):
-                    x = o[j]
-                    if x == v or x == w or colour[x] < 0 or by[colour[x]] == k + 1:
-                        continue
-                    if colour[w] < 0:
-                        by[colour[x]] = k + 1
-                        continue
-                    for l in range(s[x], s[x + 1]):
-                        if o[l] != w and o[l] != x and colour[o[l]] == colour[w]:
-                            by[colour[x]] = k + 1
-                            break
-            c = 0
+                for j in range(s[w], s[w] + extent[w]):
+                    if colour[w] >= 0:          # two neighbours of one colour belong to a star around w
+                        if hue[2 * m + j] > 1:
+                            continue
+                        x = hue[m + j]
+                        l = s[x] + place(colour[w], hue + s[x], extent[x])
+                        if l == s[x] + extent[x] or hue[2 * m + l] == 1:
+                            continue
+                    by[hue[j]] = k + 1
             while by[c] == k + 1:
                 c += 1
-            colour[v] = c
+            if c + 1 >= most:
+                with gil:
+                    return None
+            colour[v] = <int32_t> c
+            for i in range(s[v], s[v + 1]):
+                if o[i] != v:
+                    surround(c, v, hue + s[o[i]], m, extent + o[i])
     return colours
 
 
-def acyclic(order, starts, others, trees):
+def acyclic(order, starts, others, int64_t most, trees):
     """Colour a graph so that every cycle has three colours (Gebremedhin, Tarafdar, Pothen and Walther 2009, 3).
 
     The vertices of any two colours then induce a forest. Its trees are stored as disjoint sets of edges. `trees` has, for
-    each entry of `others`, the index of one of the two entries of the same edge; it is changed.
+    each entry of `others`, the index of one of the two entries of the same edge.
     """
-    cdef Py_ssize_t n = starts.size - 1, k
-    cdef object colours = uncoloured(n), taken = longs(n + 1), first = longs(2 * n), seen_by = longs(2 * trees.size)
+    cdef Py_ssize_t n = starts.size - 1, m = others.size, k
+    cdef object colours = uncoloured(n), taken = longs(n + 1), around = longs(3 * n + 5 * m)
     cdef int32_t *colour = <int32_t *> PyArray_DATA(<ndarray> colours)
     cdef int64_t *by = longs_in(taken)
-    cdef int64_t *met = longs_in(first)         # for each colour: the last vertex with a neighbour of it, and the edge to that neighbour
+    cdef int64_t *extent = longs_in(around)
+    cdef int64_t *met = extent + n              # for each colour: the last vertex with a neighbour of it, and the edge to that neighbour
     cdef int64_t *edge = met + n
-    cdef int64_t *seen = longs_in(seen_by)      # for each tree: likewise, and the neighbour
-    cdef int64_t *tree = longs_in(trees)
-    cdef int64_t *via = seen + <Py_ssize_t> trees.size
+    cdef int64_t *seen = edge + n               # for each tree: likewise, and the neighbour
+    cdef int64_t *via = seen + m
+    cdef int64_t *hue = via + m
+    cdef object joined = trees.copy()
+    cdef int64_t *tree = longs_in(joined)
     cdef int64_t *s = longs_in(starts)
     cdef int64_t *o = longs_in(others)
     cdef int64_t *turn = longs_in(order)
-    cdef int64_t v, w, x, i, j, t
-    cdef int32_t c
+    cdef int64_t v, w, i, j, t, c
     with nogil:
         for k in range(n):
-            v = turn[k]
+            v, c = turn[k], 0
             for i in range(s[v], s[v + 1]):
                 if o[i] != v and colour[o[i]] >= 0:
                     by[colour[o[i]]] = k + 1
@@ -112,31 +133,55 @@ def acyclic(order, starts, others, trees):
                 w = o[i]
                 if w == v or colour[w] < 0:
                     continue
-                for j in range(s[w], s[w + 1]):
-                    x = o[j]
-                    if x == v or x == w or colour[x] < 0 or by[colour[x]] == k + 1:
+                for j in range(s[w], s[w] + extent[w]):
+                    if by[hue[j]] == k + 1:
                         continue
-                    t = root(tree, j)
+                    t = root(tree, hue[m + j])
                     if seen[t] != k + 1:
                         seen[t], via[t] = k + 1, w
                     elif via[t] != w:
-                        by[colour[x]] = k + 1
-            c = 0
+                        by[hue[j]] = k + 1
             while by[c] == k + 1:
                 c += 1
-            colour[v] = c
+            if c + 1 >= most:
+                with gil:
+                    return None
+            colour[v] = <int32_t> c
             for i in range(s[v], s[v + 1]):     # join the trees that now meet in v, and those beyond its neighbours
                 w = o[i]
-                if w == v or colour[w] < 0:
+                if w == v:
                     continue
-                if met[colour[w]] != k + 1:
-                    met[colour[w]], edge[colour[w]] = k + 1, i
-                else:
-                    tree[root(tree, i)] = root(tree, edge[colour[w]])
-                for j in range(s[w], s[w + 1]):
-                    if o[j] != v and o[j] != w and colour[o[j]] == c:
-                        tree[root(tree, i)] = root(tree, j)
+                if colour[w] >= 0:
+                    if met[colour[w]] != k + 1:
+                        met[colour[w]], edge[colour[w]] = k + 1, i
+                    else:
+                        tree[root(tree, i)] = root(tree, edge[colour[w]])
+                    j = place(c, hue + s[w], extent[w])
+                    if j < extent[w]:
+                        tree[root(tree, i)] = root(tree, hue[m + s[w] + j])
+                surround(c, i, hue + s[w], m, extent + w)
     return colours
+
+
+# The different colours around a vertex: the colour, something of the first neighbour that has it, and the number of
+# neighbours that have it, in three arrays of length m. A search reads these and not all neighbours of each neighbour,
+# so a vertex with many neighbours costs no more than its number of colours at each of them.
+
+cdef inline int64_t place(int64_t colour, int64_t *hue, int64_t extent) noexcept nogil:
+    """The place of a colour around a vertex, or the extent if it is not there."""
+    cdef int64_t j = 0
+    while j < extent and hue[j] != colour:
+        j += 1
+    return j
+
+
+cdef inline void surround(int64_t colour, int64_t first, int64_t *hue, Py_ssize_t m, int64_t *extent) noexcept nogil:
+    """A neighbour of a vertex has got a colour."""
+    cdef int64_t j = place(colour, hue, extent[0])
+    if j == extent[0]:
+        hue[j], hue[m + j] = colour, first
+        extent[0] += 1
+    hue[2 * m + j] += 1
 
 
 cdef inline int64_t root(int64_t *tree, int64_t i) noexcept nogil:

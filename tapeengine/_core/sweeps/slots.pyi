@@ -84,16 +84,18 @@ def greedy(
     others: NDArray[numpy.int64],
     back_starts: NDArray[numpy.int64],
     back_others: NDArray[numpy.int64],
-) -> NDArray[numpy.int32]: ...
+    most: int,
+) -> NDArray[numpy.int32] | None: ...
 def star(
-    order: NDArray[numpy.int64], starts: NDArray[numpy.int64], others: NDArray[numpy.int64]
-) -> NDArray[numpy.int32]: ...
+    order: NDArray[numpy.int64], starts: NDArray[numpy.int64], others: NDArray[numpy.int64], most: int
+) -> NDArray[numpy.int32] | None: ...
 def acyclic(
     order: NDArray[numpy.int64],
     starts: NDArray[numpy.int64],
     others: NDArray[numpy.int64],
+    most: int,
     trees: NDArray[numpy.int64],
-) -> NDArray[numpy.int32]: ...
+) -> NDArray[numpy.int32] | None: ...
 def eliminated(
     rows: NDArray[numpy.int64],
     others: NDArray[numpy.int64],
