@@ -54,7 +54,7 @@ from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
 from .reading import guess_of, settled
 from .registered import find
-from .signatures import by_position, defaults_of, names_of, stars_of
+from .signatures import by_position, code_of, defaults_of, names_of, stars_of
 from .sizes import Sizes
 from .terms import Module
 from .types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -196,7 +196,7 @@ class Program(Enterable):
 
     def _repr_html_(self) -> str:
         try:
-            shown = source(inspect.getsource(self.function)) + source(self.derivative("reverse"))
+            shown = source(inspect.getsource(code_of(self.function))) + source(self.derivative("reverse"))
         except (OSError, TypeError, TapeEngineError, Unresolved) as error:
             return source(f"# {self!r}: {error}")
         return shown
@@ -745,7 +745,8 @@ class Program(Enterable):
         names, values = self.names[given:], defaults_of(self.function)
         if named:
             if not set(named).issubset(names):
-                inspect.signature(self.function).bind(*[None] * given, **named)  # which says what is wrong
+                own = inspect.signature(self.function, follow_wrapped=False)
+                own.bind(*[None] * given, **named)  # which says what is wrong
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
 
@@ -836,7 +837,7 @@ def program_of(function: Callable[..., Any]) -> Any:
 def program_of_code(function: Callable[..., Any], code: CodeType | None) -> Any:
     """Give the program of a function with this code."""
     try:
-        inspect.getsourcelines(function)
+        inspect.getsourcelines(code_of(function))
     except (OSError, TypeError):
         return function
     if find(function) is not None:

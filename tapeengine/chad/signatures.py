@@ -7,6 +7,18 @@ from types import FunctionType
 from typing import Any
 
 
+def code_of(function: Any) -> Any:
+    """Give what the text of a function is read from: its own code, as `inspect` reads a function in `__wrapped__`.
+
+    Examples
+    --------
+    >>> import functools
+    >>> functools.wraps(len)(lambda x: x).__name__, code_of(functools.wraps(len)(lambda x: x)).co_name
+    ('len', '<lambda>')
+    """
+    return getattr(function, "__code__", function)
+
+
 def names_of(function: Any) -> tuple[str, ...]:
     """Give the names of a function's parameters, those by name only last; those with stars are each one of these.
 

@@ -94,7 +94,7 @@ class CustomFunction:
 
     def _sorted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments that have a position, and the given ones that are passed by keyword only."""
-        bound = inspect.signature(self.function).bind(*args, **kwargs)
+        bound = _signature(self.function).bind(*args, **kwargs)
         bound.apply_defaults()
         others = {name: value for name, value in bound.kwargs.items() if name in kwargs}
         for name, value in others.items():
@@ -131,6 +131,12 @@ class CustomFunction:
             result = self(*args, **others)
         given.check(self._name)
         return result, Call(self, others, args, result, None, again)
+
+
+def _signature(function: Any) -> inspect.Signature:
+    """The signature of a function's own code; that of the function which it wraps if it passes all names on."""
+    own = inspect.signature(function, follow_wrapped=False)
+    return inspect.signature(function) if any(p.kind is p.VAR_KEYWORD for p in own.parameters.values()) else own
 
 
 def _with_defaults(function: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:

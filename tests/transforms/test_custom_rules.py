@@ -1,5 +1,6 @@
 """Functions with custom rules, in every direction and order, with closures over traced values."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -205,3 +206,41 @@ def test_stop_gradient_stops_every_level() -> None:
     assert te.grad(te.grad(lambda x: x * te.stop_gradient([x])[0]))(3.0) == 0.0
     x = np.array([1.0, 2.0])
     np.testing.assert_array_equal(te.grad(lambda x: tnp.sum(x * te.stop_gradient(x)))(x), x)
+
+
+def area(height: Any, width: Any) -> Any:
+    return height * width
+
+
+@functools.wraps(area)
+def exchanged(width: Any, height: Any = 2.0) -> Any:
+    return width * width * height
+
+
+@functools.wraps(area)
+def square(side: Any) -> Any:
+    return area(side, side)
+
+
+@functools.wraps(area)
+def passed_on(*args: Any, **kwargs: Any) -> Any:
+    return area(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        (exchanged, lambda f, x: f(width=x, height=3.0)),
+        (exchanged, lambda f, x: f(height=x, width=x)),
+        (exchanged, lambda f, x: f(width=x)),
+        (square, lambda f, x: f(side=x)),
+        (passed_on, lambda f, x: f(x, width=3.0)),
+    ],
+)
+def test_names_of_arguments_are_those_of_the_function_itself(function: Any, call: Any) -> None:
+    """`functools.wraps` gives a function the signature of another one."""
+    ruled = te.custom_vjp(function)
+    ruled.defvjp(lambda *xs: (function(*xs), xs), lambda xs, ct: te.vjp(function, *xs)[1](ct))
+    value, gradient = te.value_and_grad(lambda x: call(ruled, x))(2.0)
+    assert value == call(function, 2.0)
+    assert gradient == pytest.approx((call(function, 2.0 + 1e-4) - call(function, 2.0 - 1e-4)) / 2e-4, rel=1e-7)

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from ..signatures import defaults_of, names_of, stars_of
+from ..signatures import code_of, defaults_of, names_of, stars_of
 from ..terms import Term, Var
 from ..types import Closure, Fixed, Type
 from .closures import opened
@@ -94,7 +94,7 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
 def compared_with_none(source: Any) -> frozenset[str]:
     """Give the variables that the text of a function compares with None."""
     if not isinstance(source, ast.AST):
-        source = ast.parse(textwrap.dedent(inspect.getsource(source)))
+        source = ast.parse(textwrap.dedent(inspect.getsource(code_of(source))))
     found = set()
     for node in ast.walk(source):
         match node:

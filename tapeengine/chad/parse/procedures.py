@@ -20,7 +20,7 @@ from typing import Any
 
 from ..depth import deep
 from ..in_language import FUNCTIONS
-from ..signatures import defaults_of
+from ..signatures import code_of, defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
 from .defaults import keep_defaults
@@ -286,7 +286,7 @@ class Returns(ast.NodeTransformer):
 def text_of(function: Any) -> ast.FunctionDef | None:
     """Give the text of a function, as it is read."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code_of(function)))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
     if not isinstance(tree, ast.FunctionDef):

@@ -22,7 +22,7 @@ from ...errors import pass_on
 from ..errors import ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
-from ..signatures import names_of, stars_of
+from ..signatures import code_of, names_of, stars_of
 from ..terms import (
     Branch,
     Case,
@@ -337,7 +337,7 @@ class Parser:
 
     def _read(self) -> ast.FunctionDef:
         try:
-            lines, first = inspect.getsourcelines(self.function)
+            lines, first = inspect.getsourcelines(code_of(self.function))
         except (OSError, TypeError) as error:
             raise ProgramError(
                 f"the source text of {self.function.__name__} is not available: a plain Python session keeps none",
