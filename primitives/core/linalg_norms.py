@@ -17,6 +17,7 @@ from .values import (
     dtype_of,
     is_complex,
     is_set,
+    is_traced,
     ndim_of,
     normal_axes,
     number_or_array,
@@ -90,6 +91,8 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     axes = normal_axes(axis if axis is None or isinstance(axis, tuple) else (axis,), ndim_of(x))
     if ord is None:
         ord = 2
+    if is_traced(ord):
+        return np.power(np.sum(np.power(np.abs(x), ord), axis=axes, keepdims=keepdims), 1.0 / ord)
     if ord == numpy.inf:
         return _largest(np.abs(x), axes, keepdims)
     if ord == -numpy.inf:
@@ -147,7 +150,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     x = as_array(x)
     axis = axis if axis is None or isinstance(axis, tuple) else int(axis)
     axes = normal_axes(axis, ndim_of(x))
-    if axis is None and (ord is None or (ord in ("f", "fro") and len(axes) == 2) or (ord == 2 and len(axes) == 1)):
+    if (
+        axis is None
+        and not is_traced(ord)
+        and (ord is None or (ord in ("f", "fro") and len(axes) == 2) or (ord == 2 and len(axes) == 1))
+    ):
         return NORM(x, axis=axes, ord=None, keepdims=is_set(keepdims))
     if len(axes) == 1:
         return vector_norm(x, axis=axes, keepdims=keepdims, ord=ord)

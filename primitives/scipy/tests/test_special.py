@@ -1,4 +1,5 @@
 import contextlib
+import copy
 
 import numpy as np
 import pytest
@@ -239,3 +240,46 @@ def test_repeated_integrals_of_erfc_keep_their_digits_where_the_method_changes(e
     with mpmath.workdps(40):
         expected = [float(scaled_integral(mpmath, x, order)) for x in points]
     np.testing.assert_allclose(erfcx_integral(points, order=order), expected, rtol=2e-12)
+
+
+NUMBERS = [(1.3, 0.4, 0.6, 0.2), (1, 0.4, 0.6, 0.2), (2, 1, 0.5, 0.2), (0.4, 0.3, 0.7, 0.2)]
+
+
+def known_of_one_argument_or_more():
+    """Yield functions of ours with SciPy's of the same name, and arguments that SciPy takes."""
+    for name in sorted(set(dir(special)) & set(dir(scipy.special))):
+        ours, theirs = getattr(special, name), getattr(scipy.special, name)
+        if ours is theirs or not callable(theirs) or isinstance(ours, type):
+            continue
+        for numbers in NUMBERS:
+            count = getattr(theirs, "nin", None) or 2
+            yield name, ours, theirs, numbers[:count]
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.array, lambda x: np.array([x])])
+@pytest.mark.filterwarnings("ignore")
+def test_values_have_the_classes_of_scipy(kind):
+    tried = set()
+    for name, ours, theirs, numbers in known_of_one_argument_or_more():
+        given = (*numbers[:-1], kind(numbers[-1]))
+        try:
+            expected = theirs(*given)
+            found = te.vjp(lambda x: ours(*given[:-1], x), given[-1])[0]  # noqa: B023
+        except Exception:  # SciPy's errors, and functions without a rule
+            continue
+        tried.add(name)
+        assert type(found) is type(expected), (name, given)
+        assert np.shape(found) == np.shape(expected), (name, given)
+    assert len(tried) > 60
+
+
+def test_records_have_the_attributes_of_ufuncs():
+    """Decorators and wrappers read names; lists of functions are sorted by their numbers of arguments."""
+    for name in dir(special):
+        ours, theirs = getattr(special, name), getattr(scipy.special, name, None)
+        if isinstance(theirs, np.ufunc):
+            assert ours.__name__ == theirs.__name__
+            assert (ours.nin, ours.nout, ours.types) == (theirs.nin, theirs.nout, theirs.types)
+            assert copy.deepcopy(ours).nin == theirs.nin
+    with pytest.raises(AttributeError):
+        special.erf.nonsense  # noqa: B018

@@ -24,6 +24,12 @@ class Ufunc(Primitive):
             return offered(getattr(scipy.special, self.name.rpartition(".")[2]))(*args, **options)
         return super().__call__(*(np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args))
 
+    def __getattr__(self, name: str) -> Any:
+        """Give what the ufunc has besides: ``__name__``, ``nin``, ``types``, ``outer``, ``reduce``, ..."""
+        if name == "name":  # of a record that is being copied
+            raise AttributeError(name)
+        return getattr(getattr(scipy.special, self.name.rpartition(".")[2]), name)
+
 
 def ufunc(
     name: str,

@@ -67,7 +67,7 @@ def polygamma(n: Any, x: Any) -> Any:
     factorial = gamma(order + 1.0)
     sign = np.where(order % 2 == 1, 1.0, -1.0)
     if np.all(order > 0):
-        return sign * factorial * zeta(order + 1.0, x)
+        return np.asarray(sign * factorial * zeta(order + 1.0, x))
     return np.where(order == 0, digamma(x), sign * factorial * zeta(np.where(order == 0, 2.0, order + 1.0), x))
 
 
