@@ -18,7 +18,7 @@ from ..primitives import REAL
 from ..registered import find
 from ..signatures import defaults_of, names_of
 from ..sizes import Sizes
-from ..terms import Apply, Call, Elements, Lambda, Let, Proj, Term, Tuple, Var, lets
+from ..terms import Apply, Call, Elements, Lambda, Let, Op, Proj, Term, Tuple, Var, lets
 from ..types import (
     BOOL,
     FLOAT,
@@ -391,7 +391,8 @@ def operator_of(
 ) -> Term | None:
     """The method of a record that an operator calls, ``__add__`` or ``__radd__``; None if no operand has one."""
     which = DUNDERS.get(type(op), "")
-    for k, name in enumerate((f"__{which}__", f"__r{which}__")[: len(operands)]):
+    ways = list(enumerate((f"__{which}__", f"__r{which}__")[: len(operands)]))
+    for k, name in reversed(ways) if overrides(p, operands, f"__r{which}__") else ways:
         found = getattr(p.table.classes.get(getattr(operands[k].type, "name", "")), name, None)
         if isinstance(found, FunctionType):
             method = p.callee(found)
@@ -402,6 +403,42 @@ def operator_of(
 
             return as_names(p, "x", node, operands, env, called)
     return None
+
+
+def overrides(p: Parser, operands: Sequence[Term], name: str = "") -> bool:
+    """Tell whether the right operand's class is derived from the left one's, and has another method of this name.
+
+    Python then asks the right operand first; without a name, for any method.
+    """
+    left, *right = (p.table.classes.get(getattr(x.type, "name", "")) for x in operands)
+    if left is None or right in ([], [left], [None]) or not issubclass(right[0], left):
+        return False
+    return not name or getattr(right[0], name, None) is not getattr(left, name, None)
+
+
+def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Term) -> Term | None:
+    """Compare by a method of a record, ``__lt__`` or the right operand's ``__gt__``; None where there is none."""
+    name, mirrored = MIRRORED.get(type(op), ("", ""))
+    ways = [(name, [left, right]), (mirrored, [right, left])]
+    for method, operands in reversed(ways) if overrides(p, [left, right]) else ways:
+        if (found := special(p, node, method, operands)) is not None:
+            return found
+        if method == "__ne__" and (same := special(p, node, "__eq__", operands)) is not None:
+            return Op("not", (same,), BOOL) if same.type == BOOL else same
+    return None
+
+
+#: The method of each comparison, and that of its right operand.
+MIRRORED: Mapping[type, tuple[str, str]] = MappingProxyType(
+    {
+        ast.Lt: ("__lt__", "__gt__"),
+        ast.LtE: ("__le__", "__ge__"),
+        ast.Gt: ("__gt__", "__lt__"),
+        ast.GtE: ("__ge__", "__le__"),
+        ast.Eq: ("__eq__", "__eq__"),
+        ast.NotEq: ("__ne__", "__ne__"),
+    }
+)
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:

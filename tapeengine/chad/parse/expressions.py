@@ -334,7 +334,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         right = expression(p, right_node, env)
         if type(op) in ORDERED:
             left, right = present(p, node, left), present(p, node, right)
-        own = p.grammar.special(p, node, f"__{COMPARISONS.get(type(op))}__", [left, right])
+        own = p.grammar.comparison_of(p, node, op, left, right)
         if own is not None and own.type != BOOL:
             p.error(node, f"a comparison that gives {show(own.type)}", "call a method by its name")
         if own is None and is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:

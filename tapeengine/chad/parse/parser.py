@@ -55,6 +55,7 @@ class ProgramParser(Parser):
         of_super=calls.of_super,
         operator_of=calls.operator_of,
         special=calls.special,
+        comparison_of=calls.comparison_of,
         applied=calls.apply_value,
     )
 

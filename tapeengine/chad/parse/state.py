@@ -190,6 +190,7 @@ class Grammar:
     of_super: Callable[..., Term | None]
     operator_of: Callable[..., Term | None]
     special: Callable[..., Term | None]
+    comparison_of: Callable[..., Term | None]
     applied: Callable[..., Term]
 
 

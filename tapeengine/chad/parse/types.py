@@ -75,6 +75,22 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
     return None
 
 
+def refuse_computed(cls: type) -> None:
+    """Refuse a record's class with code that runs where an attribute is read or set.
+
+    Raises
+    ------
+    UnknownType
+    """
+    found = [inspect.getattr_static(cls, name) for name in ("__getattribute__", "__setattr__")]
+    is_own = any(getattr(getattr(f, "__code__", None), "co_filename", GENERATED) != GENERATED for f in found)
+    descriptors = [inspect.getattr_static(cls, name, None) for name in class_fields(cls) or ()]
+    if is_own or any(hasattr(type(d), "__set__") and not isinstance(d, PLACES) for d in descriptors):
+        raise UnknownType(f"{cls.__name__} computes its attributes by code of its own: write methods for that")
+
+
+#: The descriptors of fields that are no code: of slots, and of NamedTuples.
+PLACES = (types.MemberDescriptorType, type(inspect.getattr_static(typing.NamedTuple("Item", [("x", int)]), "x")))
 #: The file of constructors and comparisons that dataclasses and NamedTuples get.
 GENERATED = "<string>"
 #: The methods of tuples for items and comparisons.
@@ -288,6 +304,7 @@ class TypeTable:
 
     def record(self, cls: type, items: Mapping[Any, Type]) -> Product:
         """Give the type of a record of a class, or of a dict with fixed keys, with parts of these types."""
+        refuse_computed(cls)
         self.classes[cls.__name__] = cls
         return Product(tuple(items.values()), cls.__name__, tuple(items))
 
@@ -322,6 +339,7 @@ class TypeTable:
 
         A program changes no record, so that a dataclass need not be frozen.
         """
+        refuse_computed(cls)
         hints, outer = hints_of(cls), vars(sys.modules.get(cls.__module__, builtins))
         given = {f: hints.get(f, Any) for f in class_fields(cls) or ()}
         return {
