@@ -478,7 +478,7 @@ def by_position(node: ast.Call, found: Any) -> ast.Call:
     if not node.keywords or library_name(found) not in library.FUNCTIONS:
         return node
     try:
-        known = inspect.signature(getattr(found, "function", found), follow_wrapped=False).parameters.values()
+        known = inspect.signature(getattr(found, "function", found)).parameters.values()
     except (TypeError, ValueError):  # a function of numpy's written in C
         return node
     rest = [q for q in known if q.kind is q.POSITIONAL_OR_KEYWORD][len(node.args) :]
