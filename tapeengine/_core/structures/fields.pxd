@@ -1,6 +1,6 @@
 # Objects that consist of named fields.
 cdef class Fields:
-    cdef readonly type cls
+    cdef readonly object cls
     cdef tuple fields
     cdef list paths         # the text of each field in a path, after the object
     cdef frozenset own

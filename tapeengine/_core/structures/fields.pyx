@@ -14,7 +14,7 @@ cdef object new_object = object.__new__
 @cython.final
 cdef class Fields:
 
-    def __init__(self, type cls, tuple names):
+    def __init__(self, object cls, tuple names):
         self.cls = cls
         self.fields = names
         self.paths = [f".{name}" for name in names]

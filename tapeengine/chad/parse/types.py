@@ -128,6 +128,8 @@ def is_vague(annotation: Any) -> bool:
     (True, True, True, False)
     """  # a union of dataclasses is not vague
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+    if isinstance(annotation, typing.TypeVar):
+        return True
     if origin in (typing.Union, types.UnionType):
         return any(m not in (None, type(None)) and class_fields(m) is None for m in args)
     if isinstance(annotation, type) and (issubclass(annotation, Enum) or is_open(annotation) or is_plain(annotation)):
