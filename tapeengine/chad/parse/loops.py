@@ -16,7 +16,6 @@ from ..terms import (
     For,
     If,
     Index,
-    Inject,
     Literal,
     Map,
     Op,
@@ -36,12 +35,7 @@ from ..types import (
     NEVER,
     UNIT,
     Array,
-    Bool,
-    Float,
-    Int,
-    Named,
     Product,
-    Sum,
     Type,
     show,
 )
@@ -53,12 +47,13 @@ from .dicts import written_out
 from .expressions import condition, dict_of, expression, text
 from .functions import Env
 from .in_place import changed
+from .leaving import HAS, default
 from .names import jumps, uses
 from .numeric import added, rank
 from .raising import absent, failing, guarded, may_be_none, unguarded
 from .reshaping import parts
 from .state import Parser
-from .statements import HAS, Flow, assign_one, block, hint_of, joined, packed, same_type, value_at
+from .statements import Flow, assign_one, block, followed, hint_of, joined, packed, same_type, value_at
 from .texts import is_key
 from .whole import array as as_array
 from .whole import element, in_a_row, items_of, numbers
@@ -722,27 +717,6 @@ def packed_type(types: list[Type]) -> Type:
     return types[0] if len(types) == 1 else Product(tuple(types))
 
 
-def default(p: Parser, node: ast.AST, of: Type) -> Term:
-    """Give an arbitrary value of a type, which a loop carries as its result until it returns."""
-    match of:
-        case Float():
-            return lit(0.0)
-        case Int():
-            return lit(0)
-        case Bool():
-            return lit(False)
-        case Product(items, name):
-            return Tuple(tuple(default(p, node, item) for item in items), of if name else None)
-        case Array(element):
-            return Elements((), element)
-        case Sum() | Named():
-            options = p.table.options(of) or ()
-            simplest = min(range(len(options)), key=lambda i: options[i] != UNIT)
-            if simplest or options[0] == UNIT or isinstance(of, Sum):
-                return Inject(simplest, default(p, node, options[simplest]), of)
-    p.error(node, f"a return of {show(of)} inside a loop", "assign it, break, and return after the loop")
-
-
 def _plus(a: Term, b: int) -> Term:
     return Op("iadd", (a, lit(b)), INT)
 
@@ -764,7 +738,9 @@ def for_each(
 def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
     if (items := written_out(p, node.iter, env)) is not None:
-        return for_each(p, node, items, env, after, flow)
+        names = [*changed(node.body), *(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))]
+        times = 1 + len(items) * jumps(node.body).breaks
+        return followed(p, node, names, times, lambda *to: for_each(p, node, items, env, *to), env, after, flow)
     over = iteration(p, node.iter, env)
     loop = Loop(p, node, env, flow, counts=True)
 

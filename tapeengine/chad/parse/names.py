@@ -121,7 +121,7 @@ class Jumps:
 
 
 def ends(statements: Sequence[ast.stmt]) -> bool:
-    r"""Tell whether statements may reach their end, as those do not that raise.
+    r"""Tell whether statements may reach their end, as those do not that raise or jump.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def ends(statements: Sequence[ast.stmt]) -> bool:
     (True, False)
     """
     match statements:
-        case [*_, ast.Raise()]:
+        case [*_, ast.Raise() | ast.Return() | ast.Break() | ast.Continue()]:
             return False
         case [*_, ast.If(body=body, orelse=orelse)]:
             return ends(body) or ends(orelse)

@@ -245,6 +245,7 @@ class Parser:
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
+        self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
         self.of_empty: Type = NEVER
         self.place: tuple[str, int] | tuple[()] = ()
         self.constants = Constants(function)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from ..errors import ProgramError
 from ..in_language import WRITTEN
-from ..terms import Branch, Case, Definition, If, Let, Literal, Proj, Term, Tuple, Var, lets, lit
+from ..terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
 from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from . import in_place, numeric
 from .closures import (
@@ -31,6 +31,7 @@ from .fields import call_changing, changing_method, field
 from .fixed_points import settled
 from .functions import Env, Lifted, Local
 from .grids import made as made_grid
+from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends, Rest
 from .liveness import Walk
 from .names import (
     DUNDERS,
@@ -51,11 +52,6 @@ from .state import Parser
 from .texts import MISSING
 from .type_tests import narrowing
 from .unpacking import parts_of
-
-#: The prefix of the name of a flag that tells whether a variable has a value; it is no Python name.
-HAS = " has "
-#: Gives the term for the code after a block that ends without a jump.
-Rest = Callable[["Env"], Term]
 
 
 @dataclass(frozen=True)
@@ -430,7 +426,13 @@ def branching(
 ) -> Term:
     """Parse a statement that branches: the arms join in the variables that they change, unless one of them jumps."""
     if any(jumps(arm.statements) for arm in arms):
-        return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
+        changed = [n for arm in arms for n in arm.changed]
+        falling = sum(ends(arm.statements) for arm in arms)
+
+        def read(then: Rest, flow: Flow) -> Term:
+            return combine(same_type(p, node, [block(p, arm.statements, arm.env, then, flow) for arm in arms]))
+
+        return followed(p, node, changed, falling, read, env, then, flow)
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
     known = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
@@ -455,6 +457,67 @@ def branching(
         terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
     held = [joining.held(env, i) for i in range(len(names))]
     return joined(p, names, combine(same_type(p, node, terms)), held, env, after)
+
+
+def followed(
+    p: Parser,
+    node: ast.stmt,
+    changed: Iterable[str],
+    falling: int,
+    read: Callable[[Rest, Flow], Term],
+    env: Env,
+    then: Rest,
+    flow: Flow,
+) -> Term:
+    """Read a statement that jumps may leave, with what follows it in each of its `falling` arms, or once for all."""
+    if falling < 2:
+        return read(then, flow)
+    if p.repeated * falling > COPIES:
+        with contextlib.suppress(ProgramError):  # a function that is defined in an arm, or a narrower type after it
+            return followed_once(p, node, changed, read, env, then, flow)
+
+    def again(env: Env) -> Term:
+        p.repeated *= falling
+        try:
+            return then(env)
+        finally:
+            p.repeated //= falling
+
+    return read(again, flow)
+
+
+def followed_once(
+    p: Parser,
+    node: ast.stmt,
+    changed: Iterable[str],
+    read: Callable[[Rest, Flow], Term],
+    env: Env,
+    then: Rest,
+    flow: Flow,
+) -> Term:
+    """Read a statement whose paths end with a number that says where the program goes on; then these places."""
+    way = Ends(p, node, env, dict.fromkeys(changed))
+    inside = Flow(way.returned, flow.broken and way.end(BREAKS), flow.continued and way.end(CONTINUES))
+    whole = way.read(lambda: read(way.end(FALLS), inside))
+    places = {
+        FALLS: then,
+        BREAKS: flow.broken,
+        CONTINUES: flow.continued,
+        RETURNS: lambda parts: flow.returned(node, parts[GIVEN], parts),
+    }
+
+    def rest(parts: Env) -> Term:
+        reached = sorted({k for k, _ in way.found})
+        given = {GIVEN: parts[GIVEN]} if GIVEN in parts else {}
+        terms = same_type(
+            p, node, [places[k]({**way.after(k, parts), **(given if k == RETURNS else {})}) for k in reached]
+        )  # type: ignore[misc]
+        found = terms[-1]
+        for k, term in reversed(list(zip(reached[:-1], terms[:-1], strict=True))):
+            found = If(Op("eq", (parts[WAY], lit(k)), BOOL), term, found)
+        return found
+
+    return joined(p, way.parts, whole, [way.held(n) for n in way.parts], env, rest)
 
 
 class Joining:
