@@ -411,7 +411,7 @@ def overrides(p: Parser, operands: Sequence[Term], name: str = "") -> bool:
     Python then asks the right operand first; without a name, for any method.
     """
     left, *right = (p.table.classes.get(getattr(x.type, "name", "")) for x in operands)
-    if left is None or right in ([], [left], [None]) or not issubclass(right[0], left):
+    if left is None or right in ([], [left]) or not isinstance(right[0], type) or not issubclass(right[0], left):
         return False
     return not name or getattr(right[0], name, None) is not getattr(left, name, None)
 

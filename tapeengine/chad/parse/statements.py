@@ -499,21 +499,19 @@ def followed_once(
     way = Ends(p, node, env, dict.fromkeys(changed))
     inside = Flow(way.returned, flow.broken and way.end(BREAKS), flow.continued and way.end(CONTINUES))
     whole = way.read(lambda: read(way.end(FALLS), inside))
-    places = {
-        FALLS: then,
-        BREAKS: flow.broken,
-        CONTINUES: flow.continued,
-        RETURNS: lambda parts: flow.returned(node, parts[GIVEN], parts),
-    }
+
+    def goes_on(k: int, parts: Env) -> Term:
+        inner = way.after(k, parts)
+        if k == RETURNS:
+            return flow.returned(node, parts[GIVEN], inner)
+        place = {BREAKS: flow.broken, CONTINUES: flow.continued}.get(k, then)
+        assert place is not None
+        return place(inner)
 
     def rest(parts: Env) -> Term:
         reached = sorted({k for k, _ in way.found})
-        given = {GIVEN: parts[GIVEN]} if GIVEN in parts else {}
-        terms = same_type(
-            p, node, [places[k]({**way.after(k, parts), **(given if k == RETURNS else {})}) for k in reached]
-        )  # type: ignore[misc]
-        found = terms[-1]
-        for k, term in reversed(list(zip(reached[:-1], terms[:-1], strict=True))):
+        *terms, found = same_type(p, node, [goes_on(k, parts) for k in reached])
+        for k, term in reversed(list(zip(reached[:-1], terms, strict=True))):
             found = If(Op("eq", (parts[WAY], lit(k)), BOOL), term, found)
         return found
 
