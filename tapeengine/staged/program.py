@@ -17,7 +17,7 @@ import numpy as np
 from .._core.arrays.storing import errors_are_seen
 from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays, is_plain
 from .._core.sweeps import trace
-from .._core.sweeps.linear import has_array_records, open_tape
+from .._core.sweeps.linear import has_array_records, is_recorded, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..html import table
 from ..naming import reduced
@@ -555,8 +555,12 @@ class Staged(Replays):
             self.counts[name] += sum(getattr(plan, name) for plan in family.plans)
 
     def _may_record(self, engine: Engine) -> bool:
-        """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise."""
-        return self.why is None and engine is self.engine and engine.switches is None and not errors_are_seen()
+        """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise.
+
+        Within the recording of a program around it, it is an ordinary function.
+        """
+        is_own = self.why is None and engine is self.engine and engine.switches is None
+        return is_own and not errors_are_seen() and not is_recorded(within=True)
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""

@@ -17,6 +17,32 @@ RECORDING = 3
 Pull = Callable[[Any], Any]
 
 
+class RecordedFunction:
+    """The recordings of a function without effects, which a replay calls several times."""
+
+    __slots__ = ("engine", "plan", "refused")
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.refused = engine, False
+        self.plan: Plan | None = None
+
+    def vjp(self, function: Callable[..., Any], *args: Any) -> tuple[Any, Pull]:
+        """Return the value and the backpropagator, by a replay if the arguments take a path that was recorded."""
+        engine, found = self.engine, MISS if self.plan is None else self.plan.vjp(args, None, {})
+        if found is not MISS or self.refused:
+            return engine.vjp(function, *args) if self.refused else found  # type: ignore[no-any-return]
+        value, back = trace.vjp(function, args, {}, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING)
+        try:
+            recording = Recording(back, value, args, engine.structures)
+            if self.plan is None:
+                self.plan = Plan(recording)
+            else:
+                self.plan.add(recording)
+        except NotReplayable:
+            self.refused, self.plan = True, None
+        return value, back
+
+
 class RecordedTask:
     """The recordings of one task: a path for each way through its branches.
 

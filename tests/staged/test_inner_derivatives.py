@@ -257,8 +257,25 @@ def test_captured_data_and_staged_programs_within() -> None:
     assert (staged.stats().recordings, staged.stats().changes) == (2, 1)
 
 
-@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
-def test_a_staged_program_within() -> None:
-    inner = te.stage(lambda z: z * z if z > 1.0 else -z)
-    assert [inner(x) for x in (0.5, 2.0, 0.5, 2.0)] == [-0.5, 4.0, -0.5, 4.0]
-    agree(lambda x: te.grad(inner)(x) * x, [(0.5,), (2.0,), (0.25,), (3.0,)])
+INNER: Callable[[Any], Any] = te.stage(lambda z: z * z * z if z > 0.75 else -z * z)
+OF_ARRAY: Callable[[Any], Any] = te.stage(lambda z: np.sum(z * z * z) if np.max(z) > 1.0 else np.sum(np.sin(z)))
+WITHIN = {
+    "value": lambda x: INNER(x) * x,
+    "grad": lambda x: te.grad(INNER)(x * x) * x,
+    "both": lambda x: sum(te.value_and_grad(INNER)(x)),
+    "along": lambda x: te.jvp(INNER, (x,), (x,))[1],
+    "hessian": lambda x: te.hessian(INNER)(x) * x,
+    "jacobian": lambda x: te.jacobian(INNER)(x),
+    "in another trace": lambda x: te.grad(lambda q: te.grad(INNER)(q) * x)(x),
+    "lanes": lambda x: te.vmap(INNER)(np.array([1.0, 2.0]) * x).sum(),
+    "array": lambda x: np.sum(te.grad(OF_ARRAY)(np.ones(3) * x)),
+}
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_a_staged_program_within(name: str) -> None:
+    """Within a recording it is an ordinary function, also where it has recordings of its own."""
+    for x in (0.5, 2.0, 0.5, 2.0):
+        te.grad(INNER)(x), te.grad(OF_ARRAY)(np.full(3, x))
+    staged = agree(WITHIN[name], [(0.5,), (2.0,), (0.25,), (3.0,)])
+    assert staged.refused is None and staged.stats().recordings <= 3
