@@ -16,6 +16,8 @@ from ..errors import CotangentError
 from ..structure import refused
 from .contract import Engine
 from .forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
+from .generators import generator_states, same_states, set_generators
+from .rerun import Unwritten
 
 #: Python's complex numbers, which the core records as arrays without dimensions.
 PAIRS = (complex, ComplexDual)
@@ -92,8 +94,14 @@ class Repeated:
     def __call__(self, values: list[Any]) -> tuple[list[Any], FlatRule] | None:
         """Return the leaves of the result, and the rule; None if the program must run."""
         own = [value.copy("K") if type(value) is np.ndarray else value for value in values]  # overwritten later
-        given = with_pairs(own, self._pairs)
-        answer = self._again(unflatten(self._arguments.steps, given))
+        given, states = with_pairs(own, self._pairs), generator_states()
+        args = unflatten(self._arguments.steps, given)
+        unwritten = Unwritten(self._result.structures, args)
+        answer = self._again(args)
+        unwritten.check(self.name)
+        if not same_states(states, generator_states()):
+            set_generators(states)
+            return None
         if answer is None:
             return None
         results, steps = flatten(self._result.structures, answer[0])

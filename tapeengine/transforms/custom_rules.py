@@ -17,7 +17,7 @@ from .calls import call_with_rule, parts_by_argument
 from .captures import Made, Snapshot
 from .contract import Engine
 from .forms import flatten, form_of, is_traced, leaves_like, unflatten
-from .rerun import Unwritten, frozen, read_only
+from .rerun import Unwritten, frozen, read_only, without_effects
 from .transformed import check_program
 
 #: The keyword arguments of most calls.
@@ -153,11 +153,16 @@ class Again:
 
     def is_same(self) -> bool:
         """Whether the rules capture nothing that is traced, and nothing that has changed."""
-        return not self._snapshot.captured and not self._snapshot.to_copy()
+        return not self._snapshot.captured and not self._snapshot.to_copy() and not self._snapshot.generators
 
-    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
-        """Return the result and the derivative at other arguments."""
-        function, fwd, bwd, jvp, others = self._snapshot.again(())
+    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call] | None:
+        """Return the result and the derivative at other arguments; None if the call has effects."""
+        engine = self._custom.engine
+        found = without_effects(engine.structures, self._snapshot, (), functools.partial(self._again, args))
+        return found  # type: ignore[no-any-return]
+
+    def _again(self, args: tuple[Any, ...], bound: Any) -> tuple[Any, Call]:
+        function, fwd, bwd, jvp, others = bound
         custom = CustomFunction(self._custom.engine, function)
         custom.fwd, custom.bwd, custom.jvp = fwd, bwd, jvp
         result, derivative = custom._run(args, others)

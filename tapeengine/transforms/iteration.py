@@ -31,6 +31,7 @@ from .rerun import (
     read_only,
     repeating,
     restored,
+    without_effects,
 )
 from .transformed import whole
 from .treeverse import Chain
@@ -177,18 +178,20 @@ class Reversal:
             return None
         return partial(self._repeated, RecordedFunction(self.steps.engine).vjp)
 
-    def _repeated(self, vjp: Any, args: tuple[Any, ...]) -> tuple[Any, Reversal]:
+    def _repeated(self, vjp: Any, args: tuple[Any, ...]) -> tuple[Any, Reversal] | None:
         steps, (values, start) = copy.copy(self.steps), args
-        steps.passed = PassedStates(steps.n)
-        step = steps.snapshot.again(list(map(frozen, values)))
+        structures, steps.passed = steps.engine.structures, PassedStates(steps.n)
 
-        def noted(state: Any) -> Any:
-            state = step(map_leaves(steps.engine.structures, frozen, state))
-            steps.passed.add(hashes(steps.engine.structures, state))
-            return state
+        def run(step: Step) -> Chain:
+            def noted(state: Any) -> Any:
+                state = step(state)
+                steps.passed.add(hashes(structures, state))
+                return state
 
-        chain = Chain(noted, steps.n, steps.checkpoints, start, None)
-        return chain.final, Reversal(steps, args, chain, vjp)
+            return Chain(noted, steps.n, steps.checkpoints, start)
+
+        chain = without_effects(structures, steps.snapshot, values, run)
+        return None if chain is None else (chain.final, Reversal(steps, args, chain, vjp))
 
     def pull(self, cotangent: Any) -> Any:
         """Reverse the steps."""
