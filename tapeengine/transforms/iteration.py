@@ -91,15 +91,24 @@ class Steps:
         chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
         return chain.final, Reversal(self, args, chain)
 
+    def checked(self, step: Step) -> Step:
+        """A step that must not write to its state, and whose result is kept as a hash."""
+
+        def passed(state: Any) -> Any:
+            given = None if type(state) is float else Unwritten(self.engine.structures, state, arrays=False)
+            state = step(state)
+            if given is not None:
+                given.check(NAME)
+            self.passed.add(hashes(self.engine.structures, state))
+            return state
+
+        return passed
+
     def first(self, values: list[Any], start: Any) -> Chain:
         """Run the steps for their value, on the program's own objects."""
 
         def noted(state: Any) -> Any:
-            given = None if type(state) is float else Unwritten(self.engine.structures, state, arrays=False)
-            state = run.bound(state)
-            if given is not None:
-                given.check(NAME)
-            self.passed.add(hashes(self.engine.structures, state))
+            state = passed(state)
             k = next(done)
             if not k & (k - 1):
                 run.look()
@@ -112,6 +121,7 @@ class Steps:
             FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run,
             told(self.progress, self.n, "iterate: value") as tell,
         ):
+            passed = self.checked(run.bound)
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())
@@ -180,17 +190,12 @@ class Reversal:
 
     def _repeated(self, vjp: Any, args: tuple[Any, ...]) -> tuple[Any, Reversal] | None:
         steps, (values, start) = copy.copy(self.steps), args
-        structures, steps.passed = steps.engine.structures, PassedStates(steps.n)
+        steps.passed = PassedStates(steps.n)
 
         def run(step: Step) -> Chain:
-            def noted(state: Any) -> Any:
-                state = step(state)
-                steps.passed.add(hashes(structures, state))
-                return state
+            return Chain(steps.checked(step), steps.n, steps.checkpoints, start)
 
-            return Chain(noted, steps.n, steps.checkpoints, start)
-
-        chain = without_effects(structures, steps.snapshot, values, run)
+        chain = without_effects(steps.engine.structures, steps.snapshot, values, run)
         return None if chain is None else (chain.final, Reversal(steps, args, chain, vjp))
 
     def pull(self, cotangent: Any) -> Any:
