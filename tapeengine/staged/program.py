@@ -213,13 +213,13 @@ class Staged(Replays):
         found = self.replayed(engine, primals, keywords)
         if found is not None:
             return found
-        if self._may_record(engine):
+        if self._is_apart(engine):
             return self._recorded(primals, keywords)
         return engine.vjp(self._unstaged(), *primals, **keywords)
 
     def replayed(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any] | None:
         """Return the value and the backpropagator by replay; None if the program must run."""
-        family = self._family(keywords) if self._may_record(engine) else None
+        family = self._family(keywords) if self._is_apart(engine) else None
         if family is not None:
             for plan in family.plans:
                 found = plan.vjp(primals, self, keywords)
@@ -239,7 +239,7 @@ class Staged(Replays):
             return found
         if self.has_arrays:
             return self._traced(engine, primals, order)
-        if self._may_record(engine):
+        if self._is_apart(engine):
             recorded = self._recorded(primals, {})
             if not has_array_records(recorded[1].tape) or self.refused is not None:  # another run may differ
                 return recorded
@@ -256,7 +256,7 @@ class Staged(Replays):
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""
-        family = self._family({}) if self._may_record(engine) else None
+        family = self._family({}) if self._is_apart(engine) else None
         for plan in family.plans if family is not None else ():
             found = plan.trace(primals)
             if found is not MISS:
@@ -555,12 +555,12 @@ class Staged(Replays):
             self.counts[name] += sum(getattr(plan, name) for plan in family.plans)
 
     def _may_record(self, engine: Engine) -> bool:
-        """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise.
+        """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise."""
+        return self.why is None and engine is self.engine and engine.switches is None and not errors_are_seen()
 
-        Within the recording of a program around it, it is an ordinary function.
-        """
-        is_own = self.why is None and engine is self.engine and engine.switches is None
-        return is_own and not errors_are_seen() and not is_recorded(within=True)
+    def _is_apart(self, engine: Engine) -> bool:
+        """Whether recordings may be used: within the recording of a program around it, this is an ordinary function."""
+        return self._may_record(engine) and not is_recorded(within=True)
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""

@@ -18,7 +18,10 @@ Pull = Callable[[Any], Any]
 
 
 class RecordedFunction:
-    """The recordings of a function without effects, which a replay calls several times."""
+    """The recordings of a function without effects, which a replay calls several times.
+
+    One that computes arrays is not replayed: the tapes in a rule, which are of second order, may round differently.
+    """
 
     __slots__ = ("engine", "plan", "refused")
 
@@ -28,19 +31,27 @@ class RecordedFunction:
 
     def vjp(self, function: Callable[..., Any], *args: Any) -> tuple[Any, Pull]:
         """Return the value and the backpropagator, by a replay if the arguments take a path that was recorded."""
-        engine, found = self.engine, MISS if self.plan is None else self.plan.vjp(args, None, {})
-        if found is not MISS or self.refused:
-            return engine.vjp(function, *args) if self.refused else found  # type: ignore[no-any-return]
+        engine = self.engine
+        if not self.refused:
+            found = MISS if self.plan is None else self.plan.vjp(args, None, {})
+            if found is MISS and (found := self._recorded(function, args)) is None:
+                self.refused, self.plan = True, None
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+        return engine.vjp(function, *args)
+
+    def _recorded(self, function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, Pull] | None:
+        engine = self.engine
         value, back = trace.vjp(function, args, {}, engine.structures, engine.max_tape_bytes, engine.rules, RECORDING)
         try:
-            recording = Recording(back, value, args, engine.structures)
+            plan = Plan(Recording(back, value, args, engine.structures))
             if self.plan is None:
-                self.plan = Plan(recording)
+                self.plan = plan
             else:
-                self.plan.add(recording)
+                self.plan.join(plan)
         except NotReplayable:
-            self.refused, self.plan = True, None
-        return value, back
+            return None
+        return (value, back) if self.plan.has_numbers_only else None
 
 
 class RecordedTask:

@@ -1,12 +1,13 @@
 # Calls of primitives on traced values.
 from libc.stdint cimport uint32_t
 from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.tape.tape cimport Head
+from tapeengine._core.tape.tape cimport Head, Tape
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.blocks cimport ArrayRecord
 
 cdef object outward(Head *h, Dual x)
 cdef object stripped(Head *h, uint32_t tag, object x)
+cdef object called_apart(Tape recording, object function, list values)
 cdef object apply(object primitive, tuple args, dict static)
 cdef object of_numbers(object x)
 cpdef bint is_foreign(object x) except -1

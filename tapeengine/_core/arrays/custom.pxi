@@ -71,8 +71,8 @@ cdef class CustomRecord(ArrayRecord):
         """
         cdef Head *h
         cdef Tape call
-        if self.tag == 0:   # of a replay, in which nothing is traced
-            return function([own(value) for value in values])
+        if self.tag == 0:
+            return called_apart(r.tape, function, [own(value) for value in values])
         h = head_of(self.tag)
         if h != NULL:   # the rule is called within another rule of the same trace
             return self.results(h, function, values)
@@ -85,6 +85,23 @@ cdef class CustomRecord(ArrayRecord):
 
     cdef object results(self, Head *h, object function, list values):
         return [stripped(h, self.tag, x) for x in function([own(value) for value in values])]
+
+
+cdef object called_apart(Tape recording, object function, list values):
+    """Call a function in a replay within a trace, as where it was recorded: derivatives in it have the same bits then.
+
+    The function returns a list, or a list and something else.
+    """
+    cdef Tape call = Tape.__new__(Tape)
+    call.rules, call.head.max_bytes = recording.rules, recording.head.max_bytes
+    call.open(2)
+    try:
+        found = function(values)
+        if type(found) is tuple:
+            return [stripped(&call.head, call.head.tag, x) for x in found[0]], found[1]
+        return None if found is None else [stripped(&call.head, call.head.tag, x) for x in found]
+    finally:
+        call.close()
 
 
 cdef object unit(object place, Py_ssize_t e):

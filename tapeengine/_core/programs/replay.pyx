@@ -29,7 +29,7 @@ from tapeengine._core.tape.numpy_c cimport (
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
-from tapeengine._core.arrays.calls cimport CustomRecord
+from tapeengine._core.arrays.calls cimport CustomRecord, called_apart
 from tapeengine._core.arrays.elementwise cimport (
     ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
 )
