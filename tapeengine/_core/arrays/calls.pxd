@@ -7,7 +7,6 @@ from tapeengine._core.tape.blocks cimport ArrayRecord
 
 cdef object outward(Head *h, Dual x)
 cdef object stripped(Head *h, uint32_t tag, object x)
-cdef object called_apart(Tape recording, object function, list values)
 cdef object apply(object primitive, tuple args, dict static)
 cdef object of_numbers(object x)
 cpdef bint is_foreign(object x) except -1
@@ -20,5 +19,5 @@ cdef class CustomRecord(ArrayRecord):
     cdef list captured      # [(number of the output, place of the captured value that it was computed from)]
     cdef Py_ssize_t count   # number of leaves of the arguments
     cdef uint32_t tag
-    cdef object within(self, Reverse r, object function, list values)
-    cdef object results(self, Head *h, object function, list values)
+    cdef list within(self, Tape tape, object function, list values)
+    cdef list results(self, Head *h, object function, list values)

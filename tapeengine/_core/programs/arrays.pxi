@@ -552,10 +552,11 @@ cdef class Ruling(Action):
 
     cdef bint run(self, double *v) except -1:
         cdef Py_ssize_t k
-        answer = called_apart(self.places, self.function, filled(self.operands, v))
-        if answer is None:
+        cdef CustomRecord record = <CustomRecord> self.record
+        results = record.within(self.places, self.function, filled(self.operands, v))
+        if not results:
             return False
-        results, (<CustomRecord> self.record).rule = answer
+        record.rule = results.pop()
         for k in range(PyList_GET_SIZE(self.outputs)):
             if not store(self.outputs[k], results[k], v):
                 return False

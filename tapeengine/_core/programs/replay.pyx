@@ -29,7 +29,7 @@ from tapeengine._core.tape.numpy_c cimport (
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
-from tapeengine._core.arrays.calls cimport CustomRecord, called_apart
+from tapeengine._core.arrays.calls cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
     ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
 )
@@ -42,7 +42,7 @@ from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual, record_selection
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, record_selection
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
