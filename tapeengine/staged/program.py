@@ -213,9 +213,20 @@ class Staged(Replays):
         found = self.replayed(engine, primals, keywords)
         if found is not None:
             return found
-        if self._is_apart(engine):
+        if self._is_apart(engine) and open_tape() is None:
             return self._recorded(primals, keywords)
-        return engine.vjp(self._unstaged(), *primals, **keywords)
+        found = self._recorded_numbers(engine, primals, keywords)
+        return engine.vjp(self._unstaged(), *primals, **keywords) if found is None else found
+
+    def _recorded_numbers(
+        self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Any, Any] | None:
+        """Return the result of a run that is recorded; None if it works on arrays: other traces have other bits."""
+        if self.has_arrays or not self._is_apart(engine):
+            return None
+        recorded = self._recorded(primals, keywords)
+        is_used = not has_array_records(recorded[1].tape) or self.refused is not None  # another run may differ
+        return recorded if is_used else None
 
     def replayed(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any] | None:
         """Return the value and the backpropagator by replay; None if the program must run."""
@@ -237,13 +248,8 @@ class Staged(Replays):
         found = self.retraced(engine, primals)
         if found is not None:
             return found
-        if self.has_arrays:
-            return self._traced(engine, primals, order)
-        if self._is_apart(engine):
-            recorded = self._recorded(primals, {})
-            if not has_array_records(recorded[1].tape) or self.refused is not None:  # another run may differ
-                return recorded
-        return self._traced(engine, primals, order)
+        found = self._recorded_numbers(engine, primals, {})
+        return self._traced(engine, primals, order) if found is None else found
 
     def _traced(self, engine: Engine, primals: tuple[Any, ...], order: int) -> tuple[Any, Any]:
         """Return the value and a backpropagator with a tape of an order, from a run that is not recorded."""

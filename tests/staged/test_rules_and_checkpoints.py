@@ -125,7 +125,9 @@ def agree(program: Callable[..., Any], points: list[Any]) -> Any:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_replays_have_the_bits_of_the_program(program: Callable[..., Any]) -> None:
-    for points in ([2.0, 0.25, -1.0, 3.0], [np.array(x) for x in ([0.1, 2.0], [0.3, -1.0], [2.0, 3.0], [-1.0, 0.5])]):
+    large = [np.random.default_rng(k).normal(size=(5, 9)) + 0.2 * k for k in range(4)]
+    arrays = [np.array(x) for x in ([0.1, 2.0], [0.3, -1.0], [2.0, 3.0], [-1.0, 0.5])]
+    for points in ([2.0, 0.25, -1.0, 3.0], arrays, large):
         staged = agree(program, points)
         assert staged.refused is None
         assert staged.stats().recordings <= 2 and staged.stats().replays >= 12
