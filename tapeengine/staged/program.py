@@ -566,7 +566,7 @@ class Staged(Replays):
 
     def _is_apart(self, engine: Engine) -> bool:
         """Whether recordings may be used: within the recording of a program around it, this is an ordinary function."""
-        return self._may_record(engine) and not is_recorded(within=True)
+        return self._may_record(engine) and not is_recorded(True)
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""

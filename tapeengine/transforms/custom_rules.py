@@ -117,7 +117,7 @@ class CustomFunction:
         leaves, steps = flatten(self.engine.structures, args)
         args = unflatten(steps, list(map(frozen, leaves)))
         given = Unwritten(self.engine.structures, args)
-        again = Again(self, others) if is_recorded() else None
+        again = Again(self, others) if is_recorded(False) else None
         if self.fwd is not None:
             with read_only(leaves, self._name):
                 pair = self.fwd(*args, **others)
@@ -158,16 +158,15 @@ class Again:
     def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call] | None:
         """Return the result and the derivative at other arguments; None if the call has effects."""
         engine = self._custom.engine
-        found = without_effects(engine.structures, self._snapshot, (), functools.partial(self._again, args))
-        return found  # type: ignore[no-any-return]
 
-    def _again(self, args: tuple[Any, ...], bound: Any) -> tuple[Any, Call]:
-        function, fwd, bwd, jvp, others = bound
-        custom = CustomFunction(self._custom.engine, function)
-        custom.fwd, custom.bwd, custom.jvp = fwd, bwd, jvp
-        result, derivative = custom._run(args, others)
-        derivative.bind(lambda value: value)
-        return result, derivative
+        def run(bound: Any) -> tuple[Any, Call]:
+            custom = CustomFunction(engine, bound[0])
+            custom.fwd, custom.bwd, custom.jvp = bound[1:4]
+            result, derivative = custom._run(args, bound[4])
+            derivative.bind(lambda value: value)
+            return result, derivative
+
+        return without_effects(engine.structures, self._snapshot, (), run)  # type: ignore[no-any-return]
 
 
 class Call:

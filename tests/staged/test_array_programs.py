@@ -393,7 +393,7 @@ def test_gathers_are_replayed(shape: tuple[int, ...], places: Any) -> None:
     assert staged.stats().replays == 2
 
 
-LOOKS: dict[str, Callable[[Any, Any], Any]] = {
+DECISIONS: dict[str, Callable[[Any, Any], Any]] = {
     "number": lambda a, x: x > 0.5,
     "part": lambda a, x: int(x * 2.0),
     "array": lambda a, x: np.any(a > 1.0),
@@ -402,14 +402,14 @@ LOOKS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("second", LOOKS)
-@pytest.mark.parametrize("first", LOOKS)
+@pytest.mark.parametrize("second", DECISIONS)
+@pytest.mark.parametrize("first", DECISIONS)
 def test_decisions_on_numbers_and_on_arrays_keep_their_order(first: str, second: str) -> None:
     """No operation lies between them. The first decides whether there is a second one."""
 
     def program(a: Any, x: Any) -> Any:
-        if LOOKS[first](a, x):
-            return np.sum(a * a) * (x if LOOKS[second](a, x) else 2.0 * x)
+        if DECISIONS[first](a, x):
+            return np.sum(a * a) * (x if DECISIONS[second](a, x) else 2.0 * x)
         return np.sum(a) * x
 
     staged = te.stage(program)
