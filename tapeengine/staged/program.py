@@ -230,14 +230,12 @@ class Staged(Replays):
 
     def replayed(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any] | None:
         """Return the value and the backpropagator by replay; None if the program must run."""
-        family = self._family(keywords) if self._is_apart(engine) else None
-        if family is not None:
-            for plan in family.plans:
-                found = plan.vjp(primals, self, keywords)
-                if found is MISS and open_tape() is not None:  # numbers of an enclosing trace
-                    found = plan.trace(primals)
-                if found is not MISS:
-                    return found  # type: ignore[no-any-return]
+        for plan in self._valid(engine, keywords):
+            found = plan.vjp(primals, self, keywords)
+            if found is MISS and open_tape() is not None:  # numbers of an enclosing trace
+                found = plan.trace(primals)
+            if found is not MISS:
+                return found  # type: ignore[no-any-return]
         return None
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any, order: int = 2) -> tuple[Any, Any]:
@@ -262,8 +260,7 @@ class Staged(Replays):
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""
-        family = self._family({}) if self._is_apart(engine) else None
-        for plan in family.plans if family is not None else ():
+        for plan in self._valid(engine, {}):
             found = plan.trace(primals)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
@@ -291,9 +288,7 @@ class Staged(Replays):
 
     def __tapeengine_plans__(self, keywords: dict[str, Any]) -> list[Plan]:
         """Return the plans that can be replayed in lanes."""
-        family = self._family(keywords) if self._may_record(self.engine) else None
-        plans = family.plans if family is not None else []
-        return [plan for plan in plans if not plan.has_arrays and not plan.has_calls]
+        return [plan for plan in self._valid(self.engine, keywords) if not plan.has_arrays and not plan.has_calls]
 
     def __tapeengine_trial__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, bool]:
         """Run the program as Python; return its value, and whether nothing speaks against recording another run."""
@@ -539,6 +534,11 @@ class Staged(Replays):
             return None
         return None
 
+    def _valid(self, engine: Engine, keywords: dict[str, Any]) -> list[Plan]:
+        """The recordings that may be replayed now."""
+        family = self._family(keywords) if self._is_apart(engine) else None
+        return [] if family is None else family.plans
+
     def _fits(self, family: Family, keywords: dict[str, Any]) -> bool:
         if family.keywords is None:
             return not keywords
@@ -648,7 +648,7 @@ class Staged(Replays):
             self._hold(self.families)
             return
         evicted = plan.evicted
-        plan.add(recording)
+        plan.join(Plan(recording, self.paths, None, plan.drops, plan.shares))
         family.plans = [*family.plans]  # a new list, so that a running call tries all plans again
         self._hold(self.families)
         if evicted == 0 and plan.evicted:

@@ -20,4 +20,3 @@ cdef class CustomRecord(ArrayRecord):
     cdef Py_ssize_t count   # number of leaves of the arguments
     cdef uint32_t tag
     cdef list within(self, Tape tape, object function, list values)
-    cdef list results(self, Head *h, object function, list values)

@@ -69,23 +69,21 @@ cdef class CustomRecord(ArrayRecord):
         In a replay nothing is traced; the rule is called within a trace nevertheless, because derivatives in it have
         other bits outside of one.
         """
-        cdef Head *h = head_of(self.tag) if self.tag else NULL
-        cdef Tape call
-        if h != NULL:   # the rule is called within another rule of the same trace
-            return self.results(h, function, values)
-        call = Tape.__new__(Tape)
-        if self.tag:
-            call.continue_from(tape, self.tag)
-        else:
-            call.rules, call.head.max_bytes = tape.rules, tape.head.max_bytes
-            call.open(2)
+        cdef Head *h = head_of(self.tag) if self.tag else NULL  # live if another rule of the trace calls this one
+        cdef Tape call = None
+        if h == NULL:
+            call = Tape.__new__(Tape)
+            h = &call.head
+            if self.tag:
+                call.continue_from(tape, self.tag)
+            else:
+                call.rules, h.max_bytes = tape.rules, tape.head.max_bytes
+                call.open(2)
         try:
-            return self.results(&call.head, function, values)
+            return [stripped(h, h.tag, x) for x in function(values)]
         finally:
-            call.close()
-
-    cdef list results(self, Head *h, object function, list values):
-        return [stripped(h, h.tag, x) for x in function(values)]
+            if call is not None:
+                call.close()
 
 
 cdef object unit(object place, Py_ssize_t e):
