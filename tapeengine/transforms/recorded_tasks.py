@@ -47,7 +47,7 @@ class RecordedFunction:
     def replayed(self, *args: Any) -> tuple[Any, Pull] | None:
         """Return the value and the backpropagator at other arguments; None if they take another path."""
         found = MISS if self.plan is None else self.plan.vjp(args, None, {})
-        return None if found is MISS else found  # type: ignore[return-value]
+        return None if found is MISS else found
 
     def vjp(self, function: Callable[..., Any], *args: Any) -> tuple[Any, Pull]:
         """Return the value and the backpropagator, by a replay if possible."""
@@ -57,6 +57,6 @@ class RecordedFunction:
 
     def join(self, other: RecordedFunction) -> None:
         """Share the paths of another recording of the same function."""
-        if other.plan is not self.plan:
-            self.plan.join(other.plan)  # type: ignore[union-attr]
+        if self.plan is not None and other.plan not in (None, self.plan):
+            self.plan.join(other.plan)
             other.plan = self.plan
