@@ -17,7 +17,7 @@ import numpy as np
 from .._core.arrays.storing import errors_are_seen
 from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays, is_plain
 from .._core.sweeps import trace
-from .._core.sweeps.linear import has_array_records, open_tape
+from .._core.sweeps.linear import has_array_records, is_recorded, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..html import table
 from ..naming import reduced
@@ -213,20 +213,29 @@ class Staged(Replays):
         found = self.replayed(engine, primals, keywords)
         if found is not None:
             return found
-        if self._may_record(engine):
+        if self._is_apart(engine) and open_tape() is None:
             return self._recorded(primals, keywords)
-        return engine.vjp(self._unstaged(), *primals, **keywords)
+        found = self._recorded_numbers(engine, primals, keywords)
+        return engine.vjp(self._unstaged(), *primals, **keywords) if found is None else found
+
+    def _recorded_numbers(
+        self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Any, Any] | None:
+        """Return the result of a run that is recorded; None if it works on arrays: other traces have other bits."""
+        if self.has_arrays or not self._is_apart(engine):
+            return None
+        recorded = self._recorded(primals, keywords)
+        is_used = not has_array_records(recorded[1].tape) or self.refused is not None  # another run may differ
+        return recorded if is_used else None
 
     def replayed(self, engine: Engine, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any] | None:
         """Return the value and the backpropagator by replay; None if the program must run."""
-        family = self._family(keywords) if self._may_record(engine) else None
-        if family is not None:
-            for plan in family.plans:
-                found = plan.vjp(primals, self, keywords)
-                if found is MISS and open_tape() is not None:  # numbers of an enclosing trace
-                    found = plan.trace(primals)
-                if found is not MISS:
-                    return found  # type: ignore[no-any-return]
+        for plan in self._valid(engine, keywords):
+            found = plan.vjp(primals, self, keywords)
+            if found is MISS and open_tape() is not None:  # numbers of an enclosing trace
+                found = plan.trace(primals)
+            if found is not MISS:
+                return found  # type: ignore[no-any-return]
         return None
 
     def __tapeengine_tape__(self, engine: Engine, *primals: Any, order: int = 2) -> tuple[Any, Any]:
@@ -237,13 +246,8 @@ class Staged(Replays):
         found = self.retraced(engine, primals)
         if found is not None:
             return found
-        if self.has_arrays:
-            return self._traced(engine, primals, order)
-        if self._may_record(engine):
-            recorded = self._recorded(primals, {})
-            if not has_array_records(recorded[1].tape) or self.refused is not None:  # another run may differ
-                return recorded
-        return self._traced(engine, primals, order)
+        found = self._recorded_numbers(engine, primals, {})
+        return self._traced(engine, primals, order) if found is None else found
 
     def _traced(self, engine: Engine, primals: tuple[Any, ...], order: int) -> tuple[Any, Any]:
         """Return the value and a backpropagator with a tape of an order, from a run that is not recorded."""
@@ -256,8 +260,7 @@ class Staged(Replays):
 
     def retraced(self, engine: Engine, primals: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Return the value and a backpropagator with a tape that a replay wrote; None if the program must run."""
-        family = self._family({}) if self._may_record(engine) else None
-        for plan in family.plans if family is not None else ():
+        for plan in self._valid(engine, {}):
             found = plan.trace(primals)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
@@ -285,9 +288,7 @@ class Staged(Replays):
 
     def __tapeengine_plans__(self, keywords: dict[str, Any]) -> list[Plan]:
         """Return the plans that can be replayed in lanes."""
-        family = self._family(keywords) if self._may_record(self.engine) else None
-        plans = family.plans if family is not None else []
-        return [plan for plan in plans if not plan.has_arrays and not plan.has_calls]
+        return [plan for plan in self._valid(self.engine, keywords) if not plan.has_arrays and not plan.has_calls]
 
     def __tapeengine_trial__(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, bool]:
         """Run the program as Python; return its value, and whether nothing speaks against recording another run."""
@@ -533,6 +534,11 @@ class Staged(Replays):
             return None
         return None
 
+    def _valid(self, engine: Engine, keywords: dict[str, Any]) -> list[Plan]:
+        """The recordings that may be replayed now."""
+        family = self._family(keywords) if self._is_apart(engine) else None
+        return [] if family is None else family.plans
+
     def _fits(self, family: Family, keywords: dict[str, Any]) -> bool:
         if family.keywords is None:
             return not keywords
@@ -557,6 +563,10 @@ class Staged(Replays):
     def _may_record(self, engine: Engine) -> bool:
         """Whether a run now may be recorded: by the program's own engine, without switches or errors that raise."""
         return self.why is None and engine is self.engine and engine.switches is None and not errors_are_seen()
+
+    def _is_apart(self, engine: Engine) -> bool:
+        """Whether recordings may be used: within the recording of a program around it, this is an ordinary function."""
+        return self._may_record(engine) and not is_recorded(True)
 
     def _recorded(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
         """Run the program and keep its recording for later calls."""
@@ -638,7 +648,7 @@ class Staged(Replays):
             self._hold(self.families)
             return
         evicted = plan.evicted
-        plan.add(recording)
+        plan.join(Plan(recording, self.paths, None, plan.drops, plan.shares))
         family.plans = [*family.plans]  # a new list, so that a running call tries all plans again
         self._hold(self.families)
         if evicted == 0 and plan.evicted:

@@ -12,7 +12,7 @@ from .calls import Again, Derivative, call_with_rule
 from .contract import Engine
 from .forms import is_traced
 from .programs import call
-from .rerun import Outcome, Repeatable
+from .rerun import Outcome, Repeatable, called, without_effects
 from .transformed import named
 
 
@@ -59,13 +59,16 @@ class Rerun:
     @property
     def again(self) -> Again | None:
         """What repeats the call in a replay; None if its first run had effects."""
-        return None if self.call.has_effects or any(map(is_traced, self.values)) else self._repeated
+        has_effects = self.call.has_effects or self.call.snapshot.generators
+        return None if has_effects or any(map(is_traced, self.values)) else self._repeated
 
-    def _repeated(self, args: tuple[list[Any]]) -> tuple[Any, Rerun]:
-        call = Repeatable(self.engine, self.call.snapshot, self.call.name)
-        value = call.again(args[0])
-        call.outcome = Outcome(self.engine.structures, value)
-        return value, Rerun(self.engine, call, args[0])
+    def _repeated(self, args: tuple[list[Any]]) -> tuple[Any, Rerun] | None:
+        structures, call = self.engine.structures, Repeatable(self.engine, self.call.snapshot, self.call.name)
+        found = without_effects(structures, call.snapshot, args[0], lambda bound: (called(bound),))
+        if found is None:
+            return None
+        call.outcome = Outcome(structures, found[0])
+        return found[0], Rerun(self.engine, call, args[0])
 
     def pull(self, cotangent: Any) -> Any:
         """Run the call again on its own tape, and resolve that tape."""

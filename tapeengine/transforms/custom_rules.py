@@ -17,7 +17,7 @@ from .calls import call_with_rule, parts_by_argument
 from .captures import Made, Snapshot
 from .contract import Engine
 from .forms import flatten, form_of, is_traced, leaves_like, unflatten
-from .rerun import Unwritten, frozen, read_only
+from .rerun import Unwritten, frozen, read_only, without_effects
 from .transformed import check_program
 
 #: The keyword arguments of most calls.
@@ -117,7 +117,7 @@ class CustomFunction:
         leaves, steps = flatten(self.engine.structures, args)
         args = unflatten(steps, list(map(frozen, leaves)))
         given = Unwritten(self.engine.structures, args)
-        again = Again(self, others) if is_recorded() else None
+        again = Again(self, others) if is_recorded(False) else None
         if self.fwd is not None:
             with read_only(leaves, self._name):
                 pair = self.fwd(*args, **others)
@@ -159,16 +159,20 @@ class Again:
 
     def is_same(self) -> bool:
         """Whether the rules capture nothing that is traced, and nothing that has changed."""
-        return not self._snapshot.captured and not self._snapshot.to_copy()
+        return not self._snapshot.captured and not self._snapshot.to_copy() and not self._snapshot.generators
 
-    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
-        """Return the result and the derivative at other arguments."""
-        function, fwd, bwd, jvp, others = self._snapshot.again(())
-        custom = CustomFunction(self._custom.engine, function)
-        custom.fwd, custom.bwd, custom.jvp = fwd, bwd, jvp
-        result, derivative = custom._run(args, others)
-        derivative.bind(lambda value: value)
-        return result, derivative
+    def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call] | None:
+        """Return the result and the derivative at other arguments; None if the call has effects."""
+        engine = self._custom.engine
+
+        def run(bound: Any) -> tuple[Any, Call]:
+            custom = CustomFunction(engine, bound[0])
+            custom.fwd, custom.bwd, custom.jvp = bound[1:4]
+            result, derivative = custom._run(args, bound[4])
+            derivative.bind(lambda value: value)
+            return result, derivative
+
+        return without_effects(engine.structures, self._snapshot, (), run)  # type: ignore[no-any-return]
 
 
 class Call:

@@ -27,7 +27,7 @@ from .far import Reply, first, pull_again, pull_kept, push_again
 from .forms import flatten, form_of, is_traced
 from .jobs import Job, combined, is_zero
 from .progress import Progress
-from .recorded_tasks import RecordedTask
+from .recorded_tasks import RecordedFunction
 from .rerun import Repeatable
 from .tasks import Closure, Direction, Task, derived, run_task
 from .transformed import whole
@@ -146,7 +146,7 @@ class Fork:
         if any(map(is_traced, values)):  # by an enclosing trace, on which the tasks are forked as well
             return self.run(values), Again(self, values)
         if self.workers.shares_memory:
-            found = self.each(self._recorded, "value", values, is_recorded())
+            found = self.each(self._recorded, "value", values, is_recorded(False))
             kept = [recording for _, _, recording in found if recording is not None]
             again = Replayed(self, kept) if len(kept) == len(found) else None
             return [value for value, _, _ in found], Near(self, values, [job for _, job, _ in found], again)
@@ -166,10 +166,13 @@ class Fork:
             for k, x in enumerate(values)
         ]
 
-    def _recorded(self, task: Task, own: list[Any], to_replay: bool) -> tuple[Any, Job, RecordedTask | None]:
-        found = RecordedTask.of(self.engine, task, own) if to_replay else None
-        value, pull, recording = (*task.recorded(self.engine, own), None) if found is None else found
-        return value, Job(self.engine.structures, value, own, pull), recording
+    def _recorded(self, task: Task, own: list[Any], to_replay: bool) -> tuple[Any, Job, RecordedFunction | None]:
+        recording = RecordedFunction(self.engine)
+        found = recording.recorded(task, own) if to_replay else None
+        if found is None or task.has_effects:
+            value, pull = task.recorded(self.engine, own)
+            return value, Job(self.engine.structures, value, own, pull), None
+        return found[0], Job(self.engine.structures, found[0], own, _of_values(found[1])), recording
 
     def own(self, values: Sequence[Any]) -> list[list[Any]]:
         """The values of each task."""
@@ -235,12 +238,17 @@ class Near:
         return list(fork.calls([(m, t) for m, t in zip(self.maps, own, strict=True)], "tangents"))
 
 
+def _of_values(back: Any) -> Callable[[Any], Any]:
+    """The cotangents of a task's only argument, the list of its values."""
+    return lambda cotangent: back(cotangent)[0]
+
+
 class Replayed:
     """The tasks of a fork in replays of the staged program that forks: they run as recordings, on the workers."""
 
     __slots__ = ("_fork", "_tasks")
 
-    def __init__(self, fork: Fork, tasks: list[RecordedTask]) -> None:
+    def __init__(self, fork: Fork, tasks: list[RecordedFunction]) -> None:
         self._fork = fork
         self._tasks = tasks
 
@@ -253,7 +261,7 @@ class Replayed:
         for given, found in zip(own, list(fork.calls(calls, "value")), strict=True):
             if found is None:
                 return None
-            jobs.append((found[0], Job(fork.engine.structures, found[0], given, found[1])))
+            jobs.append((found[0], Job(fork.engine.structures, found[0], given, _of_values(found[1]))))
         return [value for value, _ in jobs], Near(fork, values, [job for _, job in jobs])
 
     def join(self, other: Replayed) -> None:

@@ -12,13 +12,14 @@ from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_unseen
 from .._core.tape.tape import outside
 from ..errors import RepeatError, StructureError, UnsupportedError
-from .calls import Derivative, call_with_rule
+from .calls import Again, Derivative, call_with_rule
 from .captures import Made, Snapshot
 from .contract import Engine
 from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
+from .recorded_tasks import RecordedFunction
 from .rerun import (
     FirstRun,
     Places,
@@ -30,6 +31,7 @@ from .rerun import (
     read_only,
     repeating,
     restored,
+    without_effects,
 )
 from .transformed import whole
 from .treeverse import Chain
@@ -89,15 +91,24 @@ class Steps:
         chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
         return chain.final, Reversal(self, args, chain)
 
+    def checked(self, step: Step) -> Step:
+        """A step that must not write to its state, and whose result is kept as a hash."""
+
+        def passed(state: Any) -> Any:
+            given = None if type(state) is float else Unwritten(self.engine.structures, state, arrays=False)
+            state = step(state)
+            if given is not None:
+                given.check(NAME)
+            self.passed.add(hashes(self.engine.structures, state))
+            return state
+
+        return passed
+
     def first(self, values: list[Any], start: Any) -> Chain:
         """Run the steps for their value, on the program's own objects."""
 
         def noted(state: Any) -> Any:
-            given = None if type(state) is float else Unwritten(self.engine.structures, state, arrays=False)
-            state = run.bound(state)
-            if given is not None:
-                given.check(NAME)
-            self.passed.add(hashes(self.engine.structures, state))
+            state = passed(state)
             k = next(done)
             if not k & (k - 1):
                 run.look()
@@ -110,6 +121,7 @@ class Steps:
             FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run,
             told(self.progress, self.n, "iterate: value") as tell,
         ):
+            passed = self.checked(run.bound)
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())
@@ -117,7 +129,8 @@ class Steps:
         self.renewed = self.snapshot.renewed
         if self.renewed or self.takes:  # then the program may write to the state that it gets
             self.final = map_leaves(self.engine.structures, copy.copy, chain.final)
-        run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
+        wrote = run.settle(self._traced_steps(start), self.begin[0] if self.draws else None)
+        self.has_effects = wrote or self.draws or bool(self.renewed or self.takes or self.snapshot.generators)
         return chain
 
     def _traced_steps(self, start: Any) -> Callable[..., Any]:
@@ -160,12 +173,30 @@ class Steps:
 class Reversal:
     """The derivative of the steps with respect to their captured values and the first state."""
 
-    __slots__ = ("args", "chain", "steps")
+    __slots__ = ("args", "chain", "steps", "vjp")
 
-    def __init__(self, steps: Steps, args: tuple[Any, ...], chain: Chain | None) -> None:
+    def __init__(self, steps: Steps, args: tuple[Any, ...], chain: Chain | None, vjp: Any = None) -> None:
         self.steps = steps
         self.args = args
         self.chain = chain
+        self.vjp = steps.engine.vjp if vjp is None else vjp
+
+    @property
+    def again(self) -> Again | None:
+        """What repeats the steps in a replay; None if their first run had effects."""
+        if self.chain is None or self.steps.has_effects or self.steps.progress is not None:
+            return None
+        return partial(self._repeated, RecordedFunction(self.steps.engine).vjp)
+
+    def _repeated(self, vjp: Any, args: tuple[Any, ...]) -> tuple[Any, Reversal] | None:
+        steps, (values, start) = copy.copy(self.steps), args
+        steps.passed = PassedStates(steps.n)
+
+        def run(step: Step) -> Chain:
+            return Chain(steps.checked(step), steps.n, steps.checkpoints, start)
+
+        chain = without_effects(steps.engine.structures, steps.snapshot, values, run)
+        return None if chain is None else (chain.final, Reversal(steps, args, chain, vjp))
 
     def pull(self, cotangent: Any) -> Any:
         """Reverse the steps."""
@@ -221,7 +252,7 @@ class Reversal:
         def undo(state: Any, position: int) -> None:
             nonlocal cotangent, total
             repeat = self._repeat(state, made) if position == steps.passed.steps_of(position)[0] else None
-            after, back = steps.engine.vjp(self._step(made), values, state)
+            after, back = self.vjp(self._step(made), values, state)
             self._check(comparison, after, position, repeat)
             given, cotangent = back(cotangent)
             if values:

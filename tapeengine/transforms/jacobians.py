@@ -241,7 +241,7 @@ def transposes(backpropagator: Any, rows: Form, columns: Form, single: bool) -> 
 
 def plain_vector(form: Form, value: Any) -> Any:
     """The components of a tangent, without a record of them unless a recording checks what is decided by them."""
-    return form.vector(value if is_recorded() else map_leaves(form.structures, value_of, value))
+    return form.vector(value if is_recorded(False) else map_leaves(form.structures, value_of, value))
 
 
 def full_matrix(

@@ -19,7 +19,7 @@ from .._core.sweeps.trace import value_unseen
 from ..errors import DroppedDerivativeError, RepeatError, TapeEngineError, TraceError, pass_on
 from ..structure import Structures
 from .array_copies import same_bits
-from .captures import Snapshot
+from .captures import Made, Snapshot
 from .contract import Engine
 from .effects import Effects
 from .forms import flatten, is_traced, map_leaves, outline
@@ -322,6 +322,16 @@ class FirstRun:
     def _look(self, left: Effects) -> None:
         if Snapshot(self.engine.structures, left.fresh(), self.engine.copies, with_globals=False).captured:
             raise _lost(self._name)
+
+
+def without_effects(
+    structures: Structures, snapshot: Snapshot, values: Sequence[Any], run: Callable[[Any], Any]
+) -> Any:
+    """Run what a snapshot holds, on copies of all that can change; return None if it has written into them."""
+    made, done = Made(), dict[int, Any]()
+    made.copied = snapshot.to_copy(every=True)
+    found = run(snapshot.again(values, made, done))
+    return None if Effects(structures, snapshot, done).written else found
 
 
 # -- calls ------------------------------------------------------------------------------------------------------------

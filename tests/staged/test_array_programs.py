@@ -393,6 +393,46 @@ def test_gathers_are_replayed(shape: tuple[int, ...], places: Any) -> None:
     assert staged.stats().replays == 2
 
 
+DECISIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "number": lambda a, x: x > 0.5,
+    "part": lambda a, x: int(x * 2.0),
+    "array": lambda a, x: np.any(a > 1.0),
+    "place": lambda a, x: np.argmax(a),
+    "inner": lambda a, x: te.grad(lambda z: z * z if z > 0.25 else z)(x) > 1.0,
+}
+
+
+@pytest.mark.parametrize("second", DECISIONS)
+@pytest.mark.parametrize("first", DECISIONS)
+def test_decisions_on_numbers_and_on_arrays_keep_their_order(first: str, second: str) -> None:
+    """No operation lies between them. The first decides whether there is a second one."""
+
+    def program(a: Any, x: Any) -> Any:
+        if DECISIONS[first](a, x):
+            return np.sum(a * a) * (x if DECISIONS[second](a, x) else 2.0 * x)
+        return np.sum(a) * x
+
+    staged = te.stage(program)
+    for a in (numpy.array([0.5, 0.75]), numpy.array([2.0, 0.75]), numpy.array([0.5, 3.0])):
+        for x in (0.125, 0.375, 0.75, 1.25):
+            assert bits(te.value_and_grad(staged, (0, 1))(a, x)) == bits(te.value_and_grad(program, (0, 1))(a, x))
+    assert staged.refused is None
+
+
+@pytest.mark.parametrize("dead", [np.max, np.median, numpy.linalg.norm, np.mean, np.sum, lambda a: np.sort(a)[0, 1]])
+def test_what_nothing_needs_contributes_nothing(dead: Any) -> None:
+    """A zero that is added to a negative zero would change its sign."""
+
+    def program(a: Any, b: Any) -> Any:
+        dead(a)
+        return np.sum(a * b)
+
+    staged, a, b = te.stage(program), numpy.array([[1.0, 2.0], [3.0, 4.0]]), numpy.array([[1.0, -0.0], [-0.0, 2.0]])
+    assert numpy.signbit(te.grad(program)(a, b)).tolist() == [[False, True], [True, False]]
+    for _ in range(3):
+        assert bits(te.grad(staged)(a, b)) == bits(te.grad(program)(a, b))
+
+
 # -- programs of which some paths compute arrays -----------------------------------------------------------------------
 def sometimes_arrays(x: Any) -> Any:
     if x > 1.0:

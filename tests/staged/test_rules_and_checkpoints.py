@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import queue
 import random
 from collections.abc import Callable
 from typing import Any
@@ -80,6 +81,17 @@ def of_loop(x: Any) -> Any:
     return np.sum(x)
 
 
+def of_iterations(x: Any) -> Any:
+    """Steps that branch, on a state of two parts, with a captured value."""
+
+    def step(state: Any) -> Any:
+        y, total = state
+        return branching(y) * 0.5 + x * 0.1, total + np.sum(y * x)
+
+    y, total = te.iterate(step, 9, (x, 0.0 * np.sum(x)), checkpoints=3)
+    return np.sum(y * te.iterate(lambda z: z - 0.1 * te.grad(lambda w: np.sum(w * w * w))(z), 3, x)) * total
+
+
 def of_effects_between(x: Any) -> Any:
     """Each call sees what its function captures as it was then."""
     factor = [1.0]
@@ -90,7 +102,7 @@ def of_effects_between(x: Any) -> Any:
     return np.sum(first * (scaled(x) + te.checkpoint(lambda z: z * z * factor[0])(x)))
 
 
-PROGRAMS = [of_rules, of_checkpoints, of_nested, of_keywords, of_loop, of_effects_between]
+PROGRAMS = [of_rules, of_checkpoints, of_nested, of_keywords, of_loop, of_iterations, of_effects_between]
 
 
 def bits(value: Any) -> bytes:
@@ -113,7 +125,9 @@ def agree(program: Callable[..., Any], points: list[Any]) -> Any:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_replays_have_the_bits_of_the_program(program: Callable[..., Any]) -> None:
-    for points in ([2.0, 0.25, -1.0, 3.0], [np.array(x) for x in ([0.1, 2.0], [0.3, -1.0], [2.0, 3.0], [-1.0, 0.5])]):
+    large = [np.random.default_rng(k).normal(size=(5, 9)) + 0.2 * k for k in range(4)]
+    arrays = [np.array(x) for x in ([0.1, 2.0], [0.3, -1.0], [2.0, 3.0], [-1.0, 0.5])]
+    for points in ([2.0, 0.25, -1.0, 3.0], arrays, large):
         staged = agree(program, points)
         assert staged.refused is None
         assert staged.stats().recordings <= 2 and staged.stats().replays >= 12
@@ -211,7 +225,21 @@ def test_what_is_not_replayed() -> None:
         random.seed(1)
         return te.checkpoint(lambda y: y * random.random())(x)
 
-    for program in (with_traced_residuals, with_traced_branch, with_effect, with_random_numbers):
+    def with_effects_of_steps(x: Any) -> Any:
+        seen = [0]
+
+        def step(y: Any) -> Any:
+            seen[0] += 1
+            return y * 0.5
+
+        return te.iterate(step, 4, x) * seen[0]
+
+    def with_random_steps(x: Any) -> Any:
+        random.seed(1)
+        return te.iterate(lambda y: y * random.random(), 4, x)
+
+    of_steps = with_effects_of_steps, with_random_steps
+    for program in (with_traced_residuals, with_traced_branch, with_effect, with_random_numbers, *of_steps):
         staged = te.stage(program)
         with pytest.warns(StagingWarning, match="runs each time"):
             for x in (0.5, 2.0, 0.75, 3.0):
@@ -219,12 +247,29 @@ def test_what_is_not_replayed() -> None:
         assert staged.refused is not None
 
 
+def test_steps_run_as_python_for_the_value_alone() -> None:
+    """The reverse pass replays one recording of the step."""
+    runs = queue.SimpleQueue[None]()  # shows nothing of its contents, so they are not compared
+
+    def step(x: Any) -> Any:
+        runs.put(None)
+        return x * 0.5 if x > 0.1 else x - 0.25 * x * x
+
+    staged = te.stage(lambda x: te.iterate(step, 100, x, checkpoints=100))
+    for k in range(4):
+        te.grad(staged)(2.0 + k)
+    before = runs.qsize()
+    te.grad(staged)(2.5)
+    assert runs.qsize() - before == 100
+
+
 @settings(max_examples=80)
 @given(EXPRESSION, EXPRESSION, st.lists(st.lists(NUMBER, min_size=3, max_size=3), min_size=1, max_size=3))
 def test_random_programs_of_numbers(inner: Any, outer: Any, points: list[list[float]]) -> None:
     def program(xs: Any) -> Any:
         kept = te.checkpoint(lambda given: evaluated(inner, given))(xs)
-        return evaluated(outer, [kept, cube(xs[1]), xs[2]])
+        y, z = te.iterate(lambda at: (evaluated(inner, [*at, xs[2]]) * 1.0, at[0] * 0.5), 3, (xs[0], 1.0 * xs[1]))
+        return evaluated(outer, [kept, cube(y), z])
 
     staged = te.stage(program)
     for xs in [*points, *points, *reversed(points)]:

@@ -99,3 +99,17 @@ def test_a_transform_has_the_bits_of_the_program_that_is_not_staged(name: str, k
         for point in (*POINTS, *POINTS):
             x = numpy.array(point) if kind == "arrays" else point
             assert bits(TRANSFORMS[name](staged, x)) == bits(TRANSFORMS[name](program, x)), (seed, point)
+
+
+def test_the_kind_of_a_number_stays() -> None:
+    """The recording of a number of Python's does not fit a traced number of numpy's."""
+
+    def f(x: Any) -> Any:
+        return x * x * x if x > 0.3 else te.math.sin(x)
+
+    staged = te.stage(f)
+    for x in (1.0, 0.1, np.float64(1.0), np.float64(0.1)) * 3:
+        for transform in (lambda g: te.grad(g), lambda g: lambda y: te.grad(g)(y) * 1.0, lambda g: lambda y: g(y) + y):
+            value, back = te.vjp(transform(staged), x)
+            wanted, wanted_back = te.vjp(transform(f), x)
+            assert repr((value, back(1.0))) == repr((wanted, wanted_back(1.0)))

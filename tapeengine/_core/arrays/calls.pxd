@@ -1,7 +1,7 @@
 # Calls of primitives on traced values.
 from libc.stdint cimport uint32_t
 from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.tape.tape cimport Head
+from tapeengine._core.tape.tape cimport Head, Tape
 from tapeengine._core.tape.accumulation cimport Reverse
 from tapeengine._core.tape.blocks cimport ArrayRecord
 
@@ -19,5 +19,4 @@ cdef class CustomRecord(ArrayRecord):
     cdef list captured      # [(number of the output, place of the captured value that it was computed from)]
     cdef Py_ssize_t count   # number of leaves of the arguments
     cdef uint32_t tag
-    cdef object within(self, Reverse r, object function, list values)
-    cdef object results(self, Head *h, object function, list values)
+    cdef list within(self, Tape tape, object function, list values)

@@ -9,13 +9,13 @@ cdef class CustomRecord(ArrayRecord):
     """One call: the places of its arguments and results, and the rule."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
-        cotangents = [r.of(place) for place in self.outputs]
+        cotangents = [own(r.of(place)) for place in self.outputs]
         if all([c is None for c in cotangents]):
             return 0
         for k, place in self.captured:
             r.stage(place, cotangents[k])
         if self.inputs:
-            found = self.within(r, self.rule.pull, cotangents)
+            found = self.within(r.tape, self.rule.pull, cotangents)
             for k, place in self.inputs:
                 r.stage(place, found[k])
         for place in self.outputs:
@@ -26,9 +26,9 @@ cdef class CustomRecord(ArrayRecord):
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         tangents = [None] * self.count
         for k, place in self.inputs:
-            tangents[k] = r.of(place)
+            tangents[k] = own(r.of(place))
         if any([t is not None for t in tangents]):
-            for place, t in zip(self.outputs, self.within(r, self.rule.push, tangents)):
+            for place, t in zip(self.outputs, self.within(r.tape, self.rule.push, tangents)):
                 r.stage(place, t)
         for k, place in self.captured:
             r.stage(self.outputs[k], r.of(place))
@@ -49,42 +49,41 @@ cdef class CustomRecord(ArrayRecord):
 
     cdef object parts(self, object walk, uint32_t id):
         """The rule's cotangents of unit cotangents of each number of the results."""
-        cdef Reverse r = Reverse.__new__(Reverse)
         cdef Py_ssize_t k, e
-        r.tape = walk.tape
         found = [(walk.numbered(self.outputs[k]), walk.numbered(place), 1.0) for k, place in self.captured]
         for k, place in enumerate(self.outputs if self.inputs else ()):
             for e in range(0 if place is None else walk.numbered(place).size):
                 units = [None] * len(self.outputs)
                 units[k] = unit(place, e)
-                partials = self.within(r, self.rule.pull, units)
+                partials = self.within(walk.tape, self.rule.pull, units)
                 made = walk.numbered(place).reshape(-1)[e]
                 found.extend([(made, walk.numbered(source), 0.0 if partials[j] is None else partials[j])
                               for j, source in self.inputs])
         return found
 
-    cdef object within(self, Reverse r, object function, list values):
+    cdef list within(self, Tape tape, object function, list values):
         """Call a rule, and return its results as values of the next outer trace.
 
         Values of this trace that the rule captured are live in this thread during the call. Computations on them are
         recorded on a separate tape for the call: the trace's own tape is shared, and other calls may be sweeping it.
+        In a replay nothing is traced; the rule is called within a trace nevertheless, because derivatives in it have
+        other bits outside of one.
         """
-        cdef Head *h
-        cdef Tape call
-        if self.tag == 0:   # of a replay, in which nothing is traced
-            return function([own(value) for value in values])
-        h = head_of(self.tag)
-        if h != NULL:   # the rule is called within another rule of the same trace
-            return self.results(h, function, values)
-        call = Tape.__new__(Tape)
-        call.continue_from(r.tape, self.tag)
+        cdef Head *h = head_of(self.tag) if self.tag else NULL  # live if another rule of the trace calls this one
+        cdef Tape call = None
+        if h == NULL:
+            call = Tape.__new__(Tape)
+            h = &call.head
+            if self.tag:
+                call.continue_from(tape, self.tag)
+            else:
+                call.rules, h.max_bytes = tape.rules, tape.head.max_bytes
+                call.open(2)
         try:
-            return self.results(&call.head, function, values)
+            return [stripped(h, h.tag, x) for x in function(values)]
         finally:
-            call.close()
-
-    cdef object results(self, Head *h, object function, list values):
-        return [stripped(h, self.tag, x) for x in function([own(value) for value in values])]
+            if call is not None:
+                call.close()
 
 
 cdef object unit(object place, Py_ssize_t e):
@@ -168,8 +167,8 @@ def call(function, list leaves):
     ----------
     function : callable
         ``function(leaves) -> (leaves of the result, rule)``; ``bind(outward)`` of the rule is called right after it.
-        ``repeated`` of the rule is None, or does the same as the function in a replay: then it returns None where the
-        program must run.
+        ``repeated`` of the rule is None, or does the same as the function in a replay: it returns a list of the leaves
+        and the rule, which is empty where the program must run.
     leaves : list
         The leaves of the arguments.
 

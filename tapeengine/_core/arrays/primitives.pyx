@@ -59,7 +59,7 @@ cdef class PrimitiveRecord(ArrayRecord):
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cdef bint any = False
         ct = self.cotangent(r, self.output, id)
-        if ct is None:
+        if ct is None or type(ct) is float and <double> ct == 0.0:
             return 0
         rules = self.primitive.vjp_rules
         variadic = self.primitive.variadic

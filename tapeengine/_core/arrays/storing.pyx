@@ -205,7 +205,7 @@ cdef Array snapshot(Array a):
     if f is None:
         f = Storage.__new__(Storage)
         f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
-        f.number = f.python = s.python
+        f.number, f.python, f.epoch = s.python, s.python, s.epoch
         f.kept = s.kept = True
         s.frozen = f
     return array_over(f, a.current(), a.offset)
@@ -221,8 +221,10 @@ cdef int detach(Storage s) except -1:
         return 0
     record = ReadRecord.__new__(ReadRecord)
     record.source = everything(s)
-    f.index = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(plain(s.base)))
+    f.index, f.epoch = tape_of(h).add_place(s.size, s.type, <int> PyArray_ITEMSIZE(plain(s.base))), 0
     record.result = everything(f)
+    if is_recording(h):
+        note(h, h.count, (COPIED_PART, record.source, None, record))
     record_array(h, record, 0.0)
     return 0
 
@@ -232,7 +234,7 @@ cdef View everything(Storage s):
     cdef View view = View.__new__(View)
     view.storage = s.index
     view.ndim = 1
-    view.type = s.type
+    view.type, view.epoch = s.type, s.epoch
     view.whole = True
     view.dims[0] = s.size
     view.dims[1] = PyArray_ITEMSIZE(plain(s.base))

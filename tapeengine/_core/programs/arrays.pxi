@@ -546,16 +546,17 @@ cdef class Ruling(Action):
     """A call of a function that returns its derivative with its results."""
 
     cdef object function
+    cdef Tape places
     cdef list operands
     cdef list outputs       # the place of each result, see `placed_output`
 
     cdef bint run(self, double *v) except -1:
         cdef Py_ssize_t k
-        operands = filled(self.operands, v)
-        answer = self.function(operands)
-        if answer is None:
+        cdef CustomRecord record = <CustomRecord> self.record
+        results = record.within(self.places, self.function, filled(self.operands, v))
+        if not results:
             return False
-        results, (<CustomRecord> self.record).rule = answer
+        record.rule = results.pop()
         for k in range(PyList_GET_SIZE(self.outputs)):
             if not store(self.outputs[k], results[k], v):
                 return False
@@ -566,7 +567,7 @@ cdef Action ruling(Arena arena, tuple what, uint32_t register):
     cdef Ruling step = Ruling.__new__(Ruling)
     cdef CustomRecord noted = what[5], record = CustomRecord.__new__(CustomRecord)
     cdef list specs = what[2], discrete = list(what[4])
-    step.function = what[1]
+    step.function, step.places = what[1], arena.part.places
     step.operands = [
         FromRegister((<Operand> o).id, double) if type(o) is Operand and (<Operand> o).id else arena.operand(o)
         for o, double in zip(specs, what[3])]
@@ -780,6 +781,7 @@ cdef ArrayPart array_part(Tape tape, list primals):
     cdef Py_ssize_t i
     cdef uint32_t k
     part.places = Tape.__new__(Tape)
+    part.places.rules, part.places.head.max_bytes = tape.rules, tape.head.max_bytes
     for k in range(tape.place_count):
         part.places.add_place(tape.places[k].size, tape.places[k].type, tape.places[k].width)
     part.numbers, part.storages, part.steps, part.fused, part.inner = {}, [], [], {}, set()

@@ -542,7 +542,7 @@ cdef Path path_of(Recording recording, bint drops, bint shares):
     cdef Path path = Path.__new__(Path)
     cdef uint32_t i = h.inputs + 1, stop
     cdef Py_ssize_t g = 0
-    cdef bint selected
+    cdef bint selected, looks
     path.first = path.end = h.inputs + 1
     path.forks, path.calls = {}, []
     path.room(path.end + most, most)
@@ -552,20 +552,24 @@ cdef Path path_of(Recording recording, bint drops, bint shares):
     numbering.begin(tape)
     while i <= h.count:
         selected = False
-        while g < h.guards.count and h.guards.each[g].at == i:
-            selected = h.guards.each[g].kind >= TE_SELECTION
-            if selected:
-                numbering.selection(i, &h.guards.each[g])
+        while True:
+            looks = g < h.guards.count and h.guards.each[g].at == i
+            if n < len(noted) and tape.noted_at[n].at <= i and (not looks or tape.noted_at[n].guards <= g):
+                numbering.noted(tape.noted_at[n].at, noted[n], i)
+                n += 1
+            elif looks:
+                selected = h.guards.each[g].kind >= TE_SELECTION
+                if selected:
+                    numbering.selection(i, &h.guards.each[g])
+                else:
+                    numbering.guard(&h.guards.each[g])
+                g += 1
             else:
-                numbering.guard(&h.guards.each[g])
-            g += 1
-        while n < len(noted) and tape.noted_at[n] <= i:
-            numbering.noted(tape.noted_at[n], noted[n], i)
-            n += 1
+                break
         if i < h.count and not selected:
             numbering.operation(i, op_at(h, i), record_at(h, i))
         stop = min(h.count, h.guards.each[g].at) if g < h.guards.count else h.count
-        i = numbering.numbers(h, i + 1, min(stop, tape.noted_at[n]) if n < len(noted) else stop)
+        i = numbering.numbers(h, i + 1, min(stop, tape.noted_at[n].at) if n < len(noted) else stop)
     path.fit()
     path.outputs = kept_layout(recording.outputs, numbering.registers)
     path.known = recording.constants

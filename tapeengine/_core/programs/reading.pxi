@@ -60,7 +60,7 @@ cdef class Reader:
     cdef bint fits(self, int kind, object aux, object value) except -1:
         """Whether a leaf is of the kind in the layout."""
         if kind == FLOAT:
-            return PyFloat_CheckExact(value) or (self.duals is not None and type(value) is Dual)
+            return PyFloat_CheckExact(value) or self.duals is not None and type(value) is Dual and not is_numpy(value)
         if kind == NUMPY:
             return type(value) is aux
         if kind == ARRAY:

@@ -42,7 +42,7 @@ from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, new_dual, record_selection
+from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, record_selection
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
@@ -404,21 +404,14 @@ cdef class Plan:
         """Whether these arguments have the form of the plan."""
         return self.read(primals) is not None
 
-    def add(self, Recording recording):
-        """Add the path of another recording.
+    def join(self, Plan recorded):
+        """Add the path of another recording, of which a plan has been made.
 
         Raises
         ------
         NotReplayable
             If the program behaved differently although all guards had the same outcome.
         """
-        cdef Path made = path_of(recording, self.drops, self.shares)
-        check_arrays(self, made, recording)
-        self.changes_containers = self.changes_containers or recording.tape.changes_containers
-        self.graft(without_dead(made) if self.reduces else made)
-
-    def join(self, Plan recorded):
-        """Add the path of another recording, of which a plan has been made."""
         self.changes_containers = self.changes_containers or recorded.changes_containers
         self.graft(<Path> recorded.paths[0])
 
@@ -637,8 +630,7 @@ cdef class ReplayedBackpropagator:
     @property
     def is_scalar(self):
         """Whether the value is one real number."""
-        return self.path.outputs.count == 1 and (
-            self.path.outputs.steps[0].kind == FLOAT or self.path.outputs.steps[0].kind == NUMPY)
+        return is_one_number(self.path.outputs)
 
 
 @cython.final
@@ -707,12 +699,15 @@ cdef class ArrayBackpropagator:
     @property
     def is_scalar(self):
         """Whether the value is one real number."""
-        cdef Layout outputs = self.path.outputs
-        if outputs.count != 1:
-            return False
-        if outputs.steps[0].kind == ARRAY:
-            return outputs.aux[0].shape == () and outputs.aux[0].dtype.kind == "f"
-        return outputs.steps[0].kind == FLOAT or outputs.steps[0].kind == NUMPY
+        return is_one_number(self.path.outputs)
+
+
+cdef bint is_one_number(Layout outputs) except -1:
+    if outputs.count != 1:
+        return False
+    if outputs.steps[0].kind == ARRAY:
+        return outputs.aux[0].shape == () and outputs.aux[0].dtype.kind == "f"
+    return outputs.steps[0].kind == FLOAT or outputs.steps[0].kind == NUMPY
 
 
 cdef Arena run_path(Path path, Registers registers, uint32_t *reached):

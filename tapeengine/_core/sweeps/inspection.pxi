@@ -26,10 +26,10 @@ def is_swept_back_only():
     return h != NULL and not tape_of(h).keeps_tangents
 
 
-def is_recorded():
-    """Whether the latest open trace of this thread is a recording."""
+def is_recorded(bint within):
+    """Whether the latest open trace of this thread is a recording, or `within` one."""
     cdef Head *h = innermost_here()
-    return h != NULL and h.guards != NULL and not h.guards.inner
+    return h != NULL and h.guards != NULL and (within or not h.guards.inner)
 
 
 def last_id(Tape tape):

@@ -45,6 +45,9 @@ cdef struct Guards:
     const char *lost    # why the recording cannot be replayed, NULL where it can
     bint inner          # of a trace within a recording, which gets its guards with its records: see nested.pyx
 
+cdef struct Position:   # of a note: the id of the record that follows it, or is its own, and the number of guards before
+    uint32_t at, guards
+
 cdef struct Head:
     uint32_t tag        # names the trace in its duals; 0: the trace is over
     uint32_t count      # the next id; ids begin at 1
@@ -154,7 +157,7 @@ cdef class Tape:
     cdef Tape continued     # the tape that this one continues during one call of a rule
     cdef uint32_t mark      # continuations of this tape have used the ids below it; 0 before the first one
     cdef list noted          # what a recording notes about arrays; None on other tapes
-    cdef uint32_t *noted_at  # the ids of the records that follow them, or are theirs
+    cdef Position *noted_at  # where they stand among the records and the guards
     cdef Py_ssize_t noted_room
     cdef bint changes_containers    # whether the program of a recording changed a list, dict or object of its arguments
     cdef dict copied         # plain arrays that the recording has copied, by identity

@@ -422,12 +422,12 @@ cdef class Tape:
         """Note what is done before the record with an id, or by it."""
         cdef Py_ssize_t count = len(self.noted)
         if count == self.noted_room:
-            room = realloc(self.noted_at, (2 * count + 16) * sizeof(uint32_t))
+            room = realloc(self.noted_at, (2 * count + 16) * sizeof(Position))
             if room == NULL:
                 raise MemoryError(f"no memory for more than {count:,} notes of a recording")
-            self.noted_at, self.noted_room = <uint32_t *> room, 2 * count + 16
+            self.noted_at, self.noted_room = <Position *> room, 2 * count + 16
         self.noted.append(what)
-        self.noted_at[count] = at
+        self.noted_at[count] = Position(at, <uint32_t> self.head.guards.count)
         return 0
 
     cdef void close(self) noexcept:
