@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import target as T
-from ..tables import entry
+from ..tables import entry, table
 from ..types import Linear, LReal
 from .evaluation import Environment, Evaluation
 
@@ -168,3 +168,6 @@ def while_accum(E: Evaluation, t: T.WhileAccum, env: Environment) -> Any:
         state, keep = E.eval(t.body, {**env, t.state.name: state})
         kept.append(keep)
     return state, kept
+
+
+RULES = table(globals())

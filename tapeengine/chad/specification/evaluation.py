@@ -9,7 +9,7 @@ from ...reference.environment import Environment as Accumulation
 from ..depth import deep
 from ..linear import LinearValues, Sparse
 from ..terms import Module, Term
-from ..traverse import free_variables
+from ..traverse import children, free_variables
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
@@ -76,3 +76,16 @@ class Evaluation:
         if known is None:
             known = self._captures[id(term)] = (term, tuple(free_variables(term)))
         return {name: env[name] for name in known[1]}
+
+
+def strict(operations: Mapping[type[Term], tuple[int, Callable[..., Any]]]) -> dict[type[Term], Rule]:
+    """Give the rules of terms whose subterms are all evaluated first: the steps of a term, and what its values give."""
+
+    def rule(steps: int, give: Callable[..., Any]) -> Rule:
+        def run(E: Evaluation, t: Term, env: Environment) -> Any:
+            E.step(steps)
+            return give(E, t, *[E.eval(child, env) for child, _ in children(t)])
+
+        return run
+
+    return {of: rule(*each) for of, each in operations.items()}

@@ -12,7 +12,6 @@ from ...chad.derivative_types import cotangent as cotangent_type
 from ...chad.linear import LinearValues
 from ...chad.specification import Evaluator, linear, reverse_in
 from ...chad.specification.evaluation import Environment, Rule
-from ...chad.tables import table
 from ...chad.terms import Branch, Lambda, Module, Term
 from ...chad.traverse import children
 from ...chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum
@@ -22,7 +21,7 @@ from ..derivative import Derivative
 from .vectors import Additions, Cells
 
 #: The terms whose evaluation is counted: operations on cotangents and on environment vectors that are values.
-COUNTED = frozenset(table(vars(linear)))
+COUNTED = frozenset(linear.RULES)
 
 
 def function(E: Any, t: Lambda, env: Environment) -> Callable[..., Any]:
