@@ -217,8 +217,7 @@ class Lower(Cotangents):
         if isinstance(a, V.Zero) and isinstance(b, V.Zero):
             return a if a == b else V.ZERO
         if isinstance(of, Product | LProduct | LSum):
-            types = of.options if isinstance(of, LSum) else of.items
-            each = [self.joined(condition, blocks, (P.part(a, k), P.part(b, k)), t) for k, t in enumerate(types)]
+            each = [self.joined(condition, blocks, (P.part(a, k), P.part(b, k)), t) for k, t, _ in P.likes(of, None)]
             d = P.tangent_type(of)
             if d is not None:
                 each[1] = self.beside(each[1], d, each[0])

@@ -13,13 +13,13 @@ from ..intermediate.analysis import flatten, needed
 from ..intermediate.text import RESERVED
 from ..tables import table
 from ..traverse import Names
-from ..types import Array, LArray, Linear, LProduct, Type, is_discrete
+from ..types import Array, LArray, Linear, LProduct, LSum, Type, is_discrete
 from . import linear, source
 from .blocks import Block
 from .cotangents import ArraySlot, Slot, TupleSlot
 from .in_place import in_place
 from .lower import Lower
-from .patterns import array_types, is_dense, leaf_types, part, parts, stored
+from .patterns import array_types, is_dense, leaf_types, likes, options, part, parts, stored
 from .residuals import Residuals
 from .sharing import own_functions
 from .summands import in_sums
@@ -148,17 +148,15 @@ class Whole(Lower):
             found += leaves
             slot.buffer = self.restored(stored(of), iter(leaves), False)  # type: ignore[assignment]
         elif isinstance(slot, TupleSlot):
-            items = of.items if isinstance(of, LProduct) else of.options  # type: ignore[attr-defined]
-            for item, t in zip(slot.items, items, strict=True):
-                self.give_buffers(item, t, found)
+            for item, t in zip(slot.items, options(of), strict=True):
+                self.give_buffers(item, t, found)  # type: ignore[arg-type]
 
     def flat_without_arrays(self, value: Value, of: Linear) -> list[F.Operand]:
         """Give the operands of a cotangent except arrays, which have been added in place."""
         if isinstance(of, LArray):
             return []
-        items = getattr(of, "items", None) or getattr(of, "options", None)
-        if items:
-            return [x for k, t in enumerate(items) for x in self.flat_without_arrays(part(value, k), t)]
+        if options(of):
+            return [x for k, t, _ in likes(of, None) for x in self.flat_without_arrays(part(value, k), t)]
         return self.flat(value, stored(of), False)
 
     # ------------------------------------------------------------ calls
@@ -220,10 +218,8 @@ class Whole(Lower):
         def go(of: Linear, like: Value) -> Value:
             if isinstance(of, LArray) and isinstance(stored(of), Array):
                 return owed(of, like)
-            items = getattr(of, "items", None) or getattr(of, "options", None)
-            if items is not None:
-                likes = getattr(like, "items", None) or getattr(like, "options", None) or (ZERO,) * len(items)
-                return Tup(tuple(go(t, x if x is not None else ZERO) for t, x in zip(items, likes, strict=True)))
+            if isinstance(of, LProduct | LSum):
+                return Tup(tuple(go(t, x if x is not None else ZERO) for _, t, x in likes(of, like)))
             leaves = [self.b.fresh("d", t) for t in leaf_types(stored(of), False)]
             results.extend(leaves)
             return self.restored(stored(of), iter(leaves), False)

@@ -19,7 +19,7 @@ from .effects import Bindings, Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
 from .lengths import Lengths
 from .occurrences import Later, Occurrences, Use
-from .rules import RULES, Rule, index_build, is_cheap, lam_app_let
+from .rules import RULES, Rule, index_build, is_cheap
 
 #: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60
@@ -140,9 +140,7 @@ class Pass:
 
     def applied(self, term: S.Apply, function: Later) -> S.Term:
         """Apply a function that is known."""
-        result = lam_app_let(S.Apply(function.function, term.args))
-        assert result is not None
-        return result
+        return S.lets(zip(function.function.params, term.args, strict=True), function.function.body)
 
     def reduce(self, term: S.Term) -> S.Term:
         """Apply rules at the head of a term while one fits; lets that appear at the head move to the block."""
