@@ -27,6 +27,15 @@ def lower_filter(t: S.Filter, fresh: Callable[..., S.Var]) -> S.Term:
     return S.Let(a, t.array, S.Gather(a, chosen))
 
 
+def lower_fold(t: S.Fold, fresh: Callable[..., S.Var]) -> S.Term:
+    """Write a fold as a loop from the left."""
+    a, i = fresh("a", t.array.type), fresh("i", INT)
+    following = S.Op("iadd", (i, S.lit(1)), INT)
+    count = S.Op("isub", (S.Size(a), S.lit(1)), INT)
+    step = S.Let(t.right, S.Index(a, following), t.body)
+    return S.Let(a, t.array, S.For(count, i, t.left, S.Index(a, S.lit(0)), step))
+
+
 def component(pairs: S.Term, n: S.Term, j: S.Var, which: int) -> S.Build:
     """Give the array of one component of each of `n` tuples; `j` is bound."""
     return S.Build(n, j, S.Proj(S.Index(pairs, j), which))
