@@ -11,8 +11,7 @@ from ..tables import entry
 from ..types import Array, Float, Named
 from . import patterns as P
 from . import values as V
-from .blocks import Block
-from .lower import ONE, Lower
+from .lower import Lower
 
 
 @entry
@@ -261,63 +260,3 @@ def concatenate(L: Lower, t: S.Concatenate, env: V.Env) -> V.Value:
     if isinstance(second, V.Items) and len(second.items) == 1 and P.is_changeable(first):
         return L.changed(first, None, second.items[0])
     return L.concatenated(first, second, of)
-
-
-# ---------------------------------------------------------------- loops
-
-
-@entry
-def for_(L: Lower, t: S.For, env: V.Env) -> V.Value:
-    n = L.natural(t.size, env)
-    init = L(t.init, env)
-
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.step, state
-        return L(t.body, env)
-
-    return L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
-
-
-@entry
-def while_(L: Lower, t: S.While, env: V.Env) -> V.Value:
-    init = L(t.init, env)
-
-    def test(state: V.Value) -> F.Operand:
-        env[t.state.name] = state
-        return L.number(t.condition, env)
-
-    return L.repeat(init, t.init.type, test, lambda _, state: L(t.body, env), t.state.name)[0]
-
-
-@entry
-def fold(L: Lower, t: S.Fold, env: V.Env) -> V.Value:
-    array = L.rows(L(t.array, env))
-    first = L.index(array, F.Const(0, WHOLE))
-    n = L.b.compute("isub", L.size(array), ONE)
-
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.left.name] = state
-        k = L.b.compute("iadd", body.step, ONE)
-        env[t.right.name] = L.element(array.element, k, False)
-        return L(t.body, env)
-
-    return L.iterate(n, first, t.body.type, step, t.left.name)
-
-
-@entry
-def scan(L: Lower, t: S.Scan, env: V.Env) -> V.Value:
-    init = L(t.init, env)
-    array = L(t.array, env)
-    array = L.rows(array) if isinstance(array, V.Items) else array
-    kept: list[V.Value] = []
-    n = L.size(array)
-
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.state.name] = state
-        env[t.var.name] = L.index(array, body.step)
-        state = L(t.body, env)
-        kept.append(L.kept_element(state, n, body))
-        return state
-
-    L.iterate(n, init, t.init.type, step, t.state.name)
-    return V.Rows(n, kept[0])
