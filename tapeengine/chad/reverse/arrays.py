@@ -1,4 +1,4 @@
-"""Rules of reverse CHAD for arrays: EC Fig. 8 for build, index and fold; scan, gather, scatter and others likewise.
+"""Rules of reverse CHAD for arrays: EC Fig. 8 for build and index; scan, gather, scatter and others likewise.
 
 The cotangent of an array is a bag of indices and cotangents (EC section 7), with a constructor for a whole array (EC
 8.1). An operation that passes on a whole array of cotangents uses that constructor, so the array is not split.
@@ -10,7 +10,7 @@ from .. import target as T
 from .. import terms as S
 from .. import written
 from ..derivative_types import cotangent, reverse_primal
-from ..sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
+from ..sugar import component, equals, is_extreme, lower_filter, lower_fold, lower_map, wrapped
 from ..tables import entry
 from ..traverse import derivative_name
 from ..types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
@@ -219,40 +219,11 @@ def extended(D: Reverse, t: S.Concatenate, item: S.Term, context: Context) -> S.
     return D.bind_all((t.first, item), context, body)
 
 
-# D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
-# combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass descends the chain from its root.
+# D[fold (x y. t) s]  :=  D[let a = s in for (size a - 1) (i x. let y = a ! (i + 1) in t) (a ! 0)]: the reduction is a
+# chain from the left (EC Fig. 8 and 9 have a tree), whose reverse pass descends from its end
 @entry
 def fold(D: Reverse, t: S.Fold, context: Context) -> S.Term:
-    if is_extreme(t):
-        return extreme(D, t, context)
-    of = cotangent(t.type)
-    inner = D.extend(context, t.left, t.right)
-
-    def body(p: S.Var) -> S.Term:
-        return D.let("n", S.Op("isub", (S.Size(S.Proj(p, 0)), S.lit(1)), INT), lambda n: chain(p, n))
-
-    def chain(p: S.Var, n: S.Var) -> S.Term:
-        xs = S.Proj(p, 0)
-        k = D.fresh("k", INT)
-        right = D.binder(t.right)
-        step = S.Let(right, S.Index(xs, S.Op("iadd", (k, S.lit(1)), INT)), D(t.body, inner))
-        left = D.binder(t.left)
-        return D.let("r", T.MapAccum(n, k, left, S.Index(xs, S.lit(0)), step), lambda r: paired(p, n, r))
-
-    def paired(p: S.Var, n: S.Var, r: S.Var) -> S.Term:
-        def back(d: S.Var) -> S.Term:
-            k, state = D.fresh("k", INT), D.fresh("d", of)
-            step = backward_step(D, (t.left, t.right), S.Apply(S.Index(S.Proj(r, 1), k), (state,)))
-
-            def finish(got: S.Term) -> S.Term:
-                first = S.Replicate(S.lit(1), S.Proj(got, 0))
-                return D.back(p, T.LDense(S.Concatenate(first, S.Proj(got, 1))))
-
-            return D.form.descend(context, finish, n, k, state, d, step, ())
-
-        return D.result(S.Proj(r, 0), back, of)
-
-    return D.bind("p", t.array, context, body)
+    return extreme(D, t, context) if is_extreme(t) else D(lower_fold(t, D.fresh), context)
 
 
 # D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
