@@ -10,6 +10,7 @@ from ..intermediate.statements import ArrayOf
 from ..intermediate.statements import Type as FormType
 from ..kinds import Kind, ListOf, TupleOf, list_axes
 from ..types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
+from ..written import is_flat
 from .machine import NotAssembled
 
 KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
@@ -94,11 +95,6 @@ class Forms:
         except NotAssembled:
             return False
         return True
-
-
-def is_flat(of: Type) -> bool:
-    """Tell whether values of a type are numbers, and tuples and records of these."""
-    return all(map(is_flat, of.items)) if isinstance(of, Product) else isinstance(of, Float | Int | Bool)
 
 
 def has_rows(of: Type) -> bool:
