@@ -62,19 +62,22 @@ class Whole(Lower):
     def value(self, name: str, dense: bool) -> F.Function:
         """Write the function that computes a definition's value."""
         definition = self.module.definitions[name]
-        is_main = name not in self.units
         self.keeps = False
         root = self.b.block = self.b.noted(Block())
-        env: dict[str, Value] = {}
-        params: list[F.Var] = []
-        for p in definition.params:
-            env[p.name], leaves = self.declared(p.of, p.name, dense)
-            params += leaves
+        env, params = self.begun(definition, dense)
         result = self.laid(self.completed(self.entered(definition, env, name), definition.result))
-        dense = dense and is_dense(result)
-        self.is_dense = dense if is_main else self.is_dense
-        results = self.flat(result, definition.result, dense)
-        return F.Function(name, params, root.statements, results)
+        dense = self.noted_dense(name, dense and is_dense(result))
+        return F.Function(name, params, root.statements, self.flat(result, definition.result, dense))
+
+    def begun(self, definition: S.Definition, dense: bool) -> tuple[dict[str, Value], list[F.Var]]:
+        """Make the parameters of a function; give the values of a definition's parameters, and their leaves."""
+        made = {p.name: self.declared(p.of, p.name, dense) for p in definition.params}
+        return {name: value for name, (value, _) in made.items()}, [v for _, leaves in made.values() for v in leaves]
+
+    def noted_dense(self, name: str, dense: bool) -> bool:
+        """Record whether the result of the main definition has rows of equal size."""
+        self.is_dense = self.is_dense if name in self.units else dense
+        return dense
 
     def entered(self, definition: S.Definition, env: dict[str, Value], name: str) -> Value:
         """Write the body of a function; a recursive main definition is called instead."""
@@ -92,18 +95,11 @@ class Whole(Lower):
         self.keeps = True
         root = self.b.block = self.b.noted(Block())
         root.kept = F.Kept(F.Var(self.b.names("kept"), self.b.kept("kept").frames.type))
-        env: dict[str, Value] = {}
-        params: list[F.Var] = []
-        values: list[Value] = []
-        for p in definition.params:
-            env[p.name], leaves = self.declared(p.of, p.name, dense)
-            values.append(env[p.name])
-            params += leaves
+        env, params = self.begun(definition, dense)
+        values = list(env.values())
         found = self.entered(self.module.definitions[name], env, name)
         primal = self.laid(part(found, 0))
-        dense_result = dense and is_dense(primal)
-        if is_main:
-            self.is_dense = dense_result
+        dense_result = self.noted_dense(name, dense and is_dense(primal))
         results = self.flat(primal, definition.result, dense_result)
         forward = F.Function(names[0], params, root.statements, results, kept=root.kept)
 
@@ -113,9 +109,7 @@ class Whole(Lower):
         of = stored(cotangent(definition.result))
         ct_leaves = [self.b.fresh("d", t) for t in leaf_types(of, dense_result)] if real(of) else []
         ct = self.restored(of, iter(ct_leaves), dense_result) if is_main else self.from_box(of, iter(ct_leaves))
-        gave_into: list[F.Var] = []
-        if not is_main:
-            gave_into = self.accumulators(definition, values)
+        gave_into = [] if is_main else self.accumulators(definition, values)
         gradient = self.applied(part(found, 1), [ct], LProduct(tuple(cotangent(p.of) for p in definition.params)))
         gave: list[F.Operand] = []
         for k, p in enumerate(definition.params):
@@ -277,13 +271,7 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
         W = Whole(module, module, uneven)
         function = W.value(module.main, dense)
         W.program.functions = {function.name: function}
-        W.write_units()
-        for f in W.program.functions.values():
-            flatten(f.body)
-            needed(f, may_raise=True)
-            in_place(f, W.b)
-        records(W)
-        return Lowered(W.program, module.main, W.is_dense)
+        return finished(W, module.main)
 
     return attempted(write)
 
@@ -314,16 +302,14 @@ def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) ->
         W = Whole(derivative, module, uneven)
         forward, reverse = W.passes(module.main, ("forward", "reverse"), dense)
         W.program.functions = {"forward": forward, "reverse": reverse}
-        W.write_units()
-        finish(W)
-        records(W)
-        return Lowered(W.program, "forward", W.is_dense)
+        return finished(W, "forward")
 
     return attempted(write)
 
 
-def finish(W: Whole) -> None:
-    """Determine the contents of frames, and remove statements that are not needed."""
+def finished(W: Whole, main: str) -> Lowered:
+    """Write the rest of a program, determine the contents of frames, and remove statements that are not needed."""
+    W.write_units()
     functions = list(W.program.functions.values())
     backward = [f for f in functions if f.recalled is not None]
     for f in functions:
@@ -338,9 +324,6 @@ def finish(W: Whole) -> None:
         in_sums(f)
     for f in functions:
         in_place(f, W.b)
-
-
-def records(W: Whole) -> None:
-    """Set the fields of the records of recursive sums."""
     for name, of in W.source.types.items():
         W.program.records[name] = [leaf_types(t, False) for t in of.options]
+    return Lowered(W.program, main, W.is_dense)
