@@ -27,7 +27,7 @@ def one(E: Evaluation, t: T.One, env: Environment) -> Computation:
     def run() -> tuple[()]:
         E.step()
         if isinstance(of, LReal) and type(cotangent) is float:
-            E.step()  # as much as `LinearValues.plus` counts for two reals
+            E.step()  # as much as `Sparse.plus` counts for two reals
             E.slots.one(t.slot, cotangent)
         else:
             E.slots.one(t.slot, cotangent, lambda a, b: E.linear.plus(of, a, b))

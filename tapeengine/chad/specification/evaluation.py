@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ...reference.environment import Environment as Accumulation
 from ..depth import deep
-from ..linear import LinearValues, Sparse
+from ..linear import Sparse
 from ..terms import Module, Term
 from ..traverse import children, free_variables
 
@@ -23,7 +23,7 @@ class Evaluation:
     ----------
     module : Module
         The module whose definitions can be called.
-    linear : LinearValues, optional
+    linear : Sparse, optional
         How values of linear types are represented; sparse by default.
     primitives : object, optional
         Returns registry primitives by name: ``primitives[name]``.
@@ -36,7 +36,7 @@ class Evaluation:
 
     rules: ClassVar[Mapping[type[Term], Rule]]
 
-    def __init__(self, module: Module, linear: LinearValues | None = None, primitives: Any = None) -> None:
+    def __init__(self, module: Module, linear: Sparse | None = None, primitives: Any = None) -> None:
         self.module = module
         self.linear = linear if linear is not None else Sparse(module.types)
         self.primitives = primitives
