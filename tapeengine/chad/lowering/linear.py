@@ -1,13 +1,14 @@
-"""Lowering of the terms that occur only in derivative programs: linear operations and computations."""
+"""Lowering of the terms that occur only in derivative programs: linear operations and computations; and of loops."""
 
 from __future__ import annotations
 
 from .. import target as T
 from .. import terms as S
-from ..intermediate.statements import BoxOf, Const, Pack, Unpack
+from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
 from ..tables import entry
-from ..types import LArray, LSum, Type
+from ..types import LArray, Linear, LSum, Type
 from . import values as V
+from .blocks import Block
 from .lower import Lower
 from .patterns import is_zero, leaf_types, part, stored
 from .source import changed
@@ -190,3 +191,73 @@ def bind(L: Lower, t: T.Bind, env: V.Env) -> V.Value:
 def then(L: Lower, t: T.Then, env: V.Env) -> V.Value:
     L.perform(t.first, env)
     return L.perform(t.second, env)
+
+
+@entry
+def for_each(L: Lower, t: T.ForEach, env: V.Env) -> V.Value:
+    with L.b.loop(L.natural(t.size, env), down=True, hint=t.index.name, is_parallel=t.is_parallel) as body:
+        env[t.index.name] = body.step
+        L.perform(t.body, env)
+    return V.Tup(())
+
+
+@entry
+def descend(L: Lower, t: T.Descend, env: V.Env) -> V.Value:
+    n = L.natural(t.size, env)
+    init = L(t.init, env)
+    of = t.init.type
+    if isinstance(of, Linear):
+        init = L.full(init, of, L(t.like[0], env) if t.like else None)
+    kept: list[V.Value] = []
+    each = t.body.type.result.items[1]  # type: ignore[attr-defined]
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.index.name], env[t.state.name] = body.step, state
+        found = L.perform(t.body, env)
+        kept.append(L.kept_element(L.full(part(found, 1), each, None), n, body))
+        state = part(found, 0)
+        return L.full(state, of, None) if isinstance(of, Linear) else state
+
+    last = L.iterate(n, init, of, step, t.state.name, down=True)
+    return V.Tup((last, V.Rows(n, kept[0])))
+
+
+# ---------------------------------------------------------------- loops, of which derivatives also keep values
+
+
+@entry
+def counted(L: Lower, t: S.For | T.MapAccum, env: V.Env) -> V.Value:
+    n = L.natural(t.size, env)
+    init = L(t.init, env)
+    kept: list[V.Value] = []
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.index.name], env[t.state.name] = body.step, state
+        found = L(t.body, env)
+        if isinstance(t, S.For):
+            return found
+        kept.append(L.kept_element(part(found, 1), n, body))
+        return part(found, 0)
+
+    last = L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
+    return V.Tup((last, V.Rows(n, kept[0]))) if kept else last
+
+
+@entry
+def conditional(L: Lower, t: S.While | T.WhileAccum, env: V.Env) -> V.Value:
+    init = L(t.init, env)
+    kept: list[V.Value] = []
+
+    def test(state: V.Value) -> Operand:
+        env[t.state.name] = state
+        return L.number(t.condition, env)
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        found = L(t.body, env)
+        if isinstance(t, S.While):
+            return found
+        kept.append(L.only_functions(part(found, 1), body))
+        return part(found, 0)
+
+    last, n = L.repeat(init, t.init.type, test, step, t.state.name)
+    return V.Tup((last, V.Rows(n, kept[0]))) if kept else last

@@ -14,7 +14,7 @@ from ..intermediate.text import RESERVED
 from ..tables import table
 from ..traverse import Names
 from ..types import Array, LArray, Linear, LProduct, LSum, Type, is_discrete
-from . import linear, loops, source
+from . import linear, source
 from .blocks import Block
 from .cotangents import ArraySlot, Slot, TupleSlot
 from .in_place import in_place
@@ -46,7 +46,7 @@ class Lowered:
 class Whole(Lower):
     """Writes the functions of a program."""
 
-    rules = table(vars(source), vars(linear), vars(loops))
+    rules = table(vars(source), vars(linear))
 
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
         super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)

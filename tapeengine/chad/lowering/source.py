@@ -11,7 +11,8 @@ from ..tables import entry
 from ..types import Array, Float, Named
 from . import patterns as P
 from . import values as V
-from .lower import Lower
+from .blocks import Block
+from .lower import ONE, Lower
 
 
 @entry
@@ -260,3 +261,40 @@ def concatenate(L: Lower, t: S.Concatenate, env: V.Env) -> V.Value:
     if isinstance(second, V.Items) and len(second.items) == 1 and P.is_changeable(first):
         return L.changed(first, None, second.items[0])
     return L.concatenated(first, second, of)
+
+
+# ---------------------------------------------------------------- loops; those of numbers of steps are in `linear`
+
+
+@entry
+def fold(L: Lower, t: S.Fold, env: V.Env) -> V.Value:
+    array = L.rows(L(t.array, env))
+    first = L.index(array, F.Const(0, WHOLE))
+    n = L.b.compute("isub", L.size(array), ONE)
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.left.name] = state
+        k = L.b.compute("iadd", body.step, ONE)
+        env[t.right.name] = L.element(array.element, k, False)
+        return L(t.body, env)
+
+    return L.iterate(n, first, t.body.type, step, t.left.name)
+
+
+@entry
+def scan(L: Lower, t: S.Scan, env: V.Env) -> V.Value:
+    init = L(t.init, env)
+    array = L(t.array, env)
+    array = L.rows(array) if isinstance(array, V.Items) else array
+    kept: list[V.Value] = []
+    n = L.size(array)
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.state.name] = state
+        env[t.var.name] = L.index(array, body.step)
+        state = L(t.body, env)
+        kept.append(L.kept_element(state, n, body))
+        return state
+
+    L.iterate(n, init, t.init.type, step, t.state.name)
+    return V.Rows(n, kept[0])
