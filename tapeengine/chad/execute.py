@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,8 +37,6 @@ from .tangent_passes import TangentPasses
 from .tangents import tangents as tangent_module
 from .terms import Module
 from .types import Array, Float, Product, is_discrete, records_in
-
-Made = TypeVar("Made")
 
 
 class Ways(NamedTuple):
@@ -137,16 +135,11 @@ class Executable:
     @functools.cached_property
     def passes(self) -> Passes | None:
         """Both passes with the forms of their values; None for types whose values the core does not take directly."""
-        lowered = self.lowered
-        if lowered is None:
+        if self.lowered is None:
             return None
-        return self.unless_refused(lambda: of_values(lowered, self.definition, self.classes))
-
-    def unless_refused(self, make: Callable[[], Made]) -> Made | None:
-        """Give what numbers and arrays run on; None, with a warning where native code was named, if it is refused."""
         try:
-            return make()
-        except (NotAssembled, NotLowered) as reason:
+            return of_values(self.lowered, self.definition, self.classes)
+        except NotAssembled as reason:
             if self.backend in COMPILED and not self.takes_references:
                 warn(self.definition.name, reason)
             return None
@@ -235,12 +228,13 @@ class Executable:
     @functools.cached_property
     def lowered(self) -> Lowered | None:
         """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
-
-        def lower() -> Lowered:
+        try:
             self.check_copies()
             return self.with_primitives(lower_reverse(self.closed, self.reverse_terms))
-
-        return self.unless_refused(lower)
+        except NotLowered as reason:
+            if self.backend in COMPILED and not self.takes_references:
+                warn(self.definition.name, reason)
+            return None
 
     def with_primitives(self, lowered: Lowered) -> Lowered:
         """Give a lowered program with the primitives that it calls."""
@@ -360,23 +354,18 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
-        whole = self.whole if self.is_by_numpy else None
-        made = None if whole is None else self.by_numpy(whole.vjp, primals)
-        if made is None or whole is None:
+        made = None
+        if self.whole is not None and self.is_by_numpy and not is_ragged(tuple(primals)):
+            self.check_trees(primals)
+            try:
+                made = self.whole.vjp(primals)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
+        if made is None:
             return self.pole_vjp(primals)
         value, back = made
-        return value, Checked(back, lambda: self.dual_vjp(primals)[1], whole, primals)
-
-    def by_numpy(self, run: Callable[..., Made], primals: Sequence[Any], *more: Any) -> Made | None:
-        """Run whole-array operations; None, or Python's error, where they do not take the arguments."""
-        if is_ragged(tuple(primals)):
-            return None
-        self.check_trees(primals)
-        try:
-            return run(primals, *more)
-        except DifferentSizes:
-            self.at_pole(self.as_arrays(primals))
-            return None
+        assert self.whole is not None
+        return value, Checked(back, lambda: self.dual_vjp(primals)[1], self.whole, primals)
 
     @functools.cached_property
     def reverse_form(self) -> Lowered:
@@ -504,7 +493,12 @@ class Executable:
         if found is not None:
             return found
         start = perf_counter()
-        found = None if along.whole is None else self.by_numpy(along.whole.jvp, primals, tangents)
+        if along.whole is not None and not is_ragged(tuple(primals)):
+            self.check_trees(primals)
+            try:
+                found = along.whole.jvp(primals, tangents)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
         found = self.dual_jvp(primals, tangents) if found is None else found
         along.others.count(start)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -343,27 +343,17 @@ def step_by_step(w: Writer, s: F.For) -> None:
         w.refuse("a loop of numbers of steps that vary, or in a branch that some steps take")
     n = w.number(count).text
     carried_before(w, s)
-    index, body = w.fresh(s.index.name), Block()
+    index = w.fresh(s.index.name)
     head = f"for {index} in {f'reversed(range({n}))' if s.down else f'range({n})'}:"
-    made = Nest([head], [body], index=index)
-
-    def begin() -> None:
-        w.env[s.index.name] = V.Affine((), index)
-        frames = [recall(w, k, site, V.Affine((), index)) for k, site in zip(s.recalled, sites, strict=True)]
-        made.recalled = [[f for each in frames for f in each]]
-
-    steps(w, s, body, begin, [s.body])(made, V.Axis(n))
-
-
-def steps(
-    w: Writer, s: F.For | F.While, body: Block, begin: Callable[[], None], blocks: Sequence[Sequence[F.Statement]]
-) -> Callable[[Nest, V.Axis], None]:
-    """Write the body of a sequential loop, after what it begins with; give what finishes the loop."""
-    with nest(w, blocks), w.inside(body):
+    body = Block()
+    with nest(w, [s.body]), w.inside(body):
+        frames = []
         ends = {v.name: w.env[v.name] for v, _ in s.carried}
         for v, _ in s.carried:
             w.env[v.name] = alias(w, v)
-        begin()
+        w.env[s.index.name] = V.Affine((), index)
+        for k, site in zip(s.recalled, sites, strict=True):
+            frames += recall(w, k, site, V.Affine((), index))
         w.statements(s.body)
         kept = None if s.kept is None else fields(w, s.kept)
         following = [w.value(x) for _, x in s.carried]
@@ -371,15 +361,12 @@ def steps(
         w.env |= ends
         for (v, _), x in zip(s.carried, following, strict=True):
             set_pinned(w, v, x)
-
-    def finish(made: Nest, axis: V.Axis) -> None:
-        if kept is not None and s.kept is not None:
-            made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
-            made.kept[0].siblings = made.kept
-            w.env[s.kept.frames.name] = V.Site((axis,), [kept], list(made.kept))
-        w.block.lines.append(made)
-
-    return finish
+    made = Nest([head], [body], index=index, recalled=[frames])
+    if kept is not None and s.kept is not None:
+        made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
+        made.kept[0].siblings = made.kept
+        w.env[s.kept.frames.name] = V.Site((V.Axis(n),), [kept], list(made.kept))
+    w.block.lines.append(made)
 
 
 def settled(w: Writer, x: Any, axes: tuple[V.Axis, ...]) -> Any:
@@ -415,17 +402,29 @@ def while_(w: Writer, s: F.While) -> None:
     if w.axes:
         w.refuse("a loop of an unknown number of steps")
     carried_before(w, s)
-    counter, body = w.fresh("steps"), Block()
+    counter = w.fresh("steps")
     w.set(counter, "0")
-
-    def begin() -> None:
+    body = Block()
+    with nest(w, [s.test, s.body]), w.inside(body):
+        ends = {v.name: w.env[v.name] for v, _ in s.carried}
+        for v, _ in s.carried:
+            w.env[v.name] = alias(w, v)
         w.statements(s.test)
         condition = w.number(w.value(s.condition)).text
         body.lines.append(Nest([f"if not {condition}:"], [Block([Line("", "break", raises=True)])], raises=True))
-
-    finish = steps(w, s, body, begin, [s.test, s.body])
-    body.lines.append(Line(counter, f"{counter} + 1"))
-    finish(Nest(["while True:"], [body], recalled=[[]], raises=True), V.Axis(counter))
+        w.statements(s.body)
+        kept = None if s.kept is None else fields(w, s.kept)
+        following = [settled(w, w.value(x), ()) for _, x in s.carried]
+        w.env |= ends
+        for (v, _), x in zip(s.carried, following, strict=True):
+            set_pinned(w, v, x)
+        w.set(counter, f"{counter} + 1")
+    made = Nest(["while True:"], [body], recalled=[[]], raises=True)
+    if kept is not None and s.kept is not None:
+        made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
+        made.kept[0].siblings = made.kept
+        w.env[s.kept.frames.name] = V.Site((V.Axis(counter),), [kept], list(made.kept))
+    w.block.lines.append(made)
 
 
 # ------------------------------------------------------------ branches
