@@ -11,11 +11,9 @@ from ..intermediate.statements import Type as FormType
 from ..kinds import Kind, ListOf, TupleOf, list_axes
 from ..types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
 from ..written import is_flat
-from .machine import NotAssembled
+from .machine import MOST_DIMENSIONS, NotAssembled
 
 KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
-#: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
-MOST_AXES = 4
 
 
 class Forms:
@@ -47,7 +45,7 @@ class Forms:
             case Float() | Int() | Bool():
                 return Form(type(of).__name__.lower())
             case Array(element):
-                if 0 < rank_of(of) <= (MOST_AXES if self.types is None else 1):
+                if 0 < rank_of(of) <= (MOST_DIMENSIONS if self.types is None else 1):
                     return Form(type(numbers_of(of)).__name__.lower(), rank_of(of))
                 if self.types is not None or is_flat(element):
                     return filled(Form("rows"), (self(element),))
@@ -76,7 +74,7 @@ class Forms:
                 numbers = all(isinstance(item, Float | Int | Bool) for item in items)
                 if numbers and isinstance(kind, ListOf) and kind.made is list:
                     return filled(Form("rows"), (self(element),))
-            case Array() if 0 < rank_of(of) <= MOST_AXES:
+            case Array() if 0 < rank_of(of) <= MOST_DIMENSIONS:
                 return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
             case Product(items, name, fields):
                 kinds = (
@@ -134,7 +132,7 @@ def leaf(of: FormType) -> Form:
     """Give the form of a number or an array of numbers."""
     rank = of.rank if isinstance(of, ArrayOf) else 0
     kind = KINDS.get(of.element if isinstance(of, ArrayOf) else of)
-    if kind is None or rank > MOST_AXES:
+    if kind is None or rank > MOST_DIMENSIONS:
         raise NotAssembled("a value that is neither a number nor an array of few dimensions")
     return Form(kind, rank)
 

@@ -245,18 +245,6 @@ def extreme(D: Reverse, t: S.Fold, context: Context) -> S.Term:
     return D.bind("p", t.array, context, body)
 
 
-def backward_step(D: Reverse, variables: tuple[S.Var, S.Var], effect: S.Term) -> S.Term:
-    """Extract the cotangents of two bound variables from an effect, as a computation of their pair."""
-    slots = D.extend((), *variables)
-    zeros = [T.Zero(cotangent(v.of)) for v in variables]
-
-    def result(ds: list[S.Term]) -> S.Term:
-        got = iter(ds)
-        return S.Tuple(tuple(z if is_discrete(v.of) else next(got) for v, z in zip(variables, zeros, strict=True)))
-
-    return D.form.scopes(slots, effect, result)
-
-
 # D[scan (s x. t) s0 a]: the backpropagators of all steps are kept; the reverse pass threads the cotangent of the
 # state from the last step to the first, adding the cotangent of each output on the way.
 @entry
@@ -281,12 +269,16 @@ def scan(D: Reverse, t: S.Scan, context: Context) -> S.Term:
         def down(n: S.Var, d: S.Var, ds: S.Var) -> S.Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
             effect = D.back(S.Index(r, k), T.Plus(state, S.Index(ds, k)))
-            step = backward_step(D, (t.state, t.var), effect)
+
+            def both(ds: list[S.Term]) -> S.Term:
+                got, variables = iter(ds), (t.state, t.var)
+                return S.Tuple(tuple(T.Zero(cotangent(v.of)) if is_discrete(v.of) else next(got) for v in variables))
 
             def finish(got: S.Term) -> S.Term:
                 each = ((p, t.init, S.Proj(got, 0)), (q, t.array, T.LDense(S.Proj(got, 1))))
                 return D.form.all([D.back(x, d) for x, term, d in each if not is_discrete(term.type)], context)
 
+            step = D.form.scopes(D.extend((), t.state, t.var), effect, both)
             return D.form.descend(context, finish, n, k, state, T.Zero(of), step, like)
 
         def back(d: S.Var) -> S.Term:
