@@ -105,10 +105,8 @@ class Writer:
                 use(", ".join([self.value(i) for i in items]))
             case _ if isinstance(term.type, EVM):
                 self.run(term, use)
-            case S.For() | S.While() | T.MapAccum() | T.WhileAccum() | S.Lambda() | T.Run() | S.Build() | S.Map():
-                use(self.value(term))
             case _:
-                use(self.expr(term))
+                use(self.value(term))
 
     def case(self, subject: Term, branches: tuple[S.Branch, ...], use: Callable[[str], None]) -> None:
         """Write a case."""
@@ -149,14 +147,8 @@ class Writer:
                 name = self.names("backpropagator")
                 self.function(name, term)
                 return name
-            case S.For(size, index, state, init, body):
-                return self.loop(f"for {{}} in range({self.expr(size)}):", index, state, init, body)
-            case S.While(state, init, condition, body):
-                return self.loop("while {}:", None, state, init, body, condition)
-            case T.MapAccum(size, index, state, init, body):
-                return self.keeping(f"for {{}} in range({self.expr(size)}):", index, state, init, body)
-            case T.WhileAccum(state, init, condition, body):
-                return self.keeping("while {}:", None, state, init, body, condition)
+            case S.For() | S.While() | T.MapAccum() | T.WhileAccum():
+                return self.loop(term)
             case S.Build(size, index, body) if self.needs_statements(body):
                 return self.build(size, index, body)
             case T.Run(slots, body):
@@ -193,33 +185,26 @@ class Writer:
         self.inside(lambda: self.tail(body, lambda e: self.emit(f"{name}.append(({e}))")))
         return name
 
-    def loop(
-        self, head: str, index: Var | None, state: Var, init: Term, body: Term, condition: Term | None = None
-    ) -> str:
-        """Write a loop with carried state."""
-        start = self.value(init)
-        name = self.bind(state)
-        self.emit(f"{name} = {start}")
-        self.emit(head.format(self.bind(index) if index else self.expr(condition)))  # type: ignore[arg-type]
-        self.inside(lambda: self.tail(body, lambda e: self.emit(f"{name} = {e}")))
-        return name
-
-    def keeping(
-        self, head: str, index: Var | None, state: Var, init: Term, body: Term, condition: Term | None = None
-    ) -> str:
-        """Write a loop that keeps a value for each step."""
-        start = self.value(init)
-        name, kept = self.bind(state), self.names("kept")
-        self.emit(f"{name}, {kept} = {start}, []")
-        self.emit(head.format(self.bind(index) if index else self.expr(condition)))  # type: ignore[arg-type]
+    def loop(self, term: S.For | S.While | T.MapAccum | T.WhileAccum) -> str:
+        """Write a loop with carried state, which may keep a value for each step."""
+        keeps = isinstance(term, T.MapAccum | T.WhileAccum)
+        head = f"for {{}} in range({self.expr(term.size)}):" if isinstance(term, S.For | T.MapAccum) else "while {}:"
+        start = self.value(term.init)
+        name, kept = self.bind(term.state), self.names("kept") if keeps else ""
+        self.emit(f"{name}, {kept} = {start}, []" if keeps else f"{name} = {start}")
+        over = self.bind(term.index) if isinstance(term, S.For | T.MapAccum) else self.expr(term.condition)
+        self.emit(head.format(over))
 
         def step(e: str) -> None:
+            if not keeps:
+                self.emit(f"{name} = {e}")
+                return
             keep = self.names("keep")
             self.emit(f"{name}, {keep} = {e}")
             self.emit(f"{kept}.append({keep})")
 
-        self.inside(lambda: self.tail(body, step))
-        return f"({name}, {kept})"
+        self.inside(lambda: self.tail(term.body, step))
+        return f"({name}, {kept})" if keeps else name
 
     # ------------------------------------------------------------ accumulation
 

@@ -15,7 +15,7 @@ from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
 from .backends.forms import Forms, has_rows, may_have_rows
 from .backends.machine import NotAssembled
-from .backends.passes import Passes, is_stepwise, of_references, of_values
+from .backends.passes import Passes, is_stepwise, of_values
 from .backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, native, or_else, warn
 from .backends.whole.boundary import Boundary
 from .backends.whole.passes import POLES, WholePasses
@@ -329,7 +329,10 @@ class Executable:
     def lower_rows(self) -> Passes | None:
         """Lower both passes for rows of any sizes."""
         lowered = self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
-        return of_references(lowered, self.definition, self.classes, self.closed.types)
+        try:
+            return of_values(lowered, self.definition, self.classes, self.closed.types)
+        except NotAssembled:
+            return None
 
     @functools.cached_property
     def takes_references(self) -> bool:

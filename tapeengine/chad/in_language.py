@@ -672,22 +672,8 @@ def take(a, indices, axis):
 
 #: The functions of numpy that have their names here.
 NUMPY = (
-    *(
-        atleast_1d,
-        atleast_2d,
-        average,
-        bincount,
-        choose,
-        corrcoef,
-        correlate,
-        cov,
-        cross,
-        delete,
-        diag_indices,
-        diagonal,
-        flip,
-        fliplr,
-    ),
+    *(atleast_1d, atleast_2d, average, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
+    *(diagonal, flip, fliplr),
     *(flipud, gradient, insert, interp, kron, logspace, median, meshgrid, nanmean, nansum, pad, percentile, polyval),
     *(quantile, repeat, take_along_axis, tile, trapezoid, tril_indices, triu_indices, unique),
 )

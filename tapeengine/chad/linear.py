@@ -1,12 +1,11 @@
-"""Values of linear types: the abstract interface of EC Fig. 3, and the sparse one (EC 4.1 and section 7).
+"""Values of linear types: the interface of EC Fig. 3 on sparse values (EC 4.1 and section 7).
 
-In the sparse implementation the zero of every type takes constant time, sums visit only the parts that both sides have,
-and the cotangent of an array is a bag. Steps are counted.
+The zero of every type takes constant time, sums visit only the parts that both sides have, and the cotangent of an
+array is a bag. Steps are counted.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,16 +15,23 @@ from .types import EV, Copower, LArray, LFunction, Linear, LNamed, LProduct, LRe
 from .values import Tagged
 
 
-class LinearValues(ABC):
-    """Operations on values of linear types.
+class Sparse:
+    """Operations on values of linear types (EC Fig. 3), here on sparse ones (EC 4.1).
 
     Values: a float for `LReal`, ``()`` for `LUnit`, a list of logged calls for `Copower`, a callable for `LFunction`, a
-    `Tagged` or None (zero) for `LSum`; `LProduct`, `LArray` and `EV` are up to the implementation.
+    `Tagged` or None (zero) for `LSum`. Those of products, arrays and environment vectors are up to subclasses. Here
+    None is the zero of every product and array, an environment vector contains used slots only, and an array is a bag
+    (EC section 7): ("plus", bag, bag) or ("entries", list of (index, value)).
 
     Attributes
     ----------
     steps : int
         The steps taken so far, in the cost model of EC appendix C.
+
+    Examples
+    --------
+    >>> print(Sparse().zero(LProduct((LReal(), LReal()))))
+    None
     """
 
     def __init__(self, types: Mapping[str, Sum] | None = None) -> None:
@@ -107,50 +113,12 @@ class LinearValues(ABC):
             result[i] = self.plus(of.element, result[i], value)
         return result
 
-    @abstractmethod
     def zero_structure(self, of: Linear) -> Any:
         """Give the zero of a product, an array or an environment vector."""
-
-    @abstractmethod
-    def plus_structure(self, of: Linear, a: Any, b: Any) -> Any:
-        """Add two products, arrays or environment vectors."""
-
-    @abstractmethod
-    def proj(self, of: LProduct, a: Any, index: int) -> Any:
-        """Give a component of a product."""
-
-    @abstractmethod
-    def entries(self, a: Any) -> list[tuple[int, Any]]:
-        """Give the indices and components of an array; an index may occur several times."""
-
-    @abstractmethod
-    def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
-        """Make an array from indices and components."""
-
-    @abstractmethod
-    def one(self, of: EV, slot: str, a: Any) -> Any:
-        """Make an environment vector with one cotangent in it."""
-
-    @abstractmethod
-    def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
-        """Split an environment vector into the rest and the cotangent in a slot."""
-
-
-class Sparse(LinearValues):
-    """EC 4.1: None is the zero of every product and array; environment vectors contain used slots only.
-
-    An array is a bag (EC section 7): ("plus", bag, bag) or ("entries", list of (index, value)).
-
-    Examples
-    --------
-    >>> print(Sparse().zero(LProduct((LReal(), LReal()))))
-    None
-    """
-
-    def zero_structure(self, of: Linear) -> Any:
         return {} if isinstance(of, EV) else None
 
     def plus_structure(self, of: Linear, a: Any, b: Any) -> Any:
+        """Add two products, arrays or environment vectors."""
         if isinstance(of, EV):
             return self.union(of, a, b)
         if a is None or b is None:
@@ -170,9 +138,11 @@ class Sparse(LinearValues):
         return merged
 
     def proj(self, of: LProduct, a: Any, index: int) -> Any:
+        """Give a component of a product."""
         return self.zero(of.items[index]) if a is None else a[index]
 
     def entries(self, a: Any) -> list[tuple[int, Any]]:
+        """Give the indices and components of an array; an index may occur several times."""
         found: list[tuple[int, Any]] = []
         pending = [a]
         while pending:
@@ -188,11 +158,14 @@ class Sparse(LinearValues):
         return found
 
     def from_entries(self, entries: list[tuple[int, Any]]) -> Any:
+        """Make an array from indices and components."""
         return ("entries", entries)
 
     def one(self, of: EV, slot: str, a: Any) -> Any:
+        """Make an environment vector with one cotangent in it."""
         return {slot: a}
 
     def split(self, of: EV, slot: str, a: Any) -> tuple[Any, Any]:
+        """Split an environment vector into the rest and the cotangent in a slot."""
         rest = {name: value for name, value in a.items() if name != slot}
         return rest, a[slot] if slot in a else self.zero(dict(of.slots)[slot])

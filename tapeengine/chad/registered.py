@@ -10,7 +10,7 @@ import numpy
 from .._core.programs.machine import ScalarFunction
 from ..errors import pass_on
 from ..primitive import Primitive
-from .linear import LinearValues
+from .linear import Sparse
 from .target import Jvp, Vjp
 from .terms import Primitive as PrimitiveTerm
 from .types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
@@ -151,7 +151,7 @@ class Primitives:
         given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
         return inward(t.of, primitive.primal(*given, **{**primitive.static_defaults, **dict(t.static)}))
 
-    def linear(self, t: Vjp | Jvp, linear: LinearValues, d: Any, args: list[Any], out: Any) -> Any:
+    def linear(self, t: Vjp | Jvp, linear: Sparse, d: Any, args: list[Any], out: Any) -> Any:
         """Apply the vjp rule of one argument to a cotangent, or its jvp rule to a tangent."""
         primitive = self.table[t.name]
         rules = primitive.vjp_rules if isinstance(t, Vjp) else primitive.jvp_rules
@@ -181,7 +181,7 @@ def inward(of: Type, value: Any) -> Any:
     return float(value) if of == FLOAT else bool(value) if of == BOOL else int(value)
 
 
-def dense_like(linear: LinearValues, of: Type, ct: Any, primal: Any) -> Any:
+def dense_like(linear: Sparse, of: Type, ct: Any, primal: Any) -> Any:
     """Convert a linear value to numpy's, in the shape of its primal."""
     match of:
         case LProduct(items):
@@ -195,7 +195,7 @@ def dense_like(linear: LinearValues, of: Type, ct: Any, primal: Any) -> Any:
     return ct
 
 
-def sparse(linear: LinearValues, of: Linear, value: Any) -> Any:
+def sparse(linear: Sparse, of: Linear, value: Any) -> Any:
     """Convert numpy's value to a linear one."""
     match of:
         case LProduct(items):

@@ -27,6 +27,16 @@ def lower_filter(t: S.Filter, fresh: Callable[..., S.Var]) -> S.Term:
     return S.Let(a, t.array, S.Gather(a, chosen))
 
 
+def lower_fold(t: S.Fold, fresh: Callable[..., S.Var]) -> S.Term:
+    """Write a fold as a loop from the left."""
+    if not isinstance(t.array, S.Var):
+        a = fresh("a", t.array.type)
+        return S.Let(a, t.array, lower_fold(S.Fold(t.left, t.right, t.body, a), fresh))
+    i = fresh("i", INT)
+    step = S.Let(t.right, S.Index(t.array, S.Op("iadd", (i, S.lit(1)), INT)), t.body)
+    return S.For(S.Op("isub", (S.Size(t.array), S.lit(1)), INT), i, t.left, S.Index(t.array, S.lit(0)), step)
+
+
 def component(pairs: S.Term, n: S.Term, j: S.Var, which: int) -> S.Build:
     """Give the array of one component of each of `n` tuples; `j` is bound."""
     return S.Build(n, j, S.Proj(S.Index(pairs, j), which))

@@ -19,9 +19,9 @@ from . import terms as S
 from .depth import deep
 from .derivative_types import tangent
 from .forward import Forward, Pair
-from .sugar import component, is_extreme, wrapped
+from .sugar import component, is_extreme, lower_fold, wrapped
 from .tables import entry, table
-from .terms import Term, Var, lit
+from .terms import Term, Var
 from .traverse import Names, all_names, derivative_name, substitute
 from .types import INT, Product, is_discrete
 
@@ -186,17 +186,7 @@ def while_(D: Tangents, t: S.While) -> Term:
 
 @entry
 def fold(D: Tangents, t: S.Fold) -> Term:
-    if is_extreme(t):
-        return forward.extreme(D, t)
-
-    def body(p: Pair) -> Term:
-        both, k = D.paired(t.left), D.fresh("k", INT)
-        at = S.Op("iadd", (k, lit(1)), INT)
-        init = S.Tuple((S.Index(p.x, lit(0)), T.LIndex(p.d(), lit(0))))
-        step = D.bound(t.right, S.Index(p.x, at), T.LIndex(p.d(), at), lambda: D.opened(both, t.left, t.body))
-        return S.For(S.Op("isub", (S.Size(p.x), lit(1)), INT), k, both, init, step)
-
-    return D.bind(t.array, body)
+    return forward.extreme(D, t) if is_extreme(t) else D(lower_fold(t, D.fresh))
 
 
 @entry

@@ -16,10 +16,9 @@ innermost open slot of its name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from dataclasses import field
 
-from .terms import Binds, Literal, Term, Var, element_type
+from .terms import Literal, Term, Var, element_type, of_kind
 from .types import (
     EV,
     EVM,
@@ -40,15 +39,7 @@ from .types import (
 
 def linear_type(term: Term) -> Linear:
     """Give the linear type of a term."""
-    if not isinstance(term.type, Linear):
-        raise TypeError(f"expected a linear type, got {term.type}")
-    return term.type
-
-
-def component_type(array: Term) -> Linear:
-    """Give the type of the components of a linear array."""
-    assert isinstance(array.type, LArray)
-    return array.type.element
+    return of_kind(term, Linear, "expected a linear type, got")  # type: ignore[no-any-return]
 
 
 def last_and_kept(init: Term, step: Type) -> Product:
@@ -60,45 +51,32 @@ def last_and_kept(init: Term, step: Type) -> Product:
 # ---------------------------------------------------------------- linear operations (EC Fig. 3)
 
 
-@dataclass(frozen=True)
 class Zero(Term):
     """The zero of a linear type; takes constant time."""
 
     of: Linear
 
 
-@dataclass(frozen=True)
-class Plus(Term):
+class Plus(Term, gives=lambda t: t.left.type):
     """The sum of two values of one linear type."""
 
-    LIKE = "left"
     left: Term
     right: Term
 
 
-@dataclass(frozen=True)
-class LTuple(Term):
+class LTuple(Term, gives=lambda t: LProduct(tuple(map(linear_type, t.items)))):
     """A tuple of linear values."""
 
     items: tuple[Term, ...]
 
-    def _type(self) -> Type:
-        return LProduct(tuple(map(linear_type, self.items)))
 
-
-@dataclass(frozen=True)
-class LProj(Term):
+class LProj(Term, gives=lambda t: t.term.type.items[t.index]):
     """A component of a linear tuple; zero of a zero (EC's lfst and lsnd)."""
 
     term: Term
     index: int
 
-    def _type(self) -> Type:
-        assert isinstance(self.term.type, LProduct)
-        return self.term.type.items[self.index]
 
-
-@dataclass(frozen=True)
 class LInject(Term):
     """A cotangent of option ``index`` of a sum (EC's linl and linr)."""
 
@@ -107,7 +85,6 @@ class LInject(Term):
     of: LSum | LNamed
 
 
-@dataclass(frozen=True)
 class LCast(Term):
     """The payload of a cotangent of a sum known to be of option ``index``, of type ``of`` (EC's lcastl and lcastr).
 
@@ -120,65 +97,44 @@ class LCast(Term):
     like: tuple[Term, ...] = ()
 
 
-@dataclass(frozen=True)
-class LScale(Term):
+class LScale(Term, gives=lambda t: LReal()):
     """A linear real times a real; exactly zero where the linear real is zero."""
 
     term: Term
     factor: Term
 
-    def _type(self) -> Type:
-        return LReal()
 
-
-@dataclass(frozen=True)
-class LSingle(Term):
+class LSingle(Term, gives=lambda t: LArray(linear_type(t.term))):
     """The cotangent of an array that is ``term`` at ``index`` and zero elsewhere (EC's BOne)."""
 
     index: Term
     term: Term
 
-    def _type(self) -> Type:
-        return LArray(linear_type(self.term))
 
-
-@dataclass(frozen=True)
-class LDense(Term):
+class LDense(Term, gives=lambda t: LArray(element_type(t.array))):  # type: ignore[arg-type]
     """The cotangent of an array from an array of cotangents of all its elements (EC 8.1's BArray)."""
 
     array: Term
 
-    def _type(self) -> Type:
-        element = element_type(self.array)
-        assert isinstance(element, Linear)
-        return LArray(element)
 
-
-@dataclass(frozen=True)
-class LScatter(Term):
+class LScatter(Term, gives=lambda t: t.term.type):
     """The cotangent of an array that has ``term[k]`` added at ``indices[k]`` for each k; dual to `Gather`.
 
     ``size`` is the size of ``indices``.
     """
 
-    LIKE = "term"
     indices: Term
     term: Term
 
 
-@dataclass(frozen=True)
-class LIndex(Term):
+class LIndex(Term, gives=lambda t: t.term.type.element):
     """The component of a linear array at ``index`` (non-negative)."""
 
     term: Term
     index: Term
 
-    def _type(self) -> Type:
-        return component_type(self.term)
 
-
-@dataclass(frozen=True)
-class LTotal(Term):
+class LTotal(Term, gives=lambda t: t.term.type.element):
     """The sum of the components of a linear array; dual to `Replicate`.
 
     ``like`` is the primal of a component, if its size is unknown when there are no components.
@@ -187,72 +143,49 @@ class LTotal(Term):
     term: Term
     like: tuple[Term, ...] = ()
 
-    def _type(self) -> Type:
-        return component_type(self.term)
 
-
-@dataclass(frozen=True)
-class Collect(Term):
+class Collect(Term, gives=lambda t: Array(t.term.type.element)):
     """The array of the ``size`` components of a linear array (EC Fig. 8: collect, then scatter into zeros)."""
 
     term: Term
     size: Term
 
-    def _type(self) -> Type:
-        return Array(component_type(self.term))
 
-
-@dataclass(frozen=True)
-class Singleton(Term):
+class Singleton(Term, gives=lambda t: Copower(t.key.type, linear_type(t.term))):
     """``!key (x) term``: one call in the log of calls of a function (CHAD 7.5)."""
 
     key: Term
     term: Term
 
-    def _type(self) -> Type:
-        return Copower(self.key.type, linear_type(self.term))
 
-
-@dataclass(frozen=True)
-class CopowerFold(Term):
+class CopowerFold(Term, binds={"body": ("key", "value")}, gives=lambda t: t.body.type):
     """The sum of ``body`` over all ``!key (x) value`` in ``term`` (CHAD Fig. 8: lcopowfold)."""
 
-    BINDS: ClassVar[Binds] = {"body": ("key", "value")}
-    LIKE = "body"
     key: Var
     value: Var
     body: Term
     term: Term
 
 
-@dataclass(frozen=True)
-class LLambda(Term):
+class LLambda(
+    Term, binds={"body": ("params",)}, gives=lambda t: LFunction(tuple(p.type for p in t.params), linear_type(t.body))
+):
     """A function into a linear type, itself an element of a monoid: tangents of functions (CHAD 7.4)."""
 
-    BINDS: ClassVar[Binds] = {"body": ("params",)}
     params: tuple[Var, ...]
     body: Term
 
-    def _type(self) -> Type:
-        return LFunction(tuple(p.type for p in self.params), linear_type(self.body))
 
-
-@dataclass(frozen=True)
-class LApply(Term):
+class LApply(Term, gives=lambda t: t.function.type.result):
     """Application of a tangent of a function."""
 
     function: Term
     args: tuple[Term, ...]
 
-    def _type(self) -> Type:
-        assert isinstance(self.function.type, LFunction)
-        return self.function.type.result
-
 
 # ---------------------------------------------------------------- rules of registry primitives
 
 
-@dataclass(frozen=True)
 class Rule(Term):
     """A rule of a registry primitive at ``args`` and ``out``, for argument ``argument``."""
 
@@ -276,7 +209,6 @@ class Jvp(Rule):
 # ---------------------------------------------------------------- environment vectors as values (EC 2, 4.1)
 
 
-@dataclass(frozen=True)
 class EVOne(Term):
     """The environment vector that is ``term`` in ``slot`` and zero elsewhere."""
 
@@ -285,100 +217,74 @@ class EVOne(Term):
     of: EV
 
 
-@dataclass(frozen=True)
-class Split(Term):
+class Split(Term, gives=lambda t: Product((without(t.term.type, t.slot), t.of))):
     """Splits an environment vector into a pair of the rest and the cotangent in ``slot``."""
 
     slot: str
     of: Linear
     term: Term
 
-    def _type(self) -> Type:
-        assert isinstance(self.term.type, EV)
-        rest = EV(tuple(slot for slot in self.term.type.slots if slot[0] != self.slot))
-        return Product((rest, self.of))
+
+def without(of: EV, slot: str) -> EV:
+    """Give the type of environment vectors without a slot."""
+    return EV(tuple(s for s in of.slots if s[0] != slot))
 
 
 # ---------------------------------------------------------------- accumulation (EC 4.2, Fig. 6)
 
 
-@dataclass(frozen=True)
-class One(Term):
+class One(Term, gives=lambda t: EVM(UNIT)):
     """Adds ``term`` to ``slot``."""
 
     slot: str
     term: Term
 
-    def _type(self) -> Type:
-        return EVM(UNIT)
 
-
-@dataclass(frozen=True)
-class Scope(Term):
+class Scope(Term, gives=lambda t: EVM(Product((t.body.type.result, t.of)))):
     """Opens ``slot`` with zero, runs ``body``, closes it; returns the body's result and the slot's value."""
 
     slot: str
     of: Linear
     body: Term
 
-    def _type(self) -> Type:
-        assert isinstance(self.body.type, EVM)
-        return EVM(Product((self.body.type.result, self.of)))
 
-
-@dataclass(frozen=True)
-class Return(Term):
+class Return(Term, gives=lambda t: EVM(t.term.type)):
     """The computation that does nothing and returns a value."""
 
     term: Term
 
-    def _type(self) -> Type:
-        return EVM(self.term.type)
 
-
-@dataclass(frozen=True)
-class Bind(Term):
+class Bind(Term, binds={"body": ("var",)}, gives=lambda t: t.body.type):
     """Runs ``first``, binds its result to ``var``, runs ``body``: ``do var <- first; body``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("var",)}
-    LIKE = "body"
     var: Var
     first: Term
     body: Term
 
 
-@dataclass(frozen=True)
-class Then(Term):
+class Then(Term, gives=lambda t: t.second.type):
     """Runs ``first`` for its effect, then ``second``; the two are independent."""
 
-    LIKE = "second"
     first: Term
     second: Term
 
 
-@dataclass(frozen=True)
-class ForEach(Term):
+class ForEach(Term, binds={"body": ("index",)}, gives=lambda t: EVM(UNIT)):
     """Runs ``body`` for each ``index`` in ``range(size)``, in any order; on threads if it ``is_parallel``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("index",)}
     size: Term
     index: Var
     body: Term
     is_parallel: bool = field(default=False, compare=False)
 
-    def _type(self) -> Type:
-        return EVM(UNIT)
 
-
-@dataclass(frozen=True)
-class Descend(Term):
+class Descend(Term, binds={"body": ("index", "state")}, gives=lambda t: EVM(last_and_kept(t.init, t.body.type.result))):
     """Runs ``body`` for ``index`` from ``size - 1`` down to 0, threading ``state`` from ``init``.
 
     ``body`` returns a pair: the next state, and the element at position ``index`` of an array. The computation returns
     the pair of the last state and that array. ``like`` is the primal of the first state, if that has sizes.
     """
 
-    BINDS: ClassVar[Binds] = {"body": ("index", "state")}
     size: Term
     index: Var
     state: Var
@@ -386,52 +292,36 @@ class Descend(Term):
     body: Term
     like: tuple[Term, ...] = ()
 
-    def _type(self) -> Type:
-        assert isinstance(self.body.type, EVM)
-        return EVM(last_and_kept(self.init, self.body.type.result))
 
-
-@dataclass(frozen=True)
-class Run(Term):
+class Run(Term, gives=lambda t: LProduct(tuple(of for _, of in t.slots))):
     """Runs ``body`` on an environment vector of zeros in ``slots``; returns the linear tuple of their final values."""
 
     slots: tuple[tuple[str, Linear], ...]
     body: Term
 
-    def _type(self) -> Type:
-        return LProduct(tuple(of for _, of in self.slots))
-
 
 # ---------------------------------------------------------------- loops that keep a value for each step
 
 
-@dataclass(frozen=True)
-class MapAccum(Term):
+class MapAccum(Term, binds={"body": ("index", "state")}, gives=lambda t: last_and_kept(t.init, t.body.type)):
     """``state = init; for index in range(size): state, kept[index] = body``; returns ``(state, kept)``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("index", "state")}
     size: Term
     index: Var
     state: Var
     init: Term
     body: Term
 
-    def _type(self) -> Type:
-        return last_and_kept(self.init, self.body.type)
 
-
-@dataclass(frozen=True)
-class WhileAccum(Term):
+class WhileAccum(
+    Term, binds={"condition": ("state",), "body": ("state",)}, gives=lambda t: last_and_kept(t.init, t.body.type)
+):
     """``state = init; while condition: state, kept[k] = body``; returns ``(state, kept)``."""
 
-    BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
     state: Var
     init: Term
     condition: Term
     body: Term
-
-    def _type(self) -> Type:
-        return last_and_kept(self.init, self.body.type)
 
 
 def scaled(d: Term, factor: Term) -> Term:

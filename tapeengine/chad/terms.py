@@ -3,7 +3,7 @@
 Contract
 --------
 * A term is a frozen dataclass. Its fields hold subterms (`Term` or a tuple of them), binders (`Var`) and plain data;
-  ``type`` is its type, computed when the term is built. `BINDS` says which binders are in scope in which subterm.
+  ``type`` is its type, computed when the term is built. `Term.BINDS` says which binders are in scope in which subterm.
 * Binders are unique within one definition (EC section 2: "we assume that all variable names are unique"); every
   transformation keeps this. `tapeengine.chad.traverse` implements free variables, substitution, size and rebuilding
   once for all constructors, so that a pass handles only the constructors that concern it.
@@ -27,9 +27,10 @@ tuples of residuals and arrays of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, dataclass_transform
 
 from .bits import bits_of
 from .types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
@@ -38,31 +39,43 @@ from .types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
 Binds = Mapping[str, tuple[str, ...]]
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True)
 class Term:
-    """Base class of all terms. `type` is the term's type: that of its part `LIKE`, or by default its field ``of``."""
+    """Base class of all terms, which makes each of them a frozen dataclass.
+
+    The keywords of a subclass are ``gives``, the function that gives the type of a term (by default that in its field
+    ``of``), and ``binds``.
+    """
 
     BINDS: ClassVar[Binds] = {}
-    LIKE: ClassVar[str] = ""
+    GIVES: ClassVar[Callable[[Any], Type]]
 
     type: Type = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "type", self._type())
+    def __init_subclass__(cls, gives: Callable[[Any], Type] | None = None, binds: Binds | None = None) -> None:
+        cls.GIVES, cls.BINDS = gives or cls.GIVES, binds or cls.BINDS
+        dataclass(frozen=True)(cls)
 
-    def _type(self) -> Type:
-        """Give the type of the term."""
-        return getattr(self, self.LIKE).type if self.LIKE else self.of  # type: ignore[attr-defined,no-any-return]
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", type(self).GIVES(self))
+
+
+Term.GIVES = operator.attrgetter("of")
+
+
+def of_kind(term: Term, kind: type[Any], wanted: str) -> Any:
+    """Give the type of a term, which must be of a kind."""
+    if not isinstance(term.type, kind):
+        raise TypeError(f"{wanted} {term.type}")
+    return term.type
 
 
 def element_type(array: Term) -> Type:
     """Give the type of the elements of an array term."""
-    if not isinstance(array.type, Array):
-        raise TypeError(f"expected an array, got {array.type}")
-    return array.type.element
+    return of_kind(array, Array, "expected an array, got").element  # type: ignore[no-any-return]
 
 
-@dataclass(frozen=True)
 class Var(Term):
     """A variable, or its binder."""
 
@@ -70,18 +83,14 @@ class Var(Term):
     of: Type
 
 
-@dataclass(frozen=True)
-class Let(Term):
+class Let(Term, binds={"body": ("var",)}, gives=lambda t: t.body.type):
     """``let var = bound in body``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("var",)}
-    LIKE = "body"
     var: Var
     bound: Term
     body: Term
 
 
-@dataclass(frozen=True)
 class Literal(Term):
     """A float, an int or a bool. A zero that absorbs stays zero in a product, also with an infinity or a NaN."""
 
@@ -101,7 +110,6 @@ class Literal(Term):
         return bits_of(self.value, self.of == FLOAT), self.of, self.absorbs
 
 
-@dataclass(frozen=True)
 class Op(Term):
     """A scalar operation, by its name in `tapeengine.chad.primitives`, on floats, ints or bools."""
 
@@ -110,7 +118,6 @@ class Op(Term):
     of: Type = FLOAT
 
 
-@dataclass(frozen=True)
 class Primitive(Term):
     """A registry primitive, by its name, on whole values: ``primal(*args, **static)``.
 
@@ -123,31 +130,20 @@ class Primitive(Term):
     of: Type
 
 
-@dataclass(frozen=True)
-class Tuple(Term):
+class Tuple(Term, gives=lambda t: t.of or Product(tuple(item.type for item in t.items))):
     """An n-ary tuple. ``of`` is its product type if that has a name; otherwise it is derived from the items."""
 
     items: tuple[Term, ...]
     of: Product | None = None
 
-    def _type(self) -> Type:
-        return self.of or Product(tuple(item.type for item in self.items))
 
-
-@dataclass(frozen=True)
-class Proj(Term):
+class Proj(Term, gives=lambda t: of_kind(t.term, Product, "projection from").items[t.index]):
     """Component ``index`` of a tuple."""
 
     term: Term
     index: int
 
-    def _type(self) -> Type:
-        if not isinstance(self.term.type, Product):
-            raise TypeError(f"projection from {self.term.type}")
-        return self.term.type.items[self.index]
 
-
-@dataclass(frozen=True)
 class Inject(Term):
     """Option ``index`` of the sum type ``of``."""
 
@@ -156,63 +152,42 @@ class Inject(Term):
     of: Sum | Named
 
 
-@dataclass(frozen=True)
-class Branch(Term):
+class Branch(Term, binds={"body": ("var",)}, gives=lambda t: t.body.type):
     """One branch of a `Case`: ``var -> body``. It occurs only there."""
 
-    BINDS: ClassVar[Binds] = {"body": ("var",)}
-    LIKE = "body"
     var: Var
     body: Term
 
 
-@dataclass(frozen=True)
-class Case(Term):
+class Case(Term, gives=lambda t: t.branches[0].type):
     """Matches a sum, with one branch for each option, in order."""
 
     term: Term
     branches: tuple[Branch, ...]
 
-    def _type(self) -> Type:
-        return self.branches[0].type
 
-
-@dataclass(frozen=True)
-class If(Term):
+class If(Term, gives=lambda t: t.then.type):
     """A conditional on a bool; only the chosen branch is evaluated."""
 
-    LIKE = "then"
     condition: Term
     then: Term
     orelse: Term
 
 
-@dataclass(frozen=True)
-class Lambda(Term):
+class Lambda(Term, binds={"body": ("params",)}, gives=lambda t: Function(tuple(p.type for p in t.params), t.body.type)):
     """A function that captures the variables free in it."""
 
-    BINDS: ClassVar[Binds] = {"body": ("params",)}
     params: tuple[Var, ...]
     body: Term
 
-    def _type(self) -> Type:
-        return Function(tuple(p.type for p in self.params), self.body.type)
 
-
-@dataclass(frozen=True)
-class Apply(Term):
+class Apply(Term, gives=lambda t: of_kind(t.function, Function, "application of").result):
     """Application of a function value to all its arguments."""
 
     function: Term
     args: tuple[Term, ...]
 
-    def _type(self) -> Type:
-        if not isinstance(self.function.type, Function):
-            raise TypeError(f"application of {self.function.type}")
-        return self.function.type.result
 
-
-@dataclass(frozen=True)
 class Call(Term):
     """Call of a definition of the module; ``of`` is its result type."""
 
@@ -221,33 +196,23 @@ class Call(Term):
     of: Type
 
 
-@dataclass(frozen=True)
-class Build(Term):
+class Build(Term, binds={"body": ("index",)}, gives=lambda t: Array(t.body.type)):
     """``[body for index in range(size)]`` (EC section 7); if it ``is_parallel``, its steps may run on threads."""
 
-    BINDS: ClassVar[Binds] = {"body": ("index",)}
     size: Term
     index: Var
     body: Term
     is_parallel: bool = field(default=False, compare=False)
 
-    def _type(self) -> Type:
-        return Array(self.body.type)
 
-
-@dataclass(frozen=True)
-class Elements(Term):
+class Elements(Term, gives=lambda t: Array(t.of)):
     """``[item, ...]``: an array given by its items; ``of`` is the type of its elements."""
 
     items: tuple[Term, ...]
     of: Type
 
-    def _type(self) -> Type:
-        return Array(self.of)
 
-
-@dataclass(frozen=True)
-class Index(Term):
+class Index(Term, gives=lambda t: element_type(t.array)):
     """``array[index]``; negative indices count from the end, and an index out of range raises IndexError, as in Python.
 
     A row that is only `measured` need not exist: a numpy matrix without rows still has columns.
@@ -257,131 +222,91 @@ class Index(Term):
     index: Term
     measured: bool = field(default=False, compare=False)
 
-    def _type(self) -> Type:
-        return element_type(self.array)
 
-
-@dataclass(frozen=True)
-class Size(Term):
+class Size(Term, gives=lambda t: INT):
     """``len(array)``."""
 
     array: Term
 
-    def _type(self) -> Type:
-        return INT
 
-
-@dataclass(frozen=True)
-class Map(Term):
+class Map(Term, binds={"body": ("vars",)}, gives=lambda t: Array(t.body.type)):
     """``[body for vars in zip(arrays)]``, as long as the shortest array; all are equally long if it ``broadcasts``.
 
     If it ``is_parallel``, its steps may run on threads.
     """
 
-    BINDS: ClassVar[Binds] = {"body": ("vars",)}
     vars: tuple[Var, ...]
     body: Term
     arrays: tuple[Term, ...]
     broadcasts: bool = field(default=False, compare=False)
     is_parallel: bool = field(default=False, compare=False)
 
-    def _type(self) -> Type:
-        return Array(self.body.type)
 
-
-@dataclass(frozen=True)
-class Total(Term):
+class Total(Term, gives=lambda t: element_type(t.array)):
     """``sum(array)`` of an array of floats or ints; 0 for an empty one."""
 
     array: Term
 
-    def _type(self) -> Type:
-        return element_type(self.array)
 
-
-@dataclass(frozen=True)
-class Fold(Term):
+class Fold(Term, binds={"body": ("left", "right")}, gives=lambda t: t.body.type):
     """Reduces a non-empty array with an associative ``body`` of ``left`` and ``right`` (EC section 7)."""
 
-    BINDS: ClassVar[Binds] = {"body": ("left", "right")}
-    LIKE = "body"
     left: Var
     right: Var
     body: Term
     array: Term
 
 
-@dataclass(frozen=True)
-class Scan(Term):
+class Scan(Term, binds={"body": ("state", "var")}, gives=lambda t: Array(t.body.type)):
     """All states but the first of ``state = body(state, var)`` for ``var`` in ``array``, starting at ``init``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("state", "var")}
     state: Var
     var: Var
     init: Term
     body: Term
     array: Term
 
-    def _type(self) -> Type:
-        return Array(self.body.type)
 
-
-@dataclass(frozen=True)
-class Gather(Term):
+class Gather(Term, gives=lambda t: t.array.type):
     """``[array[i] for i in indices]``."""
 
-    LIKE = "array"
     array: Term
     indices: Term
 
 
-@dataclass(frozen=True)
-class Scatter(Term):
+class Scatter(Term, gives=lambda t: t.array.type):
     """A copy of ``array`` (of floats) with ``values[k]`` added at ``indices[k]`` for each k."""
 
-    LIKE = "array"
     array: Term
     indices: Term
     values: Term
 
 
-@dataclass(frozen=True)
-class Replicate(Term):
+class Replicate(Term, gives=lambda t: Array(t.term.type)):
     """``[term] * size``, with ``term`` evaluated once."""
 
     size: Term
     term: Term
 
-    def _type(self) -> Type:
-        return Array(self.term.type)
 
-
-@dataclass(frozen=True)
-class Filter(Term):
+class Filter(Term, binds={"condition": ("var",)}, gives=lambda t: t.array.type):
     """``[var for var in array if condition]``."""
 
-    BINDS: ClassVar[Binds] = {"condition": ("var",)}
-    LIKE = "array"
     var: Var
     condition: Term
     array: Term
 
 
-@dataclass(frozen=True)
-class Concatenate(Term):
+class Concatenate(Term, gives=lambda t: t.first.type):
     """Two arrays, one after the other."""
 
-    LIKE = "first"
     first: Term
     second: Term
 
 
-@dataclass(frozen=True)
-class For(Term):
+class For(Term, binds={"body": ("index", "state")}, gives=lambda t: t.init.type):
     """``state = init; for index in range(size): state = body``; returns the last state."""
 
-    BINDS: ClassVar[Binds] = {"body": ("index", "state")}
-    LIKE = "init"
     size: Term
     index: Var
     state: Var
@@ -389,12 +314,9 @@ class For(Term):
     body: Term
 
 
-@dataclass(frozen=True)
-class While(Term):
+class While(Term, binds={"condition": ("state",), "body": ("state",)}, gives=lambda t: t.init.type):
     """``state = init; while condition: state = body``; returns the last state."""
 
-    BINDS: ClassVar[Binds] = {"condition": ("state",), "body": ("state",)}
-    LIKE = "init"
     state: Var
     init: Term
     condition: Term

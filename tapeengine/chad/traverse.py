@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from typing import Any, TypeVar
 
 from .terms import Term, Var
 from .types import Type
+
+Found = TypeVar("Found")
 
 
 class Name(str):
@@ -87,6 +89,22 @@ def _as_vars(value: Any) -> tuple[Var, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+def remembered(f: Callable[[Term], Found]) -> Callable[[Term], Found]:
+    """Let a function compute its value once for each term: terms are immutable and traversed often."""
+    key = f"_{f.__name__}"
+
+    @wraps(f)
+    def find(term: Term) -> Found:
+        known: Found | None = term.__dict__.get(key)
+        if known is None:
+            known = f(term)
+            object.__setattr__(term, key, known)
+        return known
+
+    return find
+
+
+@remembered
 def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
     """List the subterms of a term, each with the binders in scope in it.
 
@@ -98,20 +116,12 @@ def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
     >>> [(child.type, [v.name for v in binders]) for child, binders in children(Let(x, lit(1.0), x))]
     [(Float(), []), (Float(), ['x'])]
     """
-    known: tuple[tuple[Term, tuple[Var, ...]], ...] | None = term.__dict__.get("_children")
-    if known is None:
-        known = tuple(_children(term))
-        object.__setattr__(term, "_children", known)  # terms are immutable and traversed often
-    return known
-
-
-def _children(term: Term) -> Iterator[tuple[Term, tuple[Var, ...]]]:
-    subterms, _ = _layout(_kind(term))
-    for name, many, binds in subterms:
+    found = []
+    for name, many, binds in _layout(_kind(term))[0]:
         value = getattr(term, name)
         binders = tuple(v for b in binds for v in _as_vars(getattr(term, b)))
-        for child in value if many else (value,):
-            yield child, binders
+        found += [(child, binders) for child in (value if many else (value,))]
+    return tuple(found)
 
 
 def binders_of(term: Term) -> tuple[Var, ...]:

@@ -9,70 +9,45 @@ let (x1, ..., xn) = s in t                 (WN Fig. 24)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
-from ..chad.terms import Binds, Term, Var
-from ..chad.types import Product, Type
+from ..chad.terms import Term, Var
+from ..chad.types import Product
 
 
-@dataclass(frozen=True)
-class Fork(Term):
+class Fork(Term, gives=lambda t: Product((t.left.type, t.right.type))):
     """``left * right``, in parallel."""
 
     left: Term
     right: Term
 
-    def _type(self) -> Type:
-        return Product((self.left.type, self.right.type))
 
-
-@dataclass(frozen=True)
-class FoldLeft(Term):
+class FoldLeft(Term, binds={"body": ("pair",)}, gives=lambda t: t.init.type):
     r"""``fold (\pair. body) init array``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("pair",)}
     pair: Var
     body: Term
     init: Term
     array: Term
 
-    def _type(self) -> Type:
-        return self.init.type
 
-
-@dataclass(frozen=True)
-class NTimes(Term):
+class NTimes(Term, gives=lambda t: t.init.type):
     """``nTimes size init function``; the function is a definition with one parameter."""
 
     function: str
     size: Term
     init: Term
 
-    def _type(self) -> Type:
-        return self.init.type
 
-
-@dataclass(frozen=True)
-class Ccl(Term):
+class Ccl(Term, gives=lambda t: t.init.type):
     """``ccl size init function``; the function is a definition of the index and the state."""
 
     function: str
     size: Term
     init: Term
 
-    def _type(self) -> Type:
-        return self.init.type
 
-
-@dataclass(frozen=True)
-class LetTuple(Term):
+class LetTuple(Term, binds={"body": ("vars",)}, gives=lambda t: t.body.type):
     """``let (vars) = bound in body``."""
 
-    BINDS: ClassVar[Binds] = {"body": ("vars",)}
     vars: tuple[Var, ...]
     bound: Term
     body: Term
-
-    def _type(self) -> Type:
-        return self.body.type

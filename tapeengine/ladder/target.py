@@ -11,7 +11,6 @@ An interface is a set of named operations. Several steps produce the same terms 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 
 from ..chad.terms import Lambda, Let, Proj, Term, Tuple, Var
@@ -21,13 +20,11 @@ from ..chad.types import FLOAT, Function, Named, Type
 COTANGENT = Named("c")
 
 
-@dataclass(frozen=True)
 class LinearLambda(Lambda):
     """A linear function; it is evaluated like other functions."""
 
 
-@dataclass(frozen=True)
-class Partial(Term):
+class Partial(Term, gives=lambda t: FLOAT):
     """``d_which op (operands) (cotangent)``."""
 
     op: str
@@ -35,20 +32,13 @@ class Partial(Term):
     operands: tuple[Term, ...]
     cotangent: Term
 
-    def _type(self) -> Type:
-        return FLOAT
 
-
-@dataclass(frozen=True)
-class Interface(Term):
+class Interface(Term, gives=lambda t: t.of):
     """A call of an operation that the step defines, such as 0, + or SCall."""
 
     name: str
     args: tuple[Term, ...]
     of: Type
-
-    def _type(self) -> Type:
-        return self.of
 
 
 class Fresh:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..chad.depth import deep
 from ..chad.derivative_types import cotangent
-from ..chad.linear import LinearValues, Sparse
+from ..chad.linear import Sparse
 from ..chad.reverse.transform import Reverse
 from ..chad.specification.evaluator import Evaluator
 from ..chad.specification.ladder import FORMS, WITH_FUNCTIONS
@@ -50,7 +50,7 @@ def gradient_term(context: Sequence[Var], term: Term, form: str = "accumulate") 
     return Run(before, back) if form == "accumulate" else back
 
 
-def steps(term: Term, values: Mapping[str, Any], linear: type[LinearValues] = Sparse) -> tuple[Any, int]:
+def steps(term: Term, values: Mapping[str, Any], linear: type[Sparse] = Sparse) -> tuple[Any, int]:
     """Evaluate a term and count its steps.
 
     Parameters

@@ -10,11 +10,10 @@ from ..intermediate.statements import ArrayOf
 from ..intermediate.statements import Type as FormType
 from ..kinds import Kind, ListOf, TupleOf, list_axes
 from ..types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
-from .machine import NotAssembled
+from ..written import is_flat
+from .machine import MOST_DIMENSIONS, NotAssembled
 
 KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
-#: The dimensions of an array of the machine (``TE_RANK`` in ``machine.h``).
-MOST_AXES = 4
 
 
 class Forms:
@@ -46,7 +45,7 @@ class Forms:
             case Float() | Int() | Bool():
                 return Form(type(of).__name__.lower())
             case Array(element):
-                if 0 < rank_of(of) <= (MOST_AXES if self.types is None else 1):
+                if 0 < rank_of(of) <= (MOST_DIMENSIONS if self.types is None else 1):
                     return Form(type(numbers_of(of)).__name__.lower(), rank_of(of))
                 if self.types is not None or is_flat(element):
                     return filled(Form("rows"), (self(element),))
@@ -75,7 +74,7 @@ class Forms:
                 numbers = all(isinstance(item, Float | Int | Bool) for item in items)
                 if numbers and isinstance(kind, ListOf) and kind.made is list:
                     return filled(Form("rows"), (self(element),))
-            case Array() if 0 < rank_of(of) <= MOST_AXES:
+            case Array() if 0 < rank_of(of) <= MOST_DIMENSIONS:
                 return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
             case Product(items, name, fields):
                 kinds = (
@@ -94,11 +93,6 @@ class Forms:
         except NotAssembled:
             return False
         return True
-
-
-def is_flat(of: Type) -> bool:
-    """Tell whether values of a type are numbers, and tuples and records of these."""
-    return all(map(is_flat, of.items)) if isinstance(of, Product) else isinstance(of, Float | Int | Bool)
 
 
 def has_rows(of: Type) -> bool:
@@ -138,7 +132,7 @@ def leaf(of: FormType) -> Form:
     """Give the form of a number or an array of numbers."""
     rank = of.rank if isinstance(of, ArrayOf) else 0
     kind = KINDS.get(of.element if isinstance(of, ArrayOf) else of)
-    if kind is None or rank > MOST_AXES:
+    if kind is None or rank > MOST_DIMENSIONS:
         raise NotAssembled("a value that is neither a number nor an array of few dimensions")
     return Form(kind, rank)
 

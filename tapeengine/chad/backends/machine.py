@@ -21,7 +21,7 @@ from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
-MOST_DIMENSIONS = 4
+MOST_DIMENSIONS = 4  # ``TE_RANK`` in ``machine.h``
 
 
 class NotAssembled(UnsupportedError):

@@ -58,40 +58,23 @@ class Passes:
         return Native(ahead, back, self.params, self.result, self.cotangent, again)
 
 
-def of_values(lowered: Lowered, definition: Definition, classes: Mapping[str, type]) -> Passes:
+def of_values(
+    lowered: Lowered, definition: Definition, classes: Mapping[str, type], types: Mapping[str, Sum] | None = None
+) -> Passes:
     """Give the passes on numbers, arrays, tuples and records of numbers.
+
+    With the types of recursive data, they are those on arguments with references: rows of any sizes, records, members
+    of recursive sums.
 
     Raises
     ------
     NotAssembled
         For other types.
     """
-    forms = Forms(classes)
-    params, result = tuple(forms(p.of) for p in definition.params), forms.built(definition.result, definition.kind)
-    leaves = [leaf(p.type) for p in lowered.program.functions["forward"].params]
-    if not same([x for form in params for x in form.leaves()], leaves):
+    params = tuple(Forms(classes, types)(p.of) for p in definition.params)
+    result = Forms(classes).built(definition.result, definition.kind)
+    if not takes(lowered.program.functions["forward"], params, types is not None):
         raise NotAssembled("arguments with references to rows")
-    return reverse_passes(lowered, params, result)
-
-
-def of_references(
-    lowered: Lowered, definition: Definition, classes: Mapping[str, type], types: Mapping[str, Sum]
-) -> Passes | None:
-    """Give the passes on arguments with references: rows of any sizes, records, members of recursive sums."""
-    forms = Forms(classes, types)
-    try:
-        params, result = (
-            tuple(forms(p.of) for p in definition.params),
-            Forms(classes).built(definition.result, definition.kind),
-        )
-        fits = sum(form.width for form in params) == len(lowered.program.functions["forward"].params)
-        return reverse_passes(lowered, params, result) if fits else None
-    except NotAssembled:
-        return None
-
-
-def reverse_passes(lowered: Lowered, params: tuple[Form, ...], result: Form) -> Passes:
-    """Give a lowered derivative with the forms of its values; its results and cotangents must have these leaves."""
     lowered = replace(lowered, program=chunked(lowered.program))
     forward, reverse = pair = reverse_pair(lowered)
     leaves = [leaf(x.type) for x in forward.results]
@@ -150,15 +133,21 @@ def of_tangent(
     try:
         params = tuple(map(forms, (*(p.of for p in definition.params), *varied)))
         result = Forms(classes).built(of, definition.kind)
-        leaves = [leaf(p.type) for p in function.params] if types is None else []
+        fits = takes(function, params, types is not None)
         results = [leaf(x.type) for x in function.results]
     except NotAssembled:
         return None
-    given = [x for form in params for x in form.leaves()]
-    fits = len(given) == len(function.params) if types is not None else same(given, leaves)
     if not (fits and same(result.leaves() * 2, results)):
         return None
     return one_pass(lowered.program, function, params, Form("tuple", items=(result, result)))
+
+
+def takes(function: Function, params: tuple[Form, ...], has_references: bool) -> bool:
+    """Tell whether the leaves of forms are the parameters of a function; of references only their number counts."""
+    given = [x for form in params for x in form.leaves()]
+    if has_references:
+        return len(given) == len(function.params)
+    return same(given, [leaf(p.type) for p in function.params])
 
 
 def is_real(of: Type, types: Mapping[str, Sum], around: tuple[str, ...] = ()) -> bool:

@@ -184,18 +184,12 @@ class Builder:
         """Read an element or a row."""
         of = array.type
         assert isinstance(of, F.ArrayOf)
-        left = of.rank - len(indices)
         within = all(self.is_within(i, array, d) for d, i in enumerate(indices))
         checked = checked and not within
-        if left:
-            rest = F.ArrayOf(of.element, left)
-            key: Any = ("row", array, indices)
-            return self.emit(
-                key, lambda out: F.Row(out, array, indices, checked), hint, rest, (array, *indices), within
-            )
-        key = ("load", array, indices)
-        made = (array, *indices)
-        return self.emit(key, lambda out: F.Load(out, array, indices, checked), hint, of.element, made, False)
+        left, args = of.rank - len(indices), (array, *indices)
+        kind, gives = (F.Row, F.ArrayOf(of.element, left)) if left else (F.Load, of.element)
+        key, early = (kind, array, indices), within and left > 0
+        return self.emit(key, lambda out: kind(out, array, indices, checked), hint, gives, args, early)
 
     def is_within(self, index: F.Operand, array: F.Var, dim: int) -> bool:
         """Tell whether an index is that of a loop over exactly this dimension."""

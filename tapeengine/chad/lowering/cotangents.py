@@ -217,12 +217,8 @@ class Cotangents(Arrays):
                 return Slot()
             case LArray():
                 return ArraySlot(self, of, like)
-            case LProduct(items):
-                likes = like.items if isinstance(like, V.Tup) else (None,) * len(items)
-                return TupleSlot([self.slot(t, x) for t, x in zip(items, likes, strict=True)])
-            case LSum(options):
-                of_options = like.options if isinstance(like, V.Member) else (None,) * len(options)
-                return TupleSlot([self.slot(t, x) for t, x in zip(options, of_options, strict=True)])
+            case LProduct() | LSum():
+                return TupleSlot([self.slot(t, x) for _, t, x in P.likes(of, like)])
         raise V.NotLowered(f"a slot of type {of}")
 
     def sum_of(self, values: Sequence[V.Value], zeros: Callable[[], V.Rows]) -> V.Rows:
@@ -261,12 +257,8 @@ class Cotangents(Arrays):
                 return V.Part(self.b.new(F.ArrayOf(REAL, len(dims)), dims))
             case LNamed(name):
                 return V.Part(self.b.new(F.ArrayOf(F.BoxOf(name, linear=True)), dims))
-            case LProduct(items):
-                return V.Tup(tuple(self.zero_elements(t, like and P.part(like, k), dims) for k, t in enumerate(items)))
-            case LSum(options):
-                assert like is None or isinstance(like, V.Member)
-                each = zip(options, like.options if like else (None,) * len(options), strict=True)
-                return V.Tup(tuple(self.zero_elements(t, x, dims) for t, x in each))
+            case LProduct() | LSum():
+                return V.Tup(tuple(self.zero_elements(t, x, dims) for _, t, x in P.likes(of, like)))
             case LArray() if P.stored(of) == Product(()):
                 return V.Tup(())
             case LArray(element) if like is None:
@@ -285,12 +277,9 @@ class Cotangents(Arrays):
         match of:
             case LUnit():
                 return V.Tup(())
-            case LProduct(items):
-                return V.Tup(tuple(self.zeros_alike(t, P.part(like, k)) for k, t in enumerate(items)))
-            case LSum(options):
-                assert isinstance(like, V.Member)
-                each = zip(options, like.options, strict=True)
-                return V.Tup(tuple(V.ZERO if x is None else self.zeros_alike(t, x) for t, x in each))
+            case LProduct() | LSum():
+                each = P.likes(of, like)
+                return V.Tup(tuple(V.ZERO if x is None else self.zeros_alike(t, x) for _, t, x in each))
             case LArray() if P.stored(of) == Product(()):
                 return V.Tup(())
             case LArray(element):
@@ -424,11 +413,11 @@ class Cotangents(Arrays):
         match of:
             case LReal():
                 return F.Const(0.0, REAL) if isinstance(value, V.Zero) else value
-            case LProduct(items):
-                likes = like.items if isinstance(like, V.Tup) else (None,) * len(items)
-                return V.Tup(tuple(self.full(P.part(value, k), t, likes[k]) for k, t in enumerate(items)))
-            case LSum(options):
-                return V.Tup(tuple(self.full_option(P.part(value, k), t, like, k) for k, t in enumerate(options)))
+            case LProduct():
+                return V.Tup(tuple(self.full(P.part(value, k), t, x) for k, t, x in P.likes(of, like)))
+            case LSum():
+                has = isinstance(like, V.Member)
+                return V.Tup(tuple(self.full_option(P.part(value, k), t, x, has) for k, t, x in P.likes(of, like)))
             case LUnit():
                 return V.Tup(())
             case LNamed(name):
@@ -452,12 +441,12 @@ class Cotangents(Arrays):
             return value
         return V.Pull(self.size(value), lambda i: self.full(self.index(value, i), of.element, self.index(like, i)))
 
-    def full_option(self, value: V.Value, of: Linear, like: V.Value | None, k: int) -> V.Value:
-        """Give the cotangent of an option of a sum; that of an option that does not occur is never read."""
-        if isinstance(like, V.Member) and like.options[k] is None and isinstance(value, V.Zero):
+    def full_option(self, value: V.Value, of: Linear, like: V.Value | None, is_known: bool) -> V.Value:
+        """Give the cotangent of an option of a sum; that of an option known not to occur is never read."""
+        if is_known and like is None and isinstance(value, V.Zero):
             leaves = iter([self.nothing(t) for t in P.leaf_types(P.stored(of), True)])
             return self.restored(P.stored(of), leaves, True)  # type: ignore[arg-type]
-        return self.full(value, of, like.options[k] if isinstance(like, V.Member) else None)
+        return self.full(value, of, like)
 
     def beside(self, d: V.Value, of: Linear, value: V.Value) -> V.Value:
         """Give a tangent for pairing with its value: arrays are complete, and zeros know their primals."""
@@ -465,12 +454,10 @@ class Cotangents(Arrays):
             return V.Zero(value)
         if isinstance(d, V.Single | V.Scattered | V.Bag | V.Nullable | V.Owed):
             return self.full(d, of, value)
-        types = of.items if isinstance(of, LProduct) else of.options if isinstance(of, LSum) else ()
-        values = value.items if isinstance(value, V.Tup) else value.options if isinstance(value, V.Member) else ()
-        if not types or len(types) != len(values):
+        if not isinstance(value, V.Tup | V.Member) or not P.options(of) or value == V.Tup(()):
             return d
-        each = enumerate(zip(types, values, strict=True))
-        return V.Tup(tuple(P.part(d, k) if x is None else self.beside(P.part(d, k), t, x) for k, (t, x) in each))
+        each = P.likes(of, value)
+        return V.Tup(tuple(P.part(d, k) if x is None else self.beside(P.part(d, k), t, x) for k, t, x in each))
 
     def completed(self, value: V.Value, of: Type) -> V.Value:
         """Give a value whose tangents have all leaves; each tangent is paired with its value."""

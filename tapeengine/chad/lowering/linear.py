@@ -1,4 +1,4 @@
-"""Lowering of the terms that occur only in derivative programs: linear operations and computations."""
+"""Lowering of the terms that occur only in derivative programs: linear operations and computations; and of loops."""
 
 from __future__ import annotations
 
@@ -155,40 +155,6 @@ def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: V.Value, out: V.Value, env: V.Env
 
 
 @entry
-def map_accum(L: Lower, t: T.MapAccum, env: V.Env) -> V.Value:
-    n = L.natural(t.size, env)
-    init = L(t.init, env)
-    kept: list[V.Value] = []
-
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.step, state
-        found = L(t.body, env)
-        kept.append(L.kept_element(part(found, 1), n, body))
-        return part(found, 0)
-
-    last = L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
-    return V.Tup((last, V.Rows(n, kept[0])))
-
-
-@entry
-def while_accum(L: Lower, t: T.WhileAccum, env: V.Env) -> V.Value:
-    init = L(t.init, env)
-    kept: list[V.Value] = []
-
-    def test(state: V.Value) -> Operand:
-        env[t.state.name] = state
-        return L.number(t.condition, env)
-
-    def step(body: Block, state: V.Value) -> V.Value:
-        found = L(t.body, env)
-        kept.append(L.only_functions(part(found, 1), body))
-        return part(found, 0)
-
-    last, n = L.repeat(init, t.init.type, test, step, t.state.name)
-    return V.Tup((last, V.Rows(n, kept[0])))
-
-
-@entry
 def run(L: Lower, t: T.Run, env: V.Env) -> V.Value:
     slots = [L.preset.pop(name) if name in L.preset else L.slot(of, env.get(name)) for name, of in t.slots]
     return L.with_slots([name for name, _ in t.slots], slots, lambda: L.perform(t.body, env))[1]
@@ -254,3 +220,44 @@ def descend(L: Lower, t: T.Descend, env: V.Env) -> V.Value:
 
     last = L.iterate(n, init, of, step, t.state.name, down=True)
     return V.Tup((last, V.Rows(n, kept[0])))
+
+
+# ---------------------------------------------------------------- loops, of which derivatives also keep values
+
+
+@entry
+def counted(L: Lower, t: S.For | T.MapAccum, env: V.Env) -> V.Value:
+    n = L.natural(t.size, env)
+    init = L(t.init, env)
+    kept: list[V.Value] = []
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        env[t.index.name], env[t.state.name] = body.step, state
+        found = L(t.body, env)
+        if isinstance(t, S.For):
+            return found
+        kept.append(L.kept_element(part(found, 1), n, body))
+        return part(found, 0)
+
+    last = L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
+    return V.Tup((last, V.Rows(n, kept[0]))) if kept else last
+
+
+@entry
+def conditional(L: Lower, t: S.While | T.WhileAccum, env: V.Env) -> V.Value:
+    init = L(t.init, env)
+    kept: list[V.Value] = []
+
+    def test(state: V.Value) -> Operand:
+        env[t.state.name] = state
+        return L.number(t.condition, env)
+
+    def step(body: Block, state: V.Value) -> V.Value:
+        found = L(t.body, env)
+        if isinstance(t, S.While):
+            return found
+        kept.append(L.only_functions(part(found, 1), body))
+        return part(found, 0)
+
+    last, n = L.repeat(init, t.init.type, test, step, t.state.name)
+    return V.Tup((last, V.Rows(n, kept[0]))) if kept else last

@@ -190,12 +190,9 @@ class Lower(Cotangents):
         if isinstance(condition, F.Const):
             return then() if condition.value else orelse()
         blocks = self.b.branch(condition, keeps=self.keeps)
-        values = []
-        for block, write in zip(blocks, (then, orelse), strict=True):
-            with self.b.inside(block):
-                values.append(write())
+        values = self.in_each(blocks, (then, orelse), lambda write: write())
         if values[1] == F.Const(False, TRUTH) and not any(block.statements for block in blocks):
-            return self.b.compute("and", condition, values[0])  # type: ignore[arg-type]
+            return self.b.compute("and", condition, values[0])
         return self.finished(condition, blocks, (values[0], values[1]), of)
 
     def finished(
@@ -217,8 +214,7 @@ class Lower(Cotangents):
         if isinstance(a, V.Zero) and isinstance(b, V.Zero):
             return a if a == b else V.ZERO
         if isinstance(of, Product | LProduct | LSum):
-            types = of.options if isinstance(of, LSum) else of.items
-            each = [self.joined(condition, blocks, (P.part(a, k), P.part(b, k)), t) for k, t in enumerate(types)]
+            each = [self.joined(condition, blocks, (P.part(a, k), P.part(b, k)), t) for k, t, _ in P.likes(of, None)]
             d = P.tangent_type(of)
             if d is not None:
                 each[1] = self.beside(each[1], d, each[0])
@@ -227,30 +223,23 @@ class Lower(Cotangents):
             return a
         if isinstance(a, V.Member) and isinstance(b, V.Member):
             return self.joined_members(condition, blocks, (a, b), of)
-        if isinstance(of, Linear):
-            a, b = (self.full_in(block, x, of) for block, x in zip(blocks, (a, b), strict=True))
-        a, b = (self.laid_in(block, x) for block, x in zip(blocks, (a, b), strict=True))
-        of = P.stored(of)
-        dense = P.is_dense(a) and P.is_dense(b)
-        found: list[list[F.Operand]] = []
-        for block, value in zip(blocks, (a, b), strict=True):
-            with self.b.inside(block):
-                found.append(self.flat(value, of, dense))
-        outs = [self.b.fresh("y", t) for t in P.leaf_types(of, dense)]
-        for block, operands in zip(blocks, found, strict=True):
-            with self.b.inside(block):
-                self.b.add(F.Assign(tuple(outs), tuple(operands)))
-        return self.restored(of, iter(outs), dense)
+        linear = of
+        if isinstance(linear, Linear):
+            a, b = self.in_each(blocks, (a, b), lambda x: self.full(x, linear, None))
+        a, b = self.in_each(blocks, (a, b), self.laid)
+        stored, dense = P.stored(of), P.is_dense(a) and P.is_dense(b)
+        found = self.in_each(blocks, (a, b), lambda x: self.flat(x, stored, dense))
+        outs = [self.b.fresh("y", t) for t in P.leaf_types(stored, dense)]
+        self.in_each(blocks, found, lambda operands: self.b.add(F.Assign(tuple(outs), tuple(operands))))
+        return self.restored(stored, iter(outs), dense)
 
-    def laid_in(self, block: Block, value: V.Value) -> V.Value:
-        """Store the arrays of a value in memory, in a block."""
-        with self.b.inside(block):
-            return self.laid(value)
-
-    def full_in(self, block: Block, value: V.Value, of: Linear) -> V.Value:
-        """Give a cotangent with all leaves, in a block."""
-        with self.b.inside(block):
-            return self.full(value, of, None)
+    def in_each(self, blocks: Sequence[Block], values: Sequence[Any], write: Callable[[Any], Any]) -> list[Any]:
+        """Write something for a value in each of several blocks."""
+        found = []
+        for block, value in zip(blocks, values, strict=True):
+            with self.b.inside(block):
+                found.append(write(value))
+        return found
 
     def joined_members(
         self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[V.Member, V.Member], of: Type
@@ -263,11 +252,10 @@ class Lower(Cotangents):
             if a is None and b is None:
                 options.append(None)
                 continue
-            full = []
-            for block, x, other in zip(blocks, (a, b), (b, a), strict=True):
-                with self.b.inside(block):
-                    full.append(self.default(other) if x is None else x)  # type: ignore[arg-type]
-            options.append(self.joined(condition, blocks, (full[0], full[1]), t))
+            x, y = self.in_each(
+                blocks, ((a, b), (b, a)), lambda each: self.default(each[1]) if each[0] is None else each[0]
+            )
+            options.append(self.joined(condition, blocks, (x, y), t))
         return V.Member(self.operand(tag), tuple(options))
 
     # ------------------------------------------------------------ loops
@@ -428,9 +416,7 @@ class Lower(Cotangents):
             assert isinstance(rows, V.Rows)
             slot.go_on(rows)
             return
-        for block, d in zip(blocks, sums, strict=True):
-            with self.b.inside(block):
-                slot.add(d)
+        self.in_each(blocks, sums, slot.add)
 
 
 def group_of(of: Type) -> F.Group:

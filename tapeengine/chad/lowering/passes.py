@@ -13,13 +13,13 @@ from ..intermediate.analysis import flatten, needed
 from ..intermediate.text import RESERVED
 from ..tables import table
 from ..traverse import Names
-from ..types import Array, LArray, Linear, LProduct, Type, is_discrete
+from ..types import Array, LArray, Linear, LProduct, LSum, Type, is_discrete
 from . import linear, source
 from .blocks import Block
 from .cotangents import ArraySlot, Slot, TupleSlot
 from .in_place import in_place
 from .lower import Lower
-from .patterns import array_types, is_dense, leaf_types, part, parts, stored
+from .patterns import array_types, is_dense, leaf_types, likes, options, part, parts, stored
 from .residuals import Residuals
 from .sharing import own_functions
 from .summands import in_sums
@@ -62,19 +62,22 @@ class Whole(Lower):
     def value(self, name: str, dense: bool) -> F.Function:
         """Write the function that computes a definition's value."""
         definition = self.module.definitions[name]
-        is_main = name not in self.units
         self.keeps = False
         root = self.b.block = self.b.noted(Block())
-        env: dict[str, Value] = {}
-        params: list[F.Var] = []
-        for p in definition.params:
-            env[p.name], leaves = self.declared(p.of, p.name, dense)
-            params += leaves
+        env, params = self.begun(definition, dense)
         result = self.laid(self.completed(self.entered(definition, env, name), definition.result))
-        dense = dense and is_dense(result)
-        self.is_dense = dense if is_main else self.is_dense
-        results = self.flat(result, definition.result, dense)
-        return F.Function(name, params, root.statements, results)
+        dense = self.noted_dense(name, dense and is_dense(result))
+        return F.Function(name, params, root.statements, self.flat(result, definition.result, dense))
+
+    def begun(self, definition: S.Definition, dense: bool) -> tuple[dict[str, Value], list[F.Var]]:
+        """Make the parameters of a function; give the values of a definition's parameters, and their leaves."""
+        made = {p.name: self.declared(p.of, p.name, dense) for p in definition.params}
+        return {name: value for name, (value, _) in made.items()}, [v for _, leaves in made.values() for v in leaves]
+
+    def noted_dense(self, name: str, dense: bool) -> bool:
+        """Record whether the result of the main definition has rows of equal size."""
+        self.is_dense = self.is_dense if name in self.units else dense
+        return dense
 
     def entered(self, definition: S.Definition, env: dict[str, Value], name: str) -> Value:
         """Write the body of a function; a recursive main definition is called instead."""
@@ -92,18 +95,11 @@ class Whole(Lower):
         self.keeps = True
         root = self.b.block = self.b.noted(Block())
         root.kept = F.Kept(F.Var(self.b.names("kept"), self.b.kept("kept").frames.type))
-        env: dict[str, Value] = {}
-        params: list[F.Var] = []
-        values: list[Value] = []
-        for p in definition.params:
-            env[p.name], leaves = self.declared(p.of, p.name, dense)
-            values.append(env[p.name])
-            params += leaves
+        env, params = self.begun(definition, dense)
+        values = list(env.values())
         found = self.entered(self.module.definitions[name], env, name)
         primal = self.laid(part(found, 0))
-        dense_result = dense and is_dense(primal)
-        if is_main:
-            self.is_dense = dense_result
+        dense_result = self.noted_dense(name, dense and is_dense(primal))
         results = self.flat(primal, definition.result, dense_result)
         forward = F.Function(names[0], params, root.statements, results, kept=root.kept)
 
@@ -113,9 +109,7 @@ class Whole(Lower):
         of = stored(cotangent(definition.result))
         ct_leaves = [self.b.fresh("d", t) for t in leaf_types(of, dense_result)] if real(of) else []
         ct = self.restored(of, iter(ct_leaves), dense_result) if is_main else self.from_box(of, iter(ct_leaves))
-        gave_into: list[F.Var] = []
-        if not is_main:
-            gave_into = self.accumulators(definition, values)
+        gave_into = [] if is_main else self.accumulators(definition, values)
         gradient = self.applied(part(found, 1), [ct], LProduct(tuple(cotangent(p.of) for p in definition.params)))
         gave: list[F.Operand] = []
         for k, p in enumerate(definition.params):
@@ -148,17 +142,15 @@ class Whole(Lower):
             found += leaves
             slot.buffer = self.restored(stored(of), iter(leaves), False)  # type: ignore[assignment]
         elif isinstance(slot, TupleSlot):
-            items = of.items if isinstance(of, LProduct) else of.options  # type: ignore[attr-defined]
-            for item, t in zip(slot.items, items, strict=True):
-                self.give_buffers(item, t, found)
+            for item, t in zip(slot.items, options(of), strict=True):
+                self.give_buffers(item, t, found)  # type: ignore[arg-type]
 
     def flat_without_arrays(self, value: Value, of: Linear) -> list[F.Operand]:
         """Give the operands of a cotangent except arrays, which have been added in place."""
         if isinstance(of, LArray):
             return []
-        items = getattr(of, "items", None) or getattr(of, "options", None)
-        if items:
-            return [x for k, t in enumerate(items) for x in self.flat_without_arrays(part(value, k), t)]
+        if options(of):
+            return [x for k, t, _ in likes(of, None) for x in self.flat_without_arrays(part(value, k), t)]
         return self.flat(value, stored(of), False)
 
     # ------------------------------------------------------------ calls
@@ -220,10 +212,8 @@ class Whole(Lower):
         def go(of: Linear, like: Value) -> Value:
             if isinstance(of, LArray) and isinstance(stored(of), Array):
                 return owed(of, like)
-            items = getattr(of, "items", None) or getattr(of, "options", None)
-            if items is not None:
-                likes = getattr(like, "items", None) or getattr(like, "options", None) or (ZERO,) * len(items)
-                return Tup(tuple(go(t, x if x is not None else ZERO) for t, x in zip(items, likes, strict=True)))
+            if isinstance(of, LProduct | LSum):
+                return Tup(tuple(go(t, x if x is not None else ZERO) for _, t, x in likes(of, like)))
             leaves = [self.b.fresh("d", t) for t in leaf_types(stored(of), False)]
             results.extend(leaves)
             return self.restored(stored(of), iter(leaves), False)
@@ -281,13 +271,7 @@ def lower_value(module: S.Module, dense: bool = True) -> Lowered:
         W = Whole(module, module, uneven)
         function = W.value(module.main, dense)
         W.program.functions = {function.name: function}
-        W.write_units()
-        for f in W.program.functions.values():
-            flatten(f.body)
-            needed(f, may_raise=True)
-            in_place(f, W.b)
-        records(W)
-        return Lowered(W.program, module.main, W.is_dense)
+        return finished(W, module.main)
 
     return attempted(write)
 
@@ -318,16 +302,14 @@ def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) ->
         W = Whole(derivative, module, uneven)
         forward, reverse = W.passes(module.main, ("forward", "reverse"), dense)
         W.program.functions = {"forward": forward, "reverse": reverse}
-        W.write_units()
-        finish(W)
-        records(W)
-        return Lowered(W.program, "forward", W.is_dense)
+        return finished(W, "forward")
 
     return attempted(write)
 
 
-def finish(W: Whole) -> None:
-    """Determine the contents of frames, and remove statements that are not needed."""
+def finished(W: Whole, main: str) -> Lowered:
+    """Write the rest of a program, determine the contents of frames, and remove statements that are not needed."""
+    W.write_units()
     functions = list(W.program.functions.values())
     backward = [f for f in functions if f.recalled is not None]
     for f in functions:
@@ -342,9 +324,6 @@ def finish(W: Whole) -> None:
         in_sums(f)
     for f in functions:
         in_place(f, W.b)
-
-
-def records(W: Whole) -> None:
-    """Set the fields of the records of recursive sums."""
     for name, of in W.source.types.items():
         W.program.records[name] = [leaf_types(t, False) for t in of.options]
+    return Lowered(W.program, main, W.is_dense)

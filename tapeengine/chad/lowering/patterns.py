@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ..intermediate.statements import ArrayOf, BoxOf, Const, Var
@@ -84,6 +84,24 @@ def part(value: V.Value, k: int) -> V.Value:
     if isinstance(value, V.Tup):
         return value.items[k] if value.items else value
     raise V.NotLowered(f"a component of a {type(value).__name__}")
+
+
+def options(of: Type) -> tuple[Type, ...]:
+    """Give the types of the parts of a product, or of the options of a sum; nothing for another type."""
+    return of.items if isinstance(of, Product | LProduct) else of.options if isinstance(of, Sum | LSum) else ()
+
+
+def likes(of: Type, like: V.Value | None) -> Iterator[tuple[int, Any, V.Value | None]]:
+    """Iterate over the parts of a product or the options of a sum: number, type, and primal if it is known."""
+    types = options(of)
+    match like:
+        case V.Member(_, known):
+            pass
+        case V.Tup() | V.Zero():
+            known = tuple(part(like, k) for k in range(len(types)))
+        case _:
+            known = (None,) * len(types)
+    return zip(range(len(types)), types, known, strict=True)
 
 
 def is_zero(value: V.Value) -> bool:

@@ -263,30 +263,7 @@ def concatenate(L: Lower, t: S.Concatenate, env: V.Env) -> V.Value:
     return L.concatenated(first, second, of)
 
 
-# ---------------------------------------------------------------- loops
-
-
-@entry
-def for_(L: Lower, t: S.For, env: V.Env) -> V.Value:
-    n = L.natural(t.size, env)
-    init = L(t.init, env)
-
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.step, state
-        return L(t.body, env)
-
-    return L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
-
-
-@entry
-def while_(L: Lower, t: S.While, env: V.Env) -> V.Value:
-    init = L(t.init, env)
-
-    def test(state: V.Value) -> F.Operand:
-        env[t.state.name] = state
-        return L.number(t.condition, env)
-
-    return L.repeat(init, t.init.type, test, lambda _, state: L(t.body, env), t.state.name)[0]
+# ---------------------------------------------------------------- loops; those of numbers of steps are in `linear`
 
 
 @entry

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import dataclass_transform
 
 from ...errors import UnsupportedError
 from ..intermediate.statements import Const, Operand, Var
@@ -31,15 +32,21 @@ class Uneven(NotLowered):
 Env = dict[str, "Value"]
 
 
-@dataclass(frozen=True)
-class Tup:
+@dataclass_transform(frozen_default=True)
+class Symbol:
+    """Base class of values that are no operands, which makes each of them a frozen dataclass."""
+
+    def __init_subclass__(cls, eq: bool = True) -> None:
+        dataclass(frozen=True, eq=eq)(cls)
+
+
+class Tup(Symbol):
     """A tuple of values or cotangents; for a cotangent of a sum, one per option, all but one of them zero."""
 
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True)
-class Zero:
+class Zero(Symbol):
     """The zero of any linear type; ``like`` is its primal, if that is known."""
 
     like: Value | None = None
@@ -48,16 +55,14 @@ class Zero:
 ZERO = Zero()
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Symbol):
     """The part of an array after some indices; it occurs only in `Rows`, which determines how many are missing."""
 
     array: Var
     indices: tuple[Operand, ...] = ()
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(Symbol):
     """An array in memory: its size, and the pattern of its elements, with a `Part` for each leaf that varies.
 
     ``size`` is None inside an array whose rows have different sizes; each row then has its own size.
@@ -67,56 +72,49 @@ class Rows:
     element: Value
 
 
-@dataclass(frozen=True)
-class Pull:
+class Pull(Symbol):
     """An array whose elements are computed when they are read."""
 
     size: Operand
     at: Callable[[Operand], Value]
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(Symbol):
     """An array given by its items, of a type."""
 
     items: tuple[Value, ...]
     of: Type
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(Symbol):
     """A member of a sum that is not recursive: the number of its option, and the payloads of the possible options."""
 
     tag: Value
     options: tuple[Value | None, ...]
 
 
-@dataclass(frozen=True)
-class Single:
+class Single(Symbol):
     """The cotangent of an array that has one entry."""
 
     index: Operand
     value: Value
 
 
-@dataclass(frozen=True)
-class Scattered:
+class Scattered(Symbol):
     """The cotangent of an array with entries at indices."""
 
     indices: Value
     values: Value
 
 
-@dataclass(frozen=True)
-class Bag:
+class Bag(Symbol):
     """The sum of several cotangents of one array; ``like`` is that array, if it is known."""
 
     parts: tuple[Value, ...]
     like: Value | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Owed:
+class Owed(Symbol, eq=False):
     """The cotangent of an array argument of a call, which adds it to arrays that it is given.
 
     ``settle`` gives the call these arrays, made like the argument; it may be called once, by the first user.
@@ -126,15 +124,13 @@ class Owed:
     settle: Callable[[Rows | None], Rows]
 
 
-@dataclass(frozen=True)
-class Nullable:
+class Nullable(Symbol):
     """The cotangent of an array in a box, each array of which may be null; ``element`` is as in `Rows`."""
 
     element: Value
 
 
-@dataclass(frozen=True, eq=False)
-class Closure:
+class Closure(Symbol, eq=False):
     """A function: its parameters, its body, and its environment."""
 
     params: tuple[str, ...]
@@ -142,23 +138,20 @@ class Closure:
     env: Env
 
 
-@dataclass(frozen=True, eq=False)
-class Back:
+class Back(Symbol, eq=False):
     """The backpropagator or the derivative of a call: a function of values."""
 
     run: Callable[[Value], Value]
 
 
-@dataclass(frozen=True, eq=False)
-class Steps:
+class Steps(Symbol, eq=False):
     """In `Rows`: a function that each step of a loop made; its captured values are in the step's frame."""
 
     block: Block
     value: Value
 
 
-@dataclass(frozen=True, eq=False)
-class Taken:
+class Taken(Symbol, eq=False):
     """A function that a block of a forward pass made: a branch, or step ``index`` of a loop."""
 
     block: Block
@@ -166,8 +159,7 @@ class Taken:
     index: Operand | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Either:
+class Either(Symbol, eq=False):
     """One of two functions, by the branch that was taken."""
 
     condition: Operand
@@ -175,8 +167,7 @@ class Either:
     orelse: Taken
 
 
-@dataclass(frozen=True, eq=False)
-class Delayed:
+class Delayed(Symbol, eq=False):
     """A computation that accumulates when it is run."""
 
     run: Callable[[], Value]

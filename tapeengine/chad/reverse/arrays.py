@@ -1,4 +1,4 @@
-"""Rules of reverse CHAD for arrays: EC Fig. 8 for build, index and fold; scan, gather, scatter and others likewise.
+"""Rules of reverse CHAD for arrays: EC Fig. 8 for build and index; scan, gather, scatter and others likewise.
 
 The cotangent of an array is a bag of indices and cotangents (EC section 7), with a constructor for a whole array (EC
 8.1). An operation that passes on a whole array of cotangents uses that constructor, so the array is not split.
@@ -10,7 +10,7 @@ from .. import target as T
 from .. import terms as S
 from .. import written
 from ..derivative_types import cotangent, reverse_primal
-from ..sugar import component, equals, is_extreme, lower_filter, lower_map, wrapped
+from ..sugar import component, equals, is_extreme, lower_filter, lower_fold, lower_map, wrapped
 from ..tables import entry
 from ..traverse import derivative_name
 from ..types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
@@ -31,11 +31,11 @@ def build(D: Reverse, t: S.Build, context: Context) -> S.Term:
     def kept(n: S.Var, a: S.Var) -> S.Term:
         def back(d: S.Var) -> S.Term:
             k = D.fresh("k", INT)
-            return D.let(
-                "ds",
-                T.Collect(d, n),
-                lambda ds: D.form.for_each(n, k, D.back(S.Index(a, k), S.Index(ds, k)), context, t.is_parallel),
-            )
+
+            def each(ds: S.Var) -> S.Term:
+                return D.form.for_each(n, k, D.back(S.Index(a, k), S.Index(ds, k)), context, t.is_parallel)
+
+            return D.let("ds", T.Collect(d, n), each)
 
         return D.result(component(a, n, D.fresh("j", INT), 0), back, cotangent(t.type))
 
@@ -107,16 +107,11 @@ def elements(D: Reverse, t: S.Elements, context: Context) -> S.Term:
 # D[t ! i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <x ! i, \d. x' (BOne i d)>
 @entry
 def index(D: Reverse, t: S.Index, context: Context) -> S.Term:
-    def body(p: S.Var) -> S.Term:
-        return D.let(
-            "i",
-            D.primal(t.index, context),
-            lambda i: D.result(
-                S.Index(S.Proj(p, 0), i, t.measured), lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type)
-            ),
-        )
+    def body(p: S.Var, i: S.Var) -> S.Term:
+        found = S.Index(S.Proj(p, 0), i, t.measured)
+        return D.result(found, lambda d: D.back(p, T.LSingle(i, d)), cotangent(t.type))
 
-    return D.bind("p", t.array, context, body)
+    return D.bind("p", t.array, context, lambda p: D.let("i", D.primal(t.index, context), lambda i: body(p, i)))
 
 
 # D[map (x1 ... xn. t) a1 ... an]  :=  D[build (min (size a1) ...) (i. let x1 = a1 ! i in ... t)]
@@ -148,14 +143,10 @@ def replicate(D: Reverse, t: S.Replicate, context: Context) -> S.Term:
 # D[gather t i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <gather x i, \d. x' (BScatter i d)>
 @entry
 def gather(D: Reverse, t: S.Gather, context: Context) -> S.Term:
-    def body(p: S.Var) -> S.Term:
-        return D.let(
-            "i",
-            D.primal(t.indices, context),
-            lambda i: D.result(S.Gather(S.Proj(p, 0), i), lambda d: D.back(p, T.LScatter(i, d)), cotangent(t.type)),
-        )
+    def body(p: S.Var, i: S.Var) -> S.Term:
+        return D.result(S.Gather(S.Proj(p, 0), i), lambda d: D.back(p, T.LScatter(i, d)), cotangent(t.type))
 
-    return D.bind("p", t.array, context, body)
+    return D.bind("p", t.array, context, lambda p: D.let("i", D.primal(t.indices, context), lambda i: body(p, i)))
 
 
 # D[scatter t i s]  :=  let <x, x'> = D[t] in let i = D[i]1 in let <y, y'> = D[s] in
@@ -165,21 +156,15 @@ def scatter(D: Reverse, t: S.Scatter, context: Context) -> S.Term:
     def body(p: S.Var, i: S.Var, q: S.Var) -> S.Term:
         x, y = S.Proj(p, 0), S.Proj(q, 0)
 
-        def back(d: S.Var) -> S.Term:
-            return D.let(
-                "ds",
-                T.Collect(d, S.Size(x)),
-                lambda ds: D.form.both(D.back(q, T.LDense(S.Gather(ds, i))), D.back(p, T.LDense(ds))),
-            )
+        def parts(ds: S.Var) -> S.Term:
+            return D.form.both(D.back(q, T.LDense(S.Gather(ds, i))), D.back(p, T.LDense(ds)))
 
-        return D.result(S.Scatter(x, i, y), back, cotangent(t.type))
+        return D.result(S.Scatter(x, i, y), lambda d: D.let("ds", T.Collect(d, S.Size(x)), parts), cotangent(t.type))
 
-    def indices(p: S.Var) -> S.Term:
-        return D.let(
-            "i", D.primal(t.indices, context), lambda i: D.bind("p", t.values, context, lambda q: body(p, i, q))
-        )
+    def values(p: S.Var, i: S.Var) -> S.Term:
+        return D.bind("p", t.values, context, lambda q: body(p, i, q))
 
-    return D.bind("p", t.array, context, indices)
+    return D.bind("p", t.array, context, lambda p: D.let("i", D.primal(t.indices, context), lambda i: values(p, i)))
 
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))]
@@ -234,40 +219,11 @@ def extended(D: Reverse, t: S.Concatenate, item: S.Term, context: Context) -> S.
     return D.bind_all((t.first, item), context, body)
 
 
-# D[fold (x y. t) s]: the reduction is a chain from the left, its tree a flat array of the backpropagators of its
-# combinations (EC Fig. 8 and 9, in the representation of EC 8.1); the reverse pass descends the chain from its root.
+# D[fold (x y. t) s]  :=  D[let a = s in for (size a - 1) (i x. let y = a ! (i + 1) in t) (a ! 0)]: the reduction is a
+# chain from the left (EC Fig. 8 and 9 have a tree), whose reverse pass descends from its end
 @entry
 def fold(D: Reverse, t: S.Fold, context: Context) -> S.Term:
-    if is_extreme(t):
-        return extreme(D, t, context)
-    of = cotangent(t.type)
-    inner = D.extend(context, t.left, t.right)
-
-    def body(p: S.Var) -> S.Term:
-        return D.let("n", S.Op("isub", (S.Size(S.Proj(p, 0)), S.lit(1)), INT), lambda n: chain(p, n))
-
-    def chain(p: S.Var, n: S.Var) -> S.Term:
-        xs = S.Proj(p, 0)
-        k = D.fresh("k", INT)
-        right = S.Var(t.right.name, reverse_primal(t.right.of))
-        step = S.Let(right, S.Index(xs, S.Op("iadd", (k, S.lit(1)), INT)), D(t.body, inner))
-        left = S.Var(t.left.name, reverse_primal(t.left.of))
-        return D.let("r", T.MapAccum(n, k, left, S.Index(xs, S.lit(0)), step), lambda r: paired(p, n, r))
-
-    def paired(p: S.Var, n: S.Var, r: S.Var) -> S.Term:
-        def back(d: S.Var) -> S.Term:
-            k, state = D.fresh("k", INT), D.fresh("d", of)
-            step = backward_step(D, (t.left, t.right), S.Apply(S.Index(S.Proj(r, 1), k), (state,)))
-
-            def finish(got: S.Term) -> S.Term:
-                first = S.Replicate(S.lit(1), S.Proj(got, 0))
-                return D.back(p, T.LDense(S.Concatenate(first, S.Proj(got, 1))))
-
-            return D.form.descend(n, k, state, d, step, (), context, finish)
-
-        return D.result(S.Proj(r, 0), back, of)
-
-    return D.bind("p", t.array, context, body)
+    return extreme(D, t, context) if is_extreme(t) else D(lower_fold(t, D.fresh), context)
 
 
 # D[fold max s]  :=  let <x, x'> = D[s], m = fold max x in <m, \d -> x' (i. if x ! i = m then d / n else 0)>, where n is
@@ -289,18 +245,6 @@ def extreme(D: Reverse, t: S.Fold, context: Context) -> S.Term:
     return D.bind("p", t.array, context, body)
 
 
-def backward_step(D: Reverse, variables: tuple[S.Var, S.Var], effect: S.Term) -> S.Term:
-    """Extract the cotangents of two bound variables from an effect, as a computation of their pair."""
-    slots = D.extend((), *variables)
-    zeros = [T.Zero(cotangent(v.of)) for v in variables]
-
-    def result(ds: list[S.Term]) -> S.Term:
-        got = iter(ds)
-        return S.Tuple(tuple(z if is_discrete(v.of) else next(got) for v, z in zip(variables, zeros, strict=True)))
-
-    return D.form.scopes(slots, effect, result)
-
-
 # D[scan (s x. t) s0 a]: the backpropagators of all steps are kept; the reverse pass threads the cotangent of the
 # state from the last step to the first, adding the cotangent of each output on the way.
 @entry
@@ -312,12 +256,12 @@ def scan(D: Reverse, t: S.Scan, context: Context) -> S.Term:
         p, q = ps
         xs = S.Proj(q, 0)
         k = D.fresh("k", INT)
-        state = S.Var(t.state.name, reverse_primal(t.state.of))
+        state = D.binder(t.state)
 
         def keep(y: S.Var) -> S.Term:
             return S.Tuple((S.Proj(y, 0), y))
 
-        step = S.Let(S.Var(t.var.name, reverse_primal(t.var.of)), S.Index(xs, k), D.let("y", D(t.body, inner), keep))
+        step = S.Let(D.binder(t.var), S.Index(xs, k), D.let("y", D(t.body, inner), keep))
         loop = T.MapAccum(S.Size(xs), k, state, S.Proj(p, 0), step)
         return D.let("r", loop, lambda r: paired(p, q, S.Proj(r, 1), sized(of, S.Proj(r, 0))))
 
@@ -325,14 +269,17 @@ def scan(D: Reverse, t: S.Scan, context: Context) -> S.Term:
         def down(n: S.Var, d: S.Var, ds: S.Var) -> S.Term:
             k, state = D.fresh("k", INT), D.fresh("d", of)
             effect = D.back(S.Index(r, k), T.Plus(state, S.Index(ds, k)))
-            step = backward_step(D, (t.state, t.var), effect)
+
+            def both(ds: list[S.Term]) -> S.Term:
+                got, variables = iter(ds), (t.state, t.var)
+                return S.Tuple(tuple(T.Zero(cotangent(v.of)) if is_discrete(v.of) else next(got) for v in variables))
 
             def finish(got: S.Term) -> S.Term:
-                return D.form.all(
-                    carried(D, [(p, t.init, S.Proj(got, 0)), (q, t.array, T.LDense(S.Proj(got, 1)))]), context
-                )
+                each = ((p, t.init, S.Proj(got, 0)), (q, t.array, T.LDense(S.Proj(got, 1))))
+                return D.form.all([D.back(x, d) for x, term, d in each if not is_discrete(term.type)], context)
 
-            return D.form.descend(n, k, state, T.Zero(of), step, like, context, finish)
+            step = D.form.scopes(D.extend((), t.state, t.var), effect, both)
+            return D.form.descend(context, finish, n, k, state, T.Zero(of), step, like)
 
         def back(d: S.Var) -> S.Term:
             return D.let("n", S.Size(r), lambda n: D.let("ds", T.Collect(d, n), lambda ds: down(n, d, ds)))
@@ -340,11 +287,6 @@ def scan(D: Reverse, t: S.Scan, context: Context) -> S.Term:
         return D.result(component(r, S.Size(r), D.fresh("j", INT), 0), back, cotangent(t.type))
 
     return D.bind_all((t.init, t.array), context, body)
-
-
-def carried(D: Reverse, parts: list[tuple[S.Var, S.Term, S.Term]]) -> list[S.Term]:
-    """Pass cotangents to the terms that carry a derivative."""
-    return [D.back(p, d) for p, term, d in parts if not is_discrete(term.type)]
 
 
 # ---------------------------------------------------------------- iteration
@@ -356,13 +298,11 @@ def carried(D: Reverse, parts: list[tuple[S.Var, S.Term, S.Term]]) -> list[S.Ter
 #     <y, \d. do <d0, _> <- descend n (i d. do <(), ds> <- scope_s ((fs ! i) d); return <ds, ()>) d; x' d0>
 @entry
 def for_(D: Reverse, t: S.For, context: Context) -> S.Term:
-    state = S.Var(t.state.name, reverse_primal(t.state.of))
+    state = D.binder(t.state)
 
     def body(p: S.Var, n: S.Var) -> S.Term:
-        step = D(t.body, D.extend(context, t.state))
-        return D.let(
-            "r", T.MapAccum(n, t.index, state, S.Proj(p, 0), step), lambda r: unwound(D, t.state, p, r, n, context)
-        )
+        loop = T.MapAccum(n, t.index, state, S.Proj(p, 0), D(t.body, D.extend(context, t.state)))
+        return D.let("r", loop, lambda r: unwound(D, t.state, p, r, n, context))
 
     return D.bind("p", t.init, context, lambda p: D.let("n", D.primal(t.size, context), lambda n: body(p, n)))
 
@@ -370,7 +310,7 @@ def for_(D: Reverse, t: S.For, context: Context) -> S.Term:
 # D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
 @entry
 def while_(D: Reverse, t: S.While, context: Context) -> S.Term:
-    state = S.Var(t.state.name, reverse_primal(t.state.of))
+    state = D.binder(t.state)
     inner = D.extend(context, t.state)
 
     def body(p: S.Var) -> S.Term:
@@ -389,9 +329,11 @@ def unwound(D: Reverse, state: S.Var, init: S.Var, loop: S.Var, n: S.Term, conte
         effect = S.Apply(S.Index(S.Proj(loop, 1), k), (ds,))
         step = D.form.scopes(D.extend((), state), effect, lambda got: S.Tuple((got[0], S.Tuple((), UNIT))))
         like = sized(of, S.Proj(loop, 0))
-        return D.let(
-            "n", n, lambda n: D.form.descend(n, k, ds, d, step, like, context, lambda got: D.back(init, S.Proj(got, 0)))
-        )
+
+        def finish(got: S.Term) -> S.Term:
+            return D.back(init, S.Proj(got, 0))
+
+        return D.let("n", n, lambda n: D.form.descend(context, finish, n, k, ds, d, step, like))
 
     return D.result(S.Proj(loop, 0), back, of)
 

@@ -21,7 +21,7 @@ MANY = 4
 # D[x]  :=  <x, \d. one_x d>
 @entry
 def variable(D: Reverse, t: S.Var, context: Context) -> S.Term:
-    return D.result(S.Var(t.name, reverse_primal(t.of)), lambda d: D.form.one(t.name, d, context), cotangent(t.of))
+    return D.result(D.binder(t), lambda d: D.form.one(t.name, d, context), cotangent(t.of))
 
 
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
@@ -33,17 +33,10 @@ def let(D: Reverse, t: S.Let, context: Context) -> S.Term:
     slots = D.extend((), t.var)
 
     def body(x: S.Var) -> S.Term:
-        inner = D.bind(
-            "p",
-            t.body,
-            D.extend(context, t.var),
-            lambda y: D.result(
-                S.Proj(y, 0),
-                lambda d: D.form.after(slots, D.back(y, d), lambda ds: D.back(x, ds[0])),
-                cotangent(t.type),
-            ),
-        )
-        return S.Let(S.Var(t.var.name, reverse_primal(t.var.of)), S.Proj(x, 0), inner)
+        def back(y: S.Var, d: S.Var) -> S.Term:
+            return D.form.after(slots, D.back(y, d), lambda ds: D.back(x, ds[0]))
+
+        return S.Let(D.binder(t.var), S.Proj(x, 0), D.around(t.body, D.extend(context, t.var), back))
 
     return D.bind(t.var.name, t.bound, context, body)
 
@@ -147,28 +140,20 @@ def proj(D: Reverse, t: S.Proj, context: Context) -> S.Term:
     def one_hot(d: S.Term) -> S.Term:
         return T.LTuple(tuple(d if i == t.index else T.Zero(cotangent(item)) for i, item in enumerate(items)))
 
-    return D.bind(
-        "p",
-        t.term,
-        context,
-        lambda p: D.result(S.Proj(S.Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type)),
-    )
+    def body(p: S.Var) -> S.Term:
+        return D.result(S.Proj(S.Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type))
+
+    return D.bind("p", t.term, context, body)
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, \d. x' (lcasti d)>
 @entry
 def inject(D: Reverse, t: S.Inject, context: Context) -> S.Term:
-    of = reverse_primal(t.of)
-    return D.bind(
-        "p",
-        t.term,
-        context,
-        lambda p: D.result(
-            S.Inject(t.index, S.Proj(p, 0), of),  # type: ignore[arg-type]
-            lambda d: D.back(p, T.LCast(t.index, d, cotangent(t.term.type))),
-            cotangent(t.of),
-        ),
-    )
+    def body(p: S.Var) -> S.Term:
+        primal = S.Inject(t.index, S.Proj(p, 0), reverse_primal(t.of))  # type: ignore[arg-type]
+        return D.result(primal, lambda d: D.back(p, T.LCast(t.index, d, cotangent(t.term.type))), cotangent(t.of))
+
+    return D.bind("p", t.term, context, body)
 
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
@@ -186,17 +171,12 @@ def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
             assert isinstance(of, LSum | LNamed)
             return D.form.after(slots, D.back(y, d), lambda ds: D.back(p, T.LInject(i, ds[0], of)))
 
-        body = D.bind(
-            "p",
-            b.body,
-            D.extend(context, b.var),
-            lambda y: D.result(S.Proj(y, 0), lambda d: back(y, d), cotangent(t.type)),
-        )
-        return S.Branch(S.Var(b.var.name, reverse_primal(b.var.of)), body)
+        return S.Branch(D.binder(b.var), D.around(b.body, D.extend(context, b.var), back))
 
-    return D.bind(
-        "p", t.term, context, lambda p: S.Case(S.Proj(p, 0), tuple(branch(p, i, b) for i, b in enumerate(t.branches)))
-    )
+    def body(p: S.Var) -> S.Term:
+        return S.Case(S.Proj(p, 0), tuple(branch(p, i, b) for i, b in enumerate(t.branches)))
+
+    return D.bind("p", t.term, context, body)
 
 
 # D[if c then t else s]  :=  if c then D[t] else D[s]
@@ -212,14 +192,12 @@ def call(D: Reverse, t: S.Call, context: Context) -> S.Term:
     of = derivative_type(tuple(a.type for a in t.args), t.of)
 
     def body(ps: list[S.Var]) -> S.Term:
-        def effects(ps: list[S.Var], ds: S.Var) -> S.Term:
+        def effects(ds: S.Var) -> S.Term:
             each = enumerate(zip(ps, t.args, strict=True))
             return D.form.all([D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type)], context)
 
         def paired(z: S.Var) -> S.Term:
-            return D.result(
-                S.Proj(z, 0), lambda d: D.let("ds", D.back(z, d), lambda ds: effects(ps, ds)), cotangent(t.of)
-            )
+            return D.result(S.Proj(z, 0), lambda d: D.let("ds", D.back(z, d), effects), cotangent(t.of))
 
         return D.let("z", S.Call(t.name, tuple(S.Proj(p, 0) for p in ps), of), paired)
 

@@ -4,7 +4,7 @@ The rules of reverse CHAD are the same in every form ("note how the structure is
 how they combine contributions to the variables of the context. A `Form` builds the target terms for that:
 
 ===============  ===========================  =========================  ==================================
-operation        `Snoc` (CHAD 7.5)            `Vectors` (EC Fig. 2)      `Accumulating` (EC Fig. 6)
+operation        `Snoc` (CHAD 7.5)            `Vectors` (EC Fig. 2)      `Form` (EC Fig. 6)
 ===============  ===========================  =========================  ==================================
 nothing          zero tuple                   zero of EV                 return ()
 both             plus                         plus of EV                 m; n
@@ -18,13 +18,14 @@ result otherwise. An *effect*, which a backpropagator gives, is a computation wi
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .. import target as T
 from ..terms import Let, Proj, Term, Var, unit
 from ..traverse import Names, derivative_name
-from ..types import EVM, Linear
+from ..types import Linear
 
 #: A typing context: the non-discrete variables in scope with the linear types of their cotangents, outermost first.
 Context = tuple[tuple[str, Linear], ...]
@@ -36,8 +37,10 @@ def let(names: Names, hint: str, bound: Term, body: Callable[[Var], Term]) -> Te
     return Let(var, bound, body(var))
 
 
-class Form(ABC):
-    """How the cotangents of the context are combined.
+class Form:
+    """How the cotangents of the context are combined: here, in the environment vector monad (EC 4.2 and 5).
+
+    This is the form that runs. The others are subclasses.
 
     Parameters
     ----------
@@ -48,81 +51,30 @@ class Form(ABC):
     def __init__(self, names: Names) -> None:
         self.names = names
 
-    @abstractmethod
     def nothing(self, context: Context) -> Term:
         """Contribute nothing."""
-
-    @abstractmethod
-    def both(self, first: Term, second: Term) -> Term:
-        """Combine two effects."""
-
-    @abstractmethod
-    def one(self, slot: str, cotangent: Term, context: Context) -> Term:
-        """Contribute a cotangent to one variable."""
-
-    @abstractmethod
-    def scopes(self, slots: Sequence[tuple[str, Linear]], effect: Term, result: Callable[[list[Term]], Term]) -> Term:
-        """Extract the cotangents of inner variables from an effect, as a computation whose result is made of them."""
-
-    @abstractmethod
-    def after(self, slots: Sequence[tuple[str, Linear]], effect: Term, rest: Callable[[list[Term]], Term]) -> Term:
-        """Extract the cotangents of inner variables from an effect, and continue with an effect made of them."""
-
-    @abstractmethod
-    def for_each(self, size: Term, index: Var, effect: Term, context: Context, is_parallel: bool = False) -> Term:
-        """Repeat an effect for each index."""
-
-    @abstractmethod
-    def descend(
-        self,
-        size: Term,
-        index: Var,
-        state: Var,
-        init: Term,
-        step: Term,
-        like: tuple[Term, ...],
-        context: Context,
-        rest: Callable[[Term], Term],
-    ) -> Term:
-        """Run a computation from the last index to the first (see `target.Descend`), then an effect of its result."""
-
-    @abstractmethod
-    def run(self, context: Context, effect: Term) -> Term:
-        """Give the cotangents of the whole context as a linear tuple."""
-
-    def all(self, effects: Sequence[Term], context: Context) -> Term:
-        """Combine several effects."""
-        if not effects:
-            return self.nothing(context)
-        total = effects[0]
-        for effect in effects[1:]:
-            total = self.both(total, effect)
-        return total
-
-
-class Accumulating(Form):
-    """The environment vector monad with mutable accumulation (EC 4.2 and 5): the form that users see."""
-
-    def nothing(self, context: Context) -> Term:
         return T.Return(unit())
 
     def both(self, first: Term, second: Term) -> Term:
+        """Combine two effects."""
         return T.Then(first, second)
 
     def one(self, slot: str, cotangent: Term, context: Context) -> Term:
+        """Contribute a cotangent to one variable."""
         return T.One(slot, cotangent)
 
     # do <<(), d1>, d2> <- scope (scope effect); return result
     def scopes(self, slots: Sequence[tuple[str, Linear]], effect: Term, result: Callable[[list[Term]], Term]) -> Term:
+        """Extract the cotangents of inner variables from an effect, as a computation whose result is made of them."""
         return self.after(slots, effect, lambda ds: T.Return(result(ds)))
 
     def after(self, slots: Sequence[tuple[str, Linear]], effect: Term, rest: Callable[[list[Term]], Term]) -> Term:
+        """Extract the cotangents of inner variables from an effect, and continue with an effect made of them."""
         if not slots:
             return T.Then(effect, rest([]))
         for slot, of in slots:
             effect = T.Scope(slot, of, effect)
-        assert isinstance(effect.type, EVM)
-        got = Var(self.names(derivative_name(slots[-1][0])), effect.type.result)
+        got = Var(self.names(derivative_name(slots[-1][0])), effect.type.result)  # type: ignore[attr-defined]
         value: Term = got
         cotangents: list[Term] = []
         for _ in slots:
@@ -131,23 +83,19 @@ class Accumulating(Form):
         return T.Bind(got, effect, rest(cotangents))
 
     def for_each(self, size: Term, index: Var, effect: Term, context: Context, is_parallel: bool = False) -> Term:
+        """Repeat an effect for each index."""
         return T.ForEach(size, index, effect, is_parallel)
 
-    def descend(
-        self,
-        size: Term,
-        index: Var,
-        state: Var,
-        init: Term,
-        step: Term,
-        like: tuple[Term, ...],
-        context: Context,
-        rest: Callable[[Term], Term],
-    ) -> Term:
-        loop = T.Descend(size, index, state, init, step, like)
-        assert isinstance(loop.type, EVM)
-        got = Var(self.names("r"), loop.type.result)
+    def descend(self, context: Context, rest: Callable[[Term], Term], *parts: Any) -> Term:
+        """Run a computation from the last index to the first (see `target.Descend`), then an effect of its result."""
+        loop = T.Descend(*parts)
+        got = Var(self.names("r"), loop.type.result)  # type: ignore[attr-defined]
         return T.Bind(got, loop, rest(got))
 
     def run(self, context: Context, effect: Term) -> Term:
+        """Give the cotangents of the whole context as a linear tuple."""
         return T.Run(context, effect)
+
+    def all(self, effects: Sequence[Term], context: Context) -> Term:
+        """Combine several effects."""
+        return functools.reduce(self.both, effects) if effects else self.nothing(context)

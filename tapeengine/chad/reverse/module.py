@@ -9,7 +9,7 @@ from ..tables import table
 from ..terms import Module, Term
 from ..traverse import Names, all_names
 from . import arrays, core
-from .environment import Accumulating, Form
+from .environment import Form
 from .transform import Reverse, Rule
 
 #: One rule for each constructor of closed programs, in which closure conversion has turned functions into data.
@@ -17,7 +17,7 @@ RULES: Mapping[type[Term], Rule] = table(vars(core), vars(arrays))
 
 
 @deep()
-def reverse(module: Module, form: type[Form] = Accumulating, rules: Mapping[type[Term], Rule] = RULES) -> Module:
+def reverse(module: Module, form: type[Form] = Form, rules: Mapping[type[Term], Rule] = RULES) -> Module:
     """Differentiate every definition of a module.
 
     Parameters

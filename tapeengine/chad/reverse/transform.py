@@ -57,8 +57,8 @@ class Reverse:
     def primal(self, term: Term, context: Context) -> Term:
         """Give the primal of a term whose cotangent is not needed."""
         match term:
-            case Var(name, of):
-                return Var(name, reverse_primal(of))
+            case Var():
+                return self.binder(term)
             case Call(name, args, of):
                 pair = derivative_type(tuple(a.type for a in args), of)
                 return Proj(Call(name, tuple(self.primal(a, context) for a in args), pair), 0)
@@ -90,6 +90,11 @@ class Reverse:
         d = Var(self.names("d"), of)
         return Tuple((primal, Lambda((d,), back(d))))
 
+    def around(self, term: Term, context: Context, back: Callable[[Var, Var], Term]) -> Term:
+        """Give D[term] with another backpropagator, made of this pair and a cotangent."""
+        of = cotangent(term.type)
+        return self.bind("p", term, context, lambda y: self.result(Proj(y, 0), lambda d: back(y, d), of))
+
     def back(self, pair: Term, cotangent_: Term) -> Term:
         """Call the backpropagator of a pair."""
         return Apply(Proj(pair, 1), (cotangent_,))
@@ -102,6 +107,10 @@ class Reverse:
         """Extend a context by the given variables that carry a derivative."""
         return context + tuple((v.name, cotangent(v.of)) for v in variables if not is_discrete(v.of))
 
+    def binder(self, var: Var) -> Var:
+        """Give the binder of a variable's primal."""
+        return Var(var.name, reverse_primal(var.of))
+
     def fresh(self, hint: str, of: Type) -> Var:
         """Make a new variable."""
         return Var(self.names(hint), of)
@@ -109,17 +118,9 @@ class Reverse:
     # D[f(x1, ..., xn) = t]  :=  f(x1, ..., xn) = let <y, y'> = D[t] in <y, \d. run (y' d)>  (a closed function, EC B)
     def definition(self, definition: Definition) -> Definition:
         """Transform a definition; its backpropagator gives the linear tuple of the parameters' cotangents."""
-        params = tuple(Var(p.name, reverse_primal(p.of)) for p in definition.params)
         context = self.extend((), *definition.params)
-        body = self.bind(
-            "p",
-            definition.body,
-            context,
-            lambda p: self.result(
-                Proj(p, 0), lambda d: self.run(definition, context, self.back(p, d)), cotangent(definition.result)
-            ),
-        )
-        return Definition(definition.name, params, body.type, body)
+        body = self.around(definition.body, context, lambda p, d: self.run(definition, context, self.back(p, d)))
+        return Definition(definition.name, tuple(map(self.binder, definition.params)), body.type, body)
 
     def run(self, definition: Definition, context: Context, effect: Term) -> Term:
         """Give the cotangents of all parameters: zero for the discrete ones."""
@@ -128,15 +129,10 @@ class Reverse:
             return got
         position = {name: i for i, (name, _) in enumerate(context)}
 
-        def spread(r: Var) -> Term:
-            return LTuple(
-                tuple(
-                    LProj(r, position[p.name]) if p.name in position else Zero(cotangent(p.of))
-                    for p in definition.params
-                )
-            )
+        def part(r: Var, p: Var) -> Term:
+            return LProj(r, position[p.name]) if p.name in position else Zero(cotangent(p.of))
 
-        return self.let("r", got, spread)
+        return self.let("r", got, lambda r: LTuple(tuple(part(r, p) for p in definition.params)))
 
 
 def derivative_type(params: tuple[Type, ...], result: Type) -> Product:

@@ -11,8 +11,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from ..target import Bind, One, Return, Then
-from ..terms import Apply, Let, Term, Var, lets, unit
-from ..traverse import children
+from ..terms import Apply, Let, Term, Var, unit
+from ..traverse import children, remembered
 from ..types import EVM, UNIT
 
 
@@ -23,21 +23,6 @@ class Step:
     term: Term
     var: Var | None = None
     is_let: bool = False
-
-
-class Bindings:
-    """Bindings around a term, innermost last."""
-
-    def __init__(self) -> None:
-        self.pairs: list[tuple[Var, Term]] = []
-
-    def add(self, var: Var, bound: Term) -> None:
-        """Bind a variable."""
-        self.pairs.append((var, bound))
-
-    def around(self, term: Term) -> Term:
-        """Put the bindings around a term."""
-        return lets(self.pairs, term)
 
 
 @dataclass
@@ -64,6 +49,10 @@ class Frame:
     def add(self, var: Var, bound: Term) -> None:
         """Bind a variable after the steps so far."""
         self.steps.append(Step(bound, var, is_let=True))
+
+    def bindings(self) -> list[tuple[Var, Term]]:
+        """Give the bindings of a block, which has no other steps."""
+        return [(s.var, s.term) for s in self.steps if s and s.var]
 
     def contribute(self, term: One) -> None:
         """Add a contribution."""
@@ -117,20 +106,14 @@ def sequence(steps: list[Step | None], value: Term) -> Term:
     return result
 
 
+@remembered
 def slots_of(term: Term) -> frozenset[str]:
-    """Give the slots to which a term contributes; cached for each term."""
-    known: frozenset[str] | None = term.__dict__.get("_slots")
-    if known is None:
-        own = {term.slot} if isinstance(term, One) else set()
-        known = frozenset(own.union(*(slots_of(child) for child, _ in children(term))))
-        object.__setattr__(term, "_slots", known)
-    return known
+    """Give the slots to which a term contributes."""
+    own = {term.slot} if isinstance(term, One) else set()
+    return frozenset(own.union(*(slots_of(child) for child, _ in children(term))))
 
 
+@remembered
 def is_opaque(term: Term) -> bool:
-    """Tell whether a term calls functions that it does not contain; cached for each term."""
-    known: bool | None = term.__dict__.get("_opaque")
-    if known is None:
-        known = isinstance(term, Apply) or any(is_opaque(child) for child, _ in children(term))
-        object.__setattr__(term, "_opaque", known)
-    return known
+    """Tell whether a term calls functions that it does not contain."""
+    return isinstance(term, Apply) or any(is_opaque(child) for child, _ in children(term))

@@ -1,7 +1,7 @@
 """The simplifier: it evaluates a term symbolically, with the rules of each constructor, until nothing changes.
 
 One pass visits each subterm once. A variable is replaced by its bound term when visited, and a function is visited only
-when it is applied. Lets are collected in their block (`Bindings`), and the contributions of a computation in a
+when it is applied. Lets are collected in their block (`Frame`), and the contributions of a computation in a
 `Frame`. So letRotate, letProj, plusLet and the laws that move lets out of their context cost nothing, and a pass takes
 time linear in the size of the term. Further passes are needed because terms that a pass drops no longer count as uses.
 """
@@ -15,11 +15,11 @@ from ..depth import deep
 from ..target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
 from ..traverse import Names, all_names, derivative_name, map_scopes, same
 from ..types import EVM, UNIT, Linear, LUnit, Product
-from .effects import Bindings, Frame, is_opaque, sequence, slots_of
+from .effects import Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
 from .lengths import Lengths
 from .occurrences import Later, Occurrences, Use
-from .rules import RULES, Rule, index_build, is_cheap, lam_app_let
+from .rules import RULES, Rule, index_build, is_cheap
 
 #: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60
@@ -55,8 +55,7 @@ class Pass:
         self.lengths = Lengths(self.values, self.found.indices)
         self.pending: dict[str, S.Term] = {}
         self.hints: dict[int, tuple[S.Term, str]] = {}
-        self.bindings: Bindings | Frame = Bindings()
-        self.frame = Frame()
+        self.bindings = self.frame = Frame()
 
     def run(self) -> S.Term:
         """Rewrite the whole term."""
@@ -109,11 +108,10 @@ class Pass:
 
     def block(self, term: S.Term) -> S.Term:
         """Rewrite a term as a block, so that lets stay inside."""
-        outer, self.bindings = self.bindings, Bindings()
+        outer, self.bindings = self.bindings, Frame()
         core = self.whole(self.rewritten(term))
         made, self.bindings = self.bindings, outer
-        assert isinstance(made, Bindings)
-        return made.around(core)
+        return S.lets(made.bindings(), core)
 
     def whole(self, term: S.Term) -> S.Term:
         """Rewrite functions that were skipped."""
@@ -140,9 +138,7 @@ class Pass:
 
     def applied(self, term: S.Apply, function: Later) -> S.Term:
         """Apply a function that is known."""
-        result = lam_app_let(S.Apply(function.function, term.args))
-        assert result is not None
-        return result
+        return S.lets(zip(function.function.params, term.args, strict=True), function.function.body)
 
     def reduce(self, term: S.Term) -> S.Term:
         """Apply rules at the head of a term while one fits; lets that appear at the head move to the block."""

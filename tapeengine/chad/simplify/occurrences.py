@@ -9,7 +9,6 @@ from .. import target as T
 from .. import terms as S
 from ..terms import Lambda, Let, Proj, Term, Tuple, Var
 from ..traverse import children
-from ..types import Type
 
 #: Constructors whose bodies may run more than once for one evaluation of the term.
 REPEATED = (
@@ -20,14 +19,10 @@ REPEATED = (
 INDEXED = (S.Build, S.For, T.ForEach, T.Descend, T.MapAccum)
 
 
-@dataclass(frozen=True)
-class Later(Term):
+class Later(Term, gives=lambda t: t.function.type):
     """A function that is not rewritten yet, because it may still be applied."""
 
     function: Lambda
-
-    def _type(self) -> Type:
-        return self.function.type
 
 
 @dataclass

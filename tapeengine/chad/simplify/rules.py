@@ -1,8 +1,8 @@
-"""The rules, one function for each: ``rule(term)`` is the rewritten term, or None.
+"""The rules, in a function for each constructor or several: ``rule(term)`` is the rewritten term, or None.
 
-First those of CHAD appendix B, Table 1, of which a pass (`engine`) implements those of let itself; then rules for sums,
-conditionals, linear operations, arrays of cotangents and contributions of zero. Pairs are tuples of any length here,
-``plus`` and ``zero`` those of linear types, ``map`` is `Build` as well as `Map`.
+They are those of CHAD appendix B, Table 1, of which a pass (`engine`) implements those of let itself; and rules for
+sums, conditionals, linear operations, arrays of cotangents and contributions of zero. Pairs are tuples of any length
+here, ``plus`` and ``zero`` those of linear types, ``map`` is `Build` as well as `Map`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .. import target as T
 from .. import terms as S
 from ..primitives import evaluate_op
 from ..traverse import Names, all_names, freshen, substitute
-from ..types import FLOAT, Linear, LUnit
+from ..types import FLOAT, LUnit
 
 Rule = Callable[[S.Term], S.Term | None]
 
@@ -29,84 +29,80 @@ def is_cheap(term: S.Term) -> bool:
     return False
 
 
-# (\x. e) a  ~>  let x = a in e
-def lam_app_let(term: S.Term) -> S.Term | None:
+def zero(term: S.Term) -> T.Zero:
+    """Give the zero of the type of a term."""
+    return T.Zero(T.linear_type(term))
+
+
+def apply(term: S.Term) -> S.Term | None:
     match term:
-        case S.Apply(S.Lambda(params, body), args):
+        # (\x. e) a  ~>  let x = a in e        (of tangents of functions likewise)
+        case S.Apply(S.Lambda(params, body), args) | T.LApply(T.LLambda(params, body), args):
             return S.lets(zip(params, args, strict=True), body)
+        # (let x = a in f) b  ~>  let x = a in f b
+        case S.Apply(S.Let(x, a, f), args):
+            return S.Let(x, a, S.Apply(f, args))
+        # zero a  ~>  zero
+        case T.LApply(T.Zero()):
+            return zero(term)
     return None
 
 
-# fst (a, b)  ~>  a        snd (a, b)  ~>  b
-def pair_proj(term: S.Term) -> S.Term | None:
+def proj(term: S.Term) -> S.Term | None:
     match term:
+        # fst (a, b)  ~>  a        snd (a, b)  ~>  b
         case S.Proj(S.Tuple(items), i) | T.LProj(T.LTuple(items), i):
             return items[i]
-    return None
-
-
-# (fst a, snd a)  ~>  a
-def pair_eta(term: S.Term) -> S.Term | None:
-    match term:
-        case S.Tuple((S.Proj(a, 0), *_) as items) if a.type == term.type:
-            pass
-        case T.LTuple((T.LProj(a, 0), *_) as items) if a.type == term.type:
-            pass
-        case _:
-            return None
-    kind = type(items[0])
-    if all(isinstance(item, kind) and item.index == i and item.term == a for i, item in enumerate(items)):  # type: ignore[attr-defined]
-        return a
-    return None
-
-
-# fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
-def let_proj(term: S.Term) -> S.Term | None:
-    match term:
+        # fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
         case S.Proj(S.Let(x, a, e), i):
             return S.Let(x, a, S.Proj(e, i))
         case T.LProj(S.Let(x, a, e), i):
             return S.Let(x, a, T.LProj(e, i))
+        # lproj_i zero  ~>  zero
+        case T.LProj(T.Zero(), _):
+            return zero(term)
     return None
 
 
-# plus zero a  ~>  a
-def plus_zero_1(term: S.Term) -> S.Term | None:
+def tuple_(term: S.Term) -> S.Term | None:
     match term:
-        case T.Plus(T.Zero(), a):
+        # (fst a, snd a)  ~>  a
+        case S.Tuple((S.Proj(a, 0), *_)) | T.LTuple((T.LProj(a, 0), *_)) if a.type == term.type and is_eta(term, a):
             return a
+        # <zero, ..., zero>  ~>  zero
+        case T.LTuple(items) if items and all(isinstance(item, T.Zero) for item in items):
+            return zero(term)
+        # <..., let x = a in t, ...>  ~>  let x = a in <..., t, ...>
+        case S.Tuple(items) | T.LTuple(items):
+            for i, item in enumerate(items):
+                if isinstance(item, S.Let):
+                    parts = (*items[:i], item.body, *items[i + 1 :])
+                    return S.Let(item.var, item.bound, dataclasses.replace(term, items=parts))
     return None
 
 
-# plus a zero  ~>  a
-def plus_zero_2(term: S.Term) -> S.Term | None:
+def is_eta(term: S.Tuple | T.LTuple, a: S.Term) -> bool:
+    """Tell whether the items of a tuple are all parts of a term."""
+    kind = type(term.items[0])
+    return all(isinstance(x, kind) and x.index == i and x.term == a for i, x in enumerate(term.items))  # type: ignore[attr-defined]
+
+
+def plus(term: S.Term) -> S.Term | None:
     match term:
-        case T.Plus(a, T.Zero()):
+        # plus zero a  ~>  a        plus a zero  ~>  a
+        case T.Plus(T.Zero(), a) | T.Plus(a, T.Zero()):
             return a
-    return None
-
-
-# plus (a, b) (c, d)  ~>  (plus a c, plus b d)
-def plus_pair(term: S.Term) -> S.Term | None:
-    match term:
+        # plus (a, b) (c, d)  ~>  (plus a c, plus b d)
         case T.Plus(T.LTuple(xs), T.LTuple(ys)):
             return T.LTuple(tuple(T.Plus(x, y) for x, y in zip(xs, ys, strict=True)))
-    return None
-
-
-# plus (let x = e in a) b  ~>  let x = e in plus a b
-def plus_let_1(term: S.Term) -> S.Term | None:
-    match term:
+        # plus (let x = e in a) b  ~>  let x = e in plus a b        plus a (let x = e in b)  ~>  let x = e in plus a b
         case T.Plus(S.Let(x, e, a), b):
             return S.Let(x, e, T.Plus(a, b))
-    return None
-
-
-# plus a (let x = e in b)  ~>  let x = e in plus a b
-def plus_let_2(term: S.Term) -> S.Term | None:
-    match term:
         case T.Plus(a, S.Let(x, e, b)):
             return S.Let(x, e, T.Plus(a, b))
+        # plus (map (i. a) n) (map (j. b) n)  ~>  map (i. plus a b[i/j]) n   (n a variable or number)
+        case T.Plus(T.LDense(S.Build((S.Var() | S.Literal()) as n, i, a)), T.LDense(S.Build(m, j, b))) if n == m:
+            return T.LDense(S.Build(n, i, T.Plus(a, substitute(b, {j.name: i}))))
     return None
 
 
@@ -114,86 +110,26 @@ def plus_let_2(term: S.Term) -> S.Term | None:
 # (For zeros of tangents, of which 0 * x is 0 even if x is not finite. Of other zeros, -0.0 + x and x - 0.0 are x.)
 def algebra(term: S.Term) -> S.Term | None:
     match term:
-        case S.Op("mul", (S.Literal(absorbs=True) as zero, _)) | S.Op("mul", (_, S.Literal(absorbs=True) as zero)):
-            return zero
-        case S.Op("mul", (S.Literal(1.0), x)) | S.Op("mul", (x, S.Literal(1.0))):
+        case S.Op("mul", (S.Literal(absorbs=True) as none, _)) | S.Op("mul", (_, S.Literal(absorbs=True) as none)):
+            return none
+        case S.Op("mul", (S.Literal(1.0), x)) | S.Op("mul", (x, S.Literal(1.0))) | S.Op("div", (x, S.Literal(1.0))):
             return x
-        case S.Op("add", (zero, x)) if is_nothing(zero, -0.0):
+        case S.Op("add", (none, x)) if is_nothing(none, -0.0):
             return x
-        case S.Op("add", (x, zero)) if is_nothing(zero, -0.0):
+        case S.Op("add", (x, none)) if is_nothing(none, -0.0):
             return x
-        case S.Op("sub", (x, zero)) if is_nothing(zero, 0.0):
-            return x
-        case S.Op("div", (x, S.Literal(1.0))):
+        case S.Op("sub", (x, none)) if is_nothing(none, 0.0):
             return x
         case S.Op("iadd", (S.Literal(0), x)) | S.Op("iadd", (x, S.Literal(0))) | S.Op("isub", (x, S.Literal(0))):
             return x
-        case T.LScale(x, S.Literal(1.0)):
+        case T.LScale(x, S.Literal(1.0)) | T.LScale(T.Zero() as x, _):
             return x
-        case T.LScale(T.Zero() as zero, _):
-            return zero
     return None
 
 
 def is_nothing(term: S.Term, zero: float) -> bool:
     """Tell whether a term is a zero that absorbs, or this one."""
     return isinstance(term, S.Literal) and (term.absorbs or term == S.lit(zero))
-
-
-# map (\x. zero) a  ~>  zero
-def map_zero(term: S.Term) -> S.Term | None:
-    match term:
-        case T.LDense(S.Map(_, T.Zero(), _) | S.Build(_, _, T.Zero())):
-            return T.Zero(T.linear_type(term))
-    return None
-
-
-# sum (zip a b)  ~>  (sum a, sum b)
-def sum_zip(term: S.Term) -> S.Term | None:
-    match term:
-        case T.LTotal(T.LDense(S.Map(xs, T.LTuple(items), arrays, broadcasts))) if items:
-            names = Names(all_names(term))
-            bound = [S.Var(names("a"), a.type) for a in arrays]
-            sums = [T.LTotal(T.LDense(freshen(S.Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
-            return S.lets(zip(bound, arrays, strict=True), T.LTuple(tuple(sums)))
-        case T.LTotal(T.LDense(S.Build(n, i, T.LTuple(items)))) if items:
-            names = Names(all_names(term))
-            size = S.Var(names("n"), n.type)
-            sums = [T.LTotal(T.LDense(freshen(S.Build(size, i, item), names))) for item in items]
-            return S.Let(size, n, T.LTuple(tuple(sums)))
-    return None
-
-
-# sum zero  ~>  zero
-def sum_zero(term: S.Term) -> S.Term | None:
-    match term:
-        case T.LTotal(T.Zero()) | T.LIndex(T.Zero(), _):
-            return T.Zero(T.linear_type(term))
-    return None
-
-
-# sum (map (\x. [x]) e)  ~>  e
-def sum_singleton(term: S.Term) -> S.Term | None:
-    match term:
-        case S.Total(S.Elements((item,))):
-            return item
-    return None
-
-
-# case inj_k a of {inj_i x_i -> e_i}  ~>  let x_k = a in e_k
-def case_inject(term: S.Term) -> S.Term | None:
-    match term:
-        case S.Case(S.Inject(k, a, _), branches):
-            return S.Let(branches[k].var, a, branches[k].body)
-    return None
-
-
-# if true then a else b  ~>  a        if false then a else b  ~>  b
-def if_literal(term: S.Term) -> S.Term | None:
-    match term:
-        case S.If(S.Literal(value), a, b):
-            return a if value else b
-    return None
 
 
 # op(literals)  ~>  literal
@@ -218,64 +154,64 @@ def power_partial(term: S.Term) -> S.Term | None:
     return None
 
 
-# lproj_i zero  ~>  zero
-def proj_zero(term: S.Term) -> S.Term | None:
+def total(term: S.Term) -> S.Term | None:
     match term:
-        case T.LProj(T.Zero(), _) | T.LCast(_, T.Zero(), _):
-            return T.Zero(T.linear_type(term))
+        # sum (zip a b)  ~>  (sum a, sum b)
+        case T.LTotal(T.LDense(S.Map(xs, T.LTuple(items), arrays, broadcasts))) if items:
+            names = Names(all_names(term))
+            bound = [S.Var(names("a"), a.type) for a in arrays]
+            sums = [T.LTotal(T.LDense(freshen(S.Map(xs, item, tuple(bound), broadcasts), names))) for item in items]
+            return S.lets(zip(bound, arrays, strict=True), T.LTuple(tuple(sums)))
+        case T.LTotal(T.LDense(S.Build(n, i, T.LTuple(items)))) if items:
+            names = Names(all_names(term))
+            size = S.Var(names("n"), n.type)
+            sums = [T.LTotal(T.LDense(freshen(S.Build(size, i, item), names))) for item in items]
+            return S.Let(size, n, T.LTuple(tuple(sums)))
+        # sum (map (\x. [x]) e)  ~>  e
+        case S.Total(S.Elements((item,))):
+            return item
     return None
 
 
-# lcast_k (linj_k a)  ~>  a
-def cast_inject(term: S.Term) -> S.Term | None:
+def branch(term: S.Term) -> S.Term | None:
     match term:
+        # case inj_k a of {inj_i x_i -> e_i}  ~>  let x_k = a in e_k
+        case S.Case(S.Inject(k, a, _), branches):
+            return S.Let(branches[k].var, a, branches[k].body)
+        # if true then a else b  ~>  a        if false then a else b  ~>  b
+        case S.If(S.Literal(value), a, b):
+            return a if value else b
+    return None
+
+
+def linear(term: S.Term) -> S.Term | None:
+    match term:
+        # lcast_k (linj_k a)  ~>  a
         case T.LCast(k, T.LInject(i, a, _), _) if i == k:
             return a
-    return None
-
-
-# <zero, ..., zero>  ~>  zero
-def tuple_zero(term: S.Term) -> S.Term | None:
-    match term:
-        case T.LTuple(items) if items and all(isinstance(item, T.Zero) for item in items):
-            return T.Zero(T.linear_type(term))
-        case T.LSingle(_, T.Zero()) | T.LInject(_, T.Zero(), _) | T.LScatter(_, T.Zero()):
-            return T.Zero(T.linear_type(term))
-    return None
-
-
-# (let x = a in d) * r  ~>  let x = a in d * r, and for other linear operations likewise
-def linear_let(term: S.Term) -> S.Term | None:
-    match term:
-        case T.LScale() | T.LTotal() | T.LIndex() | T.LCast() | T.LInject() | T.Collect() if isinstance(
-            term.term, S.Let
+        # map (\x. zero) a  ~>  zero        sum zero  ~>  zero        for other linear operations likewise
+        case (
+            T.LDense(S.Map(_, T.Zero(), _) | S.Build(_, _, T.Zero()))
+            | (T.LTotal(T.Zero()) | T.LIndex(T.Zero(), _) | T.LCast(_, T.Zero(), _))
+            | (T.LSingle(_, T.Zero()) | T.LInject(_, T.Zero(), _) | T.LScatter(_, T.Zero()))
         ):
+            return zero(term)
+        # (let x = a in d) * r  ~>  let x = a in d * r, and for other linear operations likewise
+        case T.LScale() | T.LTotal() | T.LIndex() | T.LCast() | T.LInject() if isinstance(term.term, S.Let):
             inner = term.term
             return S.Let(inner.var, inner.bound, dataclasses.replace(term, term=inner.body))
-        case S.Apply(S.Let(x, a, f), args):
-            return S.Let(x, a, S.Apply(f, args))
     return None
 
 
-# <..., let x = a in t, ...>  ~>  let x = a in <..., t, ...>
-def tuple_let(term: S.Term) -> S.Term | None:
-    if isinstance(term, S.Tuple | T.LTuple):
-        for i, item in enumerate(term.items):
-            if isinstance(item, S.Let):
-                items = (*term.items[:i], item.body, *term.items[i + 1 :])
-                return S.Let(item.var, item.bound, dataclasses.replace(term, items=items))
-    return None
-
-
-# (d * r) * s stays; sum (BArray a)  needs its elements; collect (BArray a) n  ~>  a
-# (Both sizes are those of one primal.)
-def collect_dense(term: S.Term) -> S.Term | None:
+# sum (BArray a)  needs its elements; collect (BArray a) n  ~>  a   (Both sizes are those of one primal.)
+def collect(term: S.Term) -> S.Term | None:
     match term:
         case T.Collect(T.LDense(array), _):
             return array
         case T.Collect(T.Zero(), n):
-            assert isinstance(term.term.type, Linear)
             return S.Replicate(n, T.Zero(term.type.element))  # type: ignore[attr-defined]
+        case T.Collect(S.Let(x, a, d), n):
+            return S.Let(x, a, T.Collect(d, n))
     return None
 
 
@@ -303,24 +239,6 @@ def size_build(term: S.Term) -> S.Term | None:
     return None
 
 
-# plus (map (i. a) n) (map (j. b) n)  ~>  map (i. plus a b[i/j]) n   (n a variable or number)
-def plus_dense(term: S.Term) -> S.Term | None:
-    match term:
-        case T.Plus(T.LDense(S.Build((S.Var() | S.Literal()) as n, i, a)), T.LDense(S.Build(m, j, b))) if n == m:
-            return T.LDense(S.Build(n, i, T.Plus(a, substitute(b, {j.name: i}))))
-    return None
-
-
-# (\\x. d) a  ~>  let x = a in d        zero a  ~>  zero        (tangents of functions)
-def tangent_apply(term: S.Term) -> S.Term | None:
-    match term:
-        case T.LApply(T.LLambda(params, body), args):
-            return S.lets(zip(params, args, strict=True), body)
-        case T.LApply(T.Zero()):
-            return T.Zero(T.linear_type(term))
-    return None
-
-
 # one_x zero  ~>  return ()
 def one_zero(term: S.Term) -> S.Term | None:
     match term:
@@ -335,28 +253,18 @@ def one_zero(term: S.Term) -> S.Term | None:
 
 #: The rules by the constructor at their head; a pass itself implements those of let and of computations.
 RULES: Mapping[type[S.Term], tuple[Rule, ...]] = {
-    S.Apply: (lam_app_let, linear_let),
-    S.Proj: (pair_proj, let_proj),
-    T.LProj: (pair_proj, let_proj, proj_zero),
-    S.Tuple: (pair_eta, tuple_let),
-    T.LTuple: (pair_eta, tuple_zero, tuple_let),
-    T.Plus: (plus_zero_1, plus_zero_2, plus_pair, plus_let_1, plus_let_2, plus_dense),
+    **dict.fromkeys((S.Apply, T.LApply), (apply,)),
+    **dict.fromkeys((S.Proj, T.LProj), (proj,)),
+    **dict.fromkeys((S.Tuple, T.LTuple), (tuple_,)),
+    **dict.fromkeys((S.Case, S.If), (branch,)),
+    **dict.fromkeys((T.One, T.ForEach), (one_zero,)),
+    **dict.fromkeys((T.LDense, T.LIndex, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),
+    T.Plus: (plus,),
     S.Op: (algebra, constant_fold, power_partial),
-    T.LScale: (algebra, linear_let),
-    T.LDense: (map_zero,),
-    T.LTotal: (sum_zip, sum_zero, linear_let),
-    T.LIndex: (sum_zero, linear_let),
-    S.Total: (sum_singleton,),
-    T.LApply: (tangent_apply,),
-    T.One: (one_zero,),
-    T.ForEach: (one_zero,),
-    S.Case: (case_inject,),
-    S.If: (if_literal,),
-    T.LCast: (cast_inject, proj_zero, linear_let),
-    T.LSingle: (tuple_zero,),
-    T.LInject: (tuple_zero, linear_let),
-    T.LScatter: (tuple_zero,),
-    T.Collect: (collect_dense, linear_let),
+    T.LScale: (algebra, linear),
+    T.LTotal: (total, linear),
+    S.Total: (total,),
+    T.Collect: (collect,),
     S.Index: (index_build,),
     S.Size: (size_build,),
 }

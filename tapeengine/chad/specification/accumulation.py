@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import target as T
-from ..tables import entry
+from ..tables import entry, table
 from ..types import Linear, LReal
 from .evaluation import Environment, Evaluation
 
@@ -27,7 +27,7 @@ def one(E: Evaluation, t: T.One, env: Environment) -> Computation:
     def run() -> tuple[()]:
         E.step()
         if isinstance(of, LReal) and type(cotangent) is float:
-            E.step()  # as much as `LinearValues.plus` counts for two reals
+            E.step()  # as much as `Sparse.plus` counts for two reals
             E.slots.one(t.slot, cotangent)
         else:
             E.slots.one(t.slot, cotangent, lambda a, b: E.linear.plus(of, a, b))
@@ -168,3 +168,6 @@ def while_accum(E: Evaluation, t: T.WhileAccum, env: Environment) -> Any:
         state, keep = E.eval(t.body, {**env, t.state.name: state})
         kept.append(keep)
     return state, kept
+
+
+RULES = table(globals())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..linear import LinearValues
+from ..linear import Sparse
 from ..types import EV, LArray, Linear, LProduct, LSum
 
 
-class Dense(LinearValues):
+class Dense(Sparse):
     """EC Fig. 4: products are tuples, environment vectors are mappings with every slot in them.
 
     Examples

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from .. import target as T
 from ..reverse.environment import Context, Form, let
@@ -63,17 +64,8 @@ class _Writer(Form):
         state = Var(self.names("e"), self.zero(context))
         return For(size, index, state, self.nothing(context), T.Plus(state, effect))
 
-    def descend(
-        self,
-        size: Term,
-        index: Var,
-        state: Var,
-        init: Term,
-        step: Term,
-        like: tuple[Term, ...],
-        context: Context,
-        rest: Callable[[Term], Term],
-    ) -> Term:
+    def descend(self, context: Context, rest: Callable[[Term], Term], *parts: Any) -> Term:
+        size, index, state, init, step, _ = parts
         both = Var(self.names("s"), Tuple((self.nothing(context), init)).type)
         upward = Var(self.names("j"), INT)
         position = Op("isub", (Op("isub", (size, lit(1)), INT), upward), INT)

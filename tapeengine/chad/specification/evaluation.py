@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from ...reference.environment import Environment as Accumulation
 from ..depth import deep
-from ..linear import LinearValues, Sparse
+from ..linear import Sparse
 from ..terms import Module, Term
-from ..traverse import free_variables
+from ..traverse import children, free_variables
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
@@ -23,7 +23,7 @@ class Evaluation:
     ----------
     module : Module
         The module whose definitions can be called.
-    linear : LinearValues, optional
+    linear : Sparse, optional
         How values of linear types are represented; sparse by default.
     primitives : object, optional
         Returns registry primitives by name: ``primitives[name]``.
@@ -36,7 +36,7 @@ class Evaluation:
 
     rules: ClassVar[Mapping[type[Term], Rule]]
 
-    def __init__(self, module: Module, linear: LinearValues | None = None, primitives: Any = None) -> None:
+    def __init__(self, module: Module, linear: Sparse | None = None, primitives: Any = None) -> None:
         self.module = module
         self.linear = linear if linear is not None else Sparse(module.types)
         self.primitives = primitives
@@ -76,3 +76,16 @@ class Evaluation:
         if known is None:
             known = self._captures[id(term)] = (term, tuple(free_variables(term)))
         return {name: env[name] for name in known[1]}
+
+
+def strict(operations: Mapping[type[Term], tuple[int, Callable[..., Any]]]) -> dict[type[Term], Rule]:
+    """Give the rules of terms whose subterms are all evaluated first: the steps of a term, and what its values give."""
+
+    def rule(steps: int, give: Callable[..., Any]) -> Rule:
+        def run(E: Evaluation, t: Term, env: Environment) -> Any:
+            E.step(steps)
+            return give(E, t, *[E.eval(child, env) for child, _ in children(t)])
+
+        return run
+
+    return {of: rule(*each) for of, each in operations.items()}

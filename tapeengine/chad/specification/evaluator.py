@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
-from ..tables import table
 from ..terms import Term
 from . import accumulation, linear, source
 from .evaluation import Evaluation, Rule
@@ -25,4 +25,6 @@ class Evaluator(Evaluation):
     (9.0, 4)
     """
 
-    rules: ClassVar[Mapping[type[Term], Rule]] = table(vars(source), vars(linear), vars(accumulation))
+    rules: ClassVar[Mapping[type[Term], Rule]] = MappingProxyType(
+        {**source.RULES, **linear.RULES, **accumulation.RULES}
+    )

@@ -20,7 +20,7 @@ from .. import terms as S
 from ..derivative_types import forward_primal, tangent
 from ..forward import Forward, Pair
 from ..reverse.environment import Context
-from ..sugar import component, is_extreme
+from ..sugar import component, is_extreme, lower_fold
 from ..tables import entry, table
 from ..traverse import Names, all_names
 from ..types import INT, Function, LProduct, LUnit, is_discrete
@@ -248,33 +248,10 @@ def rewound(D: OfContext, state: S.Var, init: Pair, loop: S.Var, n: S.Term) -> S
     return D.result(S.Proj(loop, 0), ahead)
 
 
-# D[fold (x y. t) s]: a loop from the left over the derivatives of its combinations
+# D[fold (x y. t) s]  :=  D[let a = s in for (size a - 1) (i x. let y = a ! (i + 1) in t) (a ! 0)]
 @entry
 def fold(D: OfContext, t: S.Fold) -> S.Term:
-    if is_extreme(t):
-        return shared.extreme(D, t)
-    k = D.fresh("k", INT)
-    following = S.Op("iadd", (k, S.lit(1)), INT)
-
-    def chain(p: Pair, n: S.Var) -> S.Term:
-        step = S.Let(D.binder(t.right), S.Index(p.x, following), D.within(t.body, t.left, t.right))
-        loop = T.MapAccum(n, k, D.binder(t.left), S.Index(p.x, S.lit(0)), step)
-        return D.let("r", loop, lambda r: D.result(S.Proj(r, 0), lambda: ahead(p, n, r)))
-
-    def ahead(p: Pair, n: S.Var, r: S.Var) -> S.Term:
-        def over(ds: S.Var) -> S.Term:
-            j, d = D.fresh("k", INT), D.fresh("v", tangent(t.type))
-            right = S.Index(ds, S.Op("iadd", (j, S.lit(1)), INT))
-            return S.For(
-                n, j, d, S.Index(ds, S.lit(0)), D.called(S.Index(S.Proj(r, 1), j), (t.left, d), (t.right, right))
-            )
-
-        return D.let("ds", T.Collect(p.d(), S.Size(p.x)), over)
-
-    def body(p: Pair) -> S.Term:
-        return D.let("n", S.Op("isub", (S.Size(p.x), S.lit(1)), INT), lambda n: chain(p, n))
-
-    return D.bind(t.array, body)
+    return shared.extreme(D, t) if is_extreme(t) else D(lower_fold(t, D.fresh))
 
 
 # D[scan (s x. t) s0 a]: a scan over the derivatives of its steps

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..depth import deep
 from ..display import display
 from ..program import Program
-from ..reverse.environment import Accumulating, Form
+from ..reverse.environment import Form
 from ..reverse.module import RULES, reverse
 from ..reverse.transform import Rule
 from ..simplify import simplify_module
@@ -18,7 +18,7 @@ from .environment import Snoc, Vectors
 from .forward import forward
 
 #: The four forms by name. "vector" and "sparse" are one transformation under two representations of the linear types.
-FORMS: Mapping[str, type[Form]] = {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Accumulating}
+FORMS: Mapping[str, type[Form]] = {"copower": Snoc, "vector": Vectors, "sparse": Vectors, "accumulate": Form}
 
 #: The rules, with those for functions.
 WITH_FUNCTIONS: Mapping[type[Term], Rule] = {**RULES, **table(vars(functions))}

@@ -5,15 +5,17 @@ Arrays, which the appendix lacks, cost one step for each element in addition to 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .. import terms as S
 from ..functions import added
 from ..primitives import evaluate_op
-from ..tables import entry
+from ..tables import entry, table
+from ..terms import Term
 from ..types import Float
 from ..values import Tagged
-from .evaluation import Environment, Evaluation
+from .evaluation import Environment, Evaluation, Rule, strict
 
 
 # cost(x) = 1
@@ -28,48 +30,6 @@ def variable(E: Evaluation, t: S.Var, env: Environment) -> Any:
 def let(E: Evaluation, t: S.Let, env: Environment) -> Any:
     E.step()
     return E.eval(t.body, {**env, t.var.name: E.eval(t.bound, env)})
-
-
-# cost(r) = 1
-@entry
-def literal(E: Evaluation, t: S.Literal, env: Environment) -> Any:
-    E.step()
-    return t.value
-
-
-# cost(op(t)) = 1 + cost(t), where the arguments of an n-ary operation are a tuple
-@entry
-def op(E: Evaluation, t: S.Op, env: Environment) -> Any:
-    E.step(1 + (len(t.args) > 1))
-    return evaluate_op(t.op, [E.eval(a, env) for a in t.args])
-
-
-@entry
-def primitive(E: Evaluation, t: S.Primitive, env: Environment) -> Any:
-    args = [E.eval(a, env) for a in t.args]
-    E.step(1 + len(args))
-    return E.primitives.primal(t, args)
-
-
-# cost(<t1, ..., tn>) = 1 + cost(t1) + ... + cost(tn)
-@entry
-def tuple_(E: Evaluation, t: S.Tuple, env: Environment) -> Any:
-    E.step()
-    return tuple([E.eval(item, env) for item in t.items])
-
-
-# cost(fst t) = 1 + cost(t)
-@entry
-def proj(E: Evaluation, t: S.Proj, env: Environment) -> Any:
-    E.step()
-    return E.eval(t.term, env)[t.index]
-
-
-# cost(inl t) = 1 + cost(t)
-@entry
-def inject(E: Evaluation, t: S.Inject, env: Environment) -> Any:
-    E.step()
-    return Tagged(t.index, E.eval(t.term, env))
 
 
 # cost(case r of {inl x -> s | inr y -> t}) = 1 + cost(r) + cost(the branch taken)
@@ -101,51 +61,12 @@ def lambda_(E: Evaluation, t: S.Lambda, env: Environment) -> Any:
     return lambda *args: E.eval(body, {**closure, **dict(zip(names, args, strict=True))})
 
 
-# cost(t s) = 1 + cost(t) + cost(s) + cost(the body)
-@entry
-def apply(E: Evaluation, t: S.Apply, env: Environment) -> Any:
-    E.step()
-    function = E.eval(t.function, env)
-    if len(t.args) == 1:
-        return function(E.eval(t.args[0], env))
-    return function(*[E.eval(a, env) for a in t.args])
-
-
-@entry
-def call(E: Evaluation, t: S.Call, env: Environment) -> Any:
-    E.step()
-    return E.call(t.name, [E.eval(a, env) for a in t.args])
-
-
 @entry
 def build(E: Evaluation, t: S.Build, env: Environment) -> Any:
     n = E.eval(t.size, env)
     E.step(1 + max(n, 0))
     name = t.index.name
     return [E.eval(t.body, {**env, name: i}) for i in range(n)]
-
-
-# as a tuple
-@entry
-def elements(E: Evaluation, t: S.Elements, env: Environment) -> Any:
-    E.step()
-    return [E.eval(item, env) for item in t.items]
-
-
-@entry
-def index(E: Evaluation, t: S.Index, env: Environment) -> Any:
-    E.step()
-    array = E.eval(t.array, env)
-    i = E.eval(t.index, env)
-    if not -len(array) <= i < len(array):
-        raise IndexError(f"index {i} is out of range for an array of size {len(array)}")
-    return array[i]
-
-
-@entry
-def size(E: Evaluation, t: S.Size, env: Environment) -> Any:
-    E.step()
-    return len(E.eval(t.array, env))
 
 
 @entry
@@ -155,13 +76,6 @@ def map_(E: Evaluation, t: S.Map, env: Environment) -> Any:
     result = [E.eval(t.body, {**env, **dict(zip(names, xs, strict=True))}) for xs in zip(*arrays, strict=False)]
     E.step(1 + len(result))
     return result
-
-
-@entry
-def total(E: Evaluation, t: S.Total, env: Environment) -> Any:
-    array = E.eval(t.array, env)
-    E.step(1 + len(array))
-    return sum(array, 0.0 if isinstance(t.type, Float) else 0)
 
 
 @entry
@@ -189,43 +103,10 @@ def scan(E: Evaluation, t: S.Scan, env: Environment) -> Any:
 
 
 @entry
-def gather(E: Evaluation, t: S.Gather, env: Environment) -> Any:
-    array = E.eval(t.array, env)
-    indices = E.eval(t.indices, env)
-    E.step(1 + len(indices))
-    return [array[i] for i in indices]
-
-
-@entry
-def scatter(E: Evaluation, t: S.Scatter, env: Environment) -> Any:
-    result = list(E.eval(t.array, env))
-    indices = E.eval(t.indices, env)
-    values = E.eval(t.values, env)
-    E.step(1 + len(result) + len(values))
-    for i, x in zip(indices, values, strict=True):
-        result[i] = added(result[i], x)
-    return result
-
-
-@entry
-def replicate(E: Evaluation, t: S.Replicate, env: Environment) -> Any:
-    n = E.eval(t.size, env)
-    E.step(1 + max(n, 0))
-    return [E.eval(t.term, env)] * n
-
-
-@entry
 def filter_(E: Evaluation, t: S.Filter, env: Environment) -> Any:
     array = E.eval(t.array, env)
     E.step(1 + len(array))
     return [x for x in array if E.eval(t.condition, {**env, t.var.name: x})]
-
-
-@entry
-def concatenate(E: Evaluation, t: S.Concatenate, env: Environment) -> Any:
-    result = [*E.eval(t.first, env), *E.eval(t.second, env)]
-    E.step(1 + len(result))
-    return result
 
 
 @entry
@@ -246,3 +127,72 @@ def while_(E: Evaluation, t: S.While, env: Environment) -> Any:
         E.step()
         state = E.eval(t.body, {**env, t.state.name: state})
     return state
+
+
+def operation(E: Evaluation, t: S.Op, *args: Any) -> Any:
+    E.step(len(args) > 1)
+    return evaluate_op(t.op, list(args))
+
+
+def primitive(E: Evaluation, t: S.Primitive, *args: Any) -> Any:
+    E.step(len(args))
+    return E.primitives.primal(t, list(args))
+
+
+def indexed(E: Evaluation, t: S.Index, array: Any, i: int) -> Any:
+    if not -len(array) <= i < len(array):
+        raise IndexError(f"index {i} is out of range for an array of size {len(array)}")
+    return array[i]
+
+
+def sized(E: Evaluation, found: list[Any]) -> list[Any]:
+    """Count a step for each element."""
+    E.step(len(found))
+    return found
+
+
+def total(E: Evaluation, t: S.Total, array: Any) -> Any:
+    E.step(len(array))
+    return sum(array, 0.0 if isinstance(t.type, Float) else 0)
+
+
+def scatter(E: Evaluation, t: S.Scatter, array: Any, indices: Any, values: Any) -> Any:
+    E.step(len(values))
+    result = sized(E, list(array))
+    for i, x in zip(indices, values, strict=True):
+        result[i] = added(result[i], x)
+    return result
+
+
+def replicate(E: Evaluation, t: S.Replicate, n: int, x: Any) -> Any:
+    return sized(E, [x] * n)
+
+
+STRICT = strict(
+    {
+        # cost(r) = 1
+        S.Literal: (1, lambda E, t: t.value),
+        # cost(op(t)) = 1 + cost(t), where the arguments of an n-ary operation are a tuple
+        S.Op: (1, operation),
+        S.Primitive: (1, primitive),
+        # cost(<t1, ..., tn>) = 1 + cost(t1) + ... + cost(tn)
+        S.Tuple: (1, lambda E, t, *items: items),
+        # cost(fst t) = 1 + cost(t)
+        S.Proj: (1, lambda E, t, x: x[t.index]),
+        # cost(inl t) = 1 + cost(t)
+        S.Inject: (1, lambda E, t, x: Tagged(t.index, x)),
+        # cost(t s) = 1 + cost(t) + cost(s) + cost(the body)
+        S.Apply: (1, lambda E, t, function, *args: function(*args)),
+        S.Call: (1, lambda E, t, *args: E.call(t.name, args)),
+        # as a tuple
+        S.Elements: (1, lambda E, t, *items: list(items)),
+        S.Index: (1, indexed),
+        S.Size: (1, lambda E, t, array: len(array)),
+        S.Total: (1, total),
+        S.Gather: (1, lambda E, t, array, indices: sized(E, [array[i] for i in indices])),
+        S.Scatter: (1, scatter),
+        S.Replicate: (1, replicate),
+        S.Concatenate: (1, lambda E, t, a, b: sized(E, [*a, *b])),
+    }
+)
+RULES: Mapping[type[Term], Rule] = {**table(globals()), **STRICT}

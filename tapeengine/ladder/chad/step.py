@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 from ...chad.close import close
 from ...chad.depth import deep
 from ...chad.derivative_types import cotangent as cotangent_type
-from ...chad.linear import LinearValues
+from ...chad.linear import Sparse
 from ...chad.specification import Evaluator, linear, reverse_in
 from ...chad.specification.evaluation import Environment, Rule
-from ...chad.tables import table
 from ...chad.terms import Branch, Lambda, Module, Term
 from ...chad.traverse import children
 from ...chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum
@@ -22,7 +21,7 @@ from ..derivative import Derivative
 from .vectors import Additions, Cells
 
 #: The terms whose evaluation is counted: operations on cotangents and on environment vectors that are values.
-COUNTED = frozenset(table(vars(linear)))
+COUNTED = frozenset(linear.RULES)
 
 
 def function(E: Any, t: Lambda, env: Environment) -> Callable[..., Any]:
@@ -100,7 +99,7 @@ def check(term: Term) -> None:
         check(part)
 
 
-def given(values: LinearValues, of: Linear, z: Any) -> Any:
+def given(values: Sparse, of: Linear, z: Any) -> Any:
     """Convert a given cotangent; that of a discrete value is None."""
     match of:
         case LReal():
@@ -112,7 +111,7 @@ def given(values: LinearValues, of: Linear, z: Any) -> Any:
     return ()
 
 
-def full(values: LinearValues, of: Linear, primal: Any, d: Any) -> Any:
+def full(values: Sparse, of: Linear, primal: Any, d: Any) -> Any:
     """A cotangent with explicit zeros, in the structure of the primal."""
     match of:
         case LReal():

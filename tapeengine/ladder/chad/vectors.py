@@ -6,13 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...chad.linear import LinearValues, Sparse
+from ...chad.linear import Sparse
 from ...chad.specification import Dense
 from ...chad.types import EV, Linear, LReal
 from ..maps import Map, insert, pop_highest, union
 
 
-class Additions(LinearValues):
+class Additions(Sparse):
     """Linear values that count additions of scalars."""
 
     additions = 0

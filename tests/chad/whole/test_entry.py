@@ -15,7 +15,7 @@ from asv_bench.programs.typed import product
 from tapeengine._core.arrays.contractions import outer, summed
 from tapeengine._core.programs.native import WholeBackpropagator
 from tapeengine.chad.backends.poles import at_poles
-from tapeengine.chad.backends.whole.running import Running
+from tapeengine.chad.backends.whole import running
 from tapeengine.errors import CotangentError
 
 Matrix = te.Array[te.Vec]
@@ -223,8 +223,8 @@ def test_kernels_have_numpys_bits(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(outer(a, b), a[:, None] * b)
     np.testing.assert_array_equal(outer(a[::-1], b.astype(complex)), a[::-1][:, None] * b)
     for value in (2.5, 3, b, a[:, None], x, b[None, :]):
-        np.testing.assert_array_equal(Running.spread(value, shape), np.broadcast_to(value, shape))
-    assert Running.spread(1.0, (2, -1)).shape == (2, 0) and Running.spread(True, (2,), bool).dtype == bool
+        np.testing.assert_array_equal(running.spread(value, shape), np.broadcast_to(value, shape))
+    assert running.spread(1.0, (2, -1)).shape == (2, 0) and running.spread(True, (2,), bool).dtype == bool
 
 
 @te.program

@@ -8,7 +8,7 @@ from chad import evaluated as specification
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.backends.whole.running import Running
+from tapeengine.chad.backends.whole import running
 
 ENGINE = tapeengine.Engine()
 Cube = te.Array[te.Array[te.Vec]]
@@ -92,6 +92,6 @@ def test_a_product_that_something_else_needs_is_made_once():
 def test_products_of_transposed_factors(sizes, order):
     n, k, m = sizes
     a, b = draw(2, k, n).transpose(0, 2, 1), draw(2, m, k).transpose(0, 2, 1)
-    result = Running.products(a, b, order)
+    result = running.products(a, b, order)
     np.testing.assert_allclose(result.transpose(order), a @ b, rtol=1e-13, atol=1e-14)
     assert result.flags.c_contiguous

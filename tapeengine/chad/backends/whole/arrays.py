@@ -18,6 +18,11 @@ def dims_of(text: str, rank: int, start: int = 0) -> tuple[V.Axis, ...]:
     return tuple(V.Axis(f"{text}.shape[{start + k}]") for k in range(rank))
 
 
+def dims_left(x: V.Array | V.Local | V.View) -> tuple[V.Axis, ...]:
+    """Give the dimensions of an array, or of a row of one."""
+    return x.local.dims[len(x.indices) :] if isinstance(x, V.View) else x.dims
+
+
 def plain_array(w: Writer, text: str, of: F.ArrayOf, axes: tuple[V.Axis, ...] = ()) -> V.Array | V.References:
     """Give an array in a variable, whose dimensions follow those of loops."""
     if isinstance(of.element, F.BoxOf):
@@ -164,8 +169,7 @@ def size(w: Writer, s: F.Size) -> None:
     if isinstance(array, V.References):
         w.env[s.out.name] = w.emit(f"len({array.name})", (), WHOLE, s.out.name)
         return
-    dims = array.local.dims[len(array.indices) :] if isinstance(array, V.View) else array.dims
-    axis = dims[s.dim]
+    axis = dims_left(array)[s.dim]
     if axis.steps:
         w.env[s.out.name] = w.steps[axis.steps]
         return
@@ -227,8 +231,7 @@ def zeros_like(w: Writer, s: F.ZerosLike) -> None:
         w.changing.add(name)
         w.env[s.out.name] = V.References(name, array.rank, REAL)
         return
-    dims = array.local.dims[len(array.indices) :] if isinstance(array, V.View) else array.dims
-    copies = tuple(V.Axis(d.count, d.steps) for d in dims)
+    copies = tuple(V.Axis(d.count, d.steps) for d in dims_left(array))
     w.env[s.out.name] = w.made(V.Local(s.out.name, copies, w.axes, len(w.masks), REAL))
 
 
@@ -338,16 +341,16 @@ def is_outside(w: Writer, local: V.Local) -> bool:
 
 def is_whole(w: Writer, local: V.Local, indices: Sequence[V.Value]) -> bool:
     """Tell whether indices cover an array in order, each by a separate loop."""
-    terms = [i.terms[0] for i in indices if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0"]
-    if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
-        return False
-    pairs = zip(terms, local.dims, strict=True)
-    return all(w.equal(t.count, d.count) and t.steps == d.steps for t, d in pairs)
+    to = places(local, indices)
+    return bool(to) and all(w.equal(t.count, d.count) and t.steps == d.steps for t, d in to.items())
 
 
 def places(local: V.Local, indices: Sequence[V.Value]) -> dict[V.Axis, V.Axis]:
-    """Give the dimension along which each loop runs."""
-    return {i.terms[0]: d for i, d in zip(indices, local.dims, strict=True) if isinstance(i, V.Affine)}
+    """Give the dimension along which each loop runs, if each index is that of another loop; otherwise nothing."""
+    terms = [i.terms[0] for i in indices if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0"]
+    if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
+        return {}
+    return dict(zip(terms, local.dims, strict=True))
 
 
 def around(w: Writer, local: V.Local) -> list[V.Value]:
@@ -479,15 +482,11 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
 
 def begun(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> bool:
     """Begin an array with sums as its first elements; return whether that was possible."""
-    terms = [i.terms[0] for i in indices if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0"]
-    if len(terms) < len(local.dims) or len(set(terms)) < len(terms) or set(terms) & set(local.around):
+    to = places(local, indices)
+    if not to or any(t.steps or d.steps for t, d in to.items()):
         return False
-    outer = around(w, local)
-    if local.content is not None or is_outside(w, local) or any(isinstance(i, V.Number) for i in outer):
+    if local.content is not None or is_outside(w, local) or any(isinstance(i, V.Number) for i in around(w, local)):
         return False
-    if any(t.steps or d.steps for t, d in zip(terms, local.dims, strict=True)):
-        return False
-    to = dict(zip(terms, local.dims, strict=True))
     for t, d in list(to.items()):
         if not w.equal(t.count, d.count):
             local.part[d] = to[t] = V.Axis(t.count)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...._core.arrays.contractions import outer, spread, summed
+from ...._core.arrays.contractions import outer as outer
+from ...._core.arrays.contractions import spread as spread
+from ...._core.arrays.contractions import summed as summed
 from ...._core.programs.machine import apply_opcode, opcodes
 from ....reference.ops import OPERATIONS
 from ...intermediate.operations import OPERATIONS_BY_NAME, REAL
-from ...intermediate.running import zeros_like
+from ...intermediate.running import zeros_like as zeros_like
 
 
 class Linear(np.ndarray):
@@ -46,231 +48,231 @@ SPARSEST = 64
 
 
 class Running:
-    """The namespace ``ops`` of written programs; ``ops.<operation>_`` computes an operation element by element."""
+    """The namespace ``ops`` of written programs: the functions of this module.
+
+    ``ops.<operation>_`` computes an operation element by element.
+    """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if not name.endswith("_") or name.startswith("_"):
-            raise AttributeError(name)
-        found = elementwise(name[:-1])
+        found: Callable[..., Any] | None = globals().get(name)
+        if found is None:
+            if not name.endswith("_") or name.startswith("_"):
+                raise AttributeError(name)
+            found = elementwise(name[:-1])
         setattr(self, name, found)
         return found
 
-    DifferentSizes = DifferentSizes
-    zeros_like = staticmethod(zeros_like)
-    outer, spread = staticmethod(outer), staticmethod(spread)
-    summed = staticmethod(summed)
 
-    @staticmethod
-    def window(x: Anything, start: int, size: int, dim: int) -> Anything:
-        """The elements from ``start`` on along one dimension, a negative index counting from the end."""
-        if start == 0 and size == x.shape[dim]:
-            return x
-        if start >= 0 and start + size <= x.shape[dim]:
-            return x[(slice(None),) * dim + (slice(start, start + max(size, 0)),)]
-        return np.take(x, np.arange(start, start + size), dim)
+def window(x: Anything, start: int, size: int, dim: int) -> Anything:
+    """The elements from ``start`` on along one dimension, a negative index counting from the end."""
+    if start == 0 and size == x.shape[dim]:
+        return x
+    if start >= 0 and start + size <= x.shape[dim]:
+        return x[(slice(None),) * dim + (slice(start, start + max(size, 0)),)]
+    return np.take(x, np.arange(start, start + size), dim)
 
-    @staticmethod
-    def span(start: int, size: int, limit: int) -> slice:
-        """A slice that is completely in range."""
-        if size > 0 and (start < 0 or start + size > limit):
-            raise IndexError("index out of range")
-        return slice(start, start + size) if size > 0 else slice(0, 0)
 
-    @staticmethod
-    def unwindow(d: Floats, size: int, dim: int) -> Floats:
-        """The array itself, or a longer one padded with zeros."""
-        if d.shape[dim] == size:
-            return d
-        if d.shape[dim] > size:
-            raise IndexError("index out of range")
-        result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]), d.dtype)
-        result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
-        return result
+def span(start: int, size: int, limit: int) -> slice:
+    """A slice that is completely in range."""
+    if size > 0 and (start < 0 or start + size > limit):
+        raise IndexError("index out of range")
+    return slice(start, start + size) if size > 0 else slice(0, 0)
 
-    @staticmethod
-    def inside(index: Any, size: int) -> None:
-        """Refuse indices out of range."""
-        if np.any(np.asarray(index) >= size) or np.any(np.asarray(index) < -size):
-            raise IndexError("index out of range")
 
-    @staticmethod
-    def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
-        """A view with two dimensions in place of one: element (i, j) is element ``start + i + j``."""
-        if rows <= 0 or columns <= 0:
-            return np.zeros((*x.shape[:dim], max(rows, 0), max(columns, 0), *x.shape[dim + 1 :]), x.dtype)
-        if start < 0 or start + rows + columns - 1 > x.shape[dim]:
-            raise IndexError("index out of range")
-        part = x[(slice(None),) * dim + (slice(start, start + rows + columns - 1),)]
-        strides = (*part.strides[: dim + 1], part.strides[dim], *part.strides[dim + 1 :])
-        shape = (*part.shape[:dim], rows, columns, *part.shape[dim + 1 :])
-        return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=False)
+def unwindow(d: Floats, size: int, dim: int) -> Floats:
+    """The array itself, or a longer one padded with zeros."""
+    if d.shape[dim] == size:
+        return d
+    if d.shape[dim] > size:
+        raise IndexError("index out of range")
+    result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]), d.dtype)
+    result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
+    return result
 
-    @staticmethod
-    def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
-        """Sums of products with each of the ``size`` windows of a vector."""
-        if size <= 0 or not w.size:
-            return np.zeros(max(size, 0))
-        if start < 0 or start + size + w.size - 1 > x.size:
-            raise IndexError("index out of range")
-        return np.correlate(x[start : start + size + w.size - 1], w, "valid")
 
-    @staticmethod
-    def convolve(a: Floats, b: Floats) -> Floats:
-        """Sums of products whose indices have the same sum."""
-        return np.convolve(a, b) if a.size and b.size else np.zeros(0)
+def inside(index: Any, size: int) -> None:
+    """Refuse indices out of range."""
+    if np.any(np.asarray(index) >= size) or np.any(np.asarray(index) < -size):
+        raise IndexError("index out of range")
 
-    @staticmethod
-    def unwindows(d: Floats) -> Floats:
-        """The sums of elements with the same i + j, where i and j index the last two dimensions."""
-        rows, columns = d.shape[-2:]
-        if not rows or not columns:
-            return np.zeros((*d.shape[:-2], 0))
-        result = np.zeros((*d.shape[:-2], rows + columns - 1))
-        for k in range(min(rows, columns)):
-            if columns <= rows:
-                result[..., k : k + rows] += d[..., k]
-            else:
-                result[..., k : k + columns] += d[..., k, :]
-        return result
 
-    @staticmethod
-    def longest(steps: Anything) -> int:
-        """The largest number of steps; an error if too many lanes would be idle."""
-        most = int(steps.max(initial=0))
-        if most * steps.size > SPARSEST * (int(np.maximum(steps, 0).sum()) + 10**5):
-            raise IndexError("numbers of steps that vary too much")
-        return most
+def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
+    """A view with two dimensions in place of one: element (i, j) is element ``start + i + j``."""
+    if rows <= 0 or columns <= 0:
+        return np.zeros((*x.shape[:dim], max(rows, 0), max(columns, 0), *x.shape[dim + 1 :]), x.dtype)
+    if start < 0 or start + rows + columns - 1 > x.shape[dim]:
+        raise IndexError("index out of range")
+    part = x[(slice(None),) * dim + (slice(start, start + rows + columns - 1),)]
+    strides = (*part.strides[: dim + 1], part.strides[dim], *part.strides[dim + 1 :])
+    shape = (*part.shape[:dim], rows, columns, *part.shape[dim + 1 :])
+    return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=False)
 
-    @staticmethod
-    def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
-        """Products of matrices one by one, with dimension k of ``a @ b`` at place ``order[k]`` in memory.
 
-        A factor that is much smaller than the other is first copied to C order, because matmul of a transposed one
-        takes up to three times as long.
-        """
-        if SMALLER * b.size < a.size:
-            b = np.ascontiguousarray(b)
-        elif SMALLER * a.size < b.size:
-            a = np.ascontiguousarray(a)
-        sizes = (a.shape[0], a.shape[1], b.shape[2])
-        shape = [0, 0, 0]
-        for place, size in zip(order, sizes, strict=True):
-            shape[place] = size
-        result: Floats = np.empty(shape)
-        np.matmul(a, b, out=result.transpose(order))
-        return result
+def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
+    """Sums of products with each of the ``size`` windows of a vector."""
+    if size <= 0 or not w.size:
+        return np.zeros(max(size, 0))
+    if start < 0 or start + size + w.size - 1 > x.size:
+        raise IndexError("index out of range")
+    return np.correlate(x[start : start + size + w.size - 1], w, "valid")
 
-    @staticmethod
-    def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
-        """Accumulate at indices that may occur more than once."""
-        if len(index) == d.ndim == 1 and np.size(index[0]) and np.shape(value) == np.shape(index[0]):
-            at = np.ravel(index[0])
-            if at.min() >= 0 and at.max() < d.size:
-                d += np.bincount(at, np.ravel(value), d.size)
-                return
-        np.add.at(d, index, value)
 
-    @staticmethod
-    def merge(where: Anything, then: Any, orelse: Any, shape: tuple[int, ...], dtype: Any) -> Anything:
-        """An array merged from the lanes for which a condition holds and the others."""
-        result = np.empty([max(n, 0) for n in shape], dtype)
-        result[where] = then
-        result[~where] = orelse
-        return result
+def convolve(a: Floats, b: Floats) -> Floats:
+    """Sums of products whose indices have the same sum."""
+    return np.convolve(a, b) if a.size and b.size else np.zeros(0)
 
-    @staticmethod
-    def put(lanes: tuple[Anything, ...], values: Any, shape: tuple[int, ...]) -> Floats:
-        """An array of zeros except for some lanes."""
-        result = np.zeros([max(n, 0) for n in shape])
-        result[lanes] = values
-        return result
 
-    @staticmethod
-    def extreme(f: Any, first: Any, x: Anything, dim: int) -> Any:
-        """The largest or smallest of ``first`` and the elements along a dimension; no NaN."""
-        found = f(first, f.reduce(x, dim)) if x.shape[dim] else first
-        if np.isnan(found).any():
-            raise FloatingPointError("a NaN among what is compared")
-        return found if np.ndim(found) else float(found)
+def unwindows(d: Floats) -> Floats:
+    """The sums of elements with the same i + j, where i and j index the last two dimensions."""
+    rows, columns = d.shape[-2:]
+    if not rows or not columns:
+        return np.zeros((*d.shape[:-2], 0))
+    result = np.zeros((*d.shape[:-2], rows + columns - 1))
+    for k in range(min(rows, columns)):
+        if columns <= rows:
+            result[..., k : k + rows] += d[..., k]
+        else:
+            result[..., k : k + columns] += d[..., k, :]
+    return result
 
-    @staticmethod
-    def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
-        """For each element, ``f`` reduced over ``first`` and all elements before it; all after it if ``down``."""
-        x = np.flip(x, dim) if down else x
-        start = np.broadcast_to(np.expand_dims(first, dim), (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
-        whole = np.concatenate((start, x), dim)
-        found = f.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
-        return np.flip(found, dim) if down else found
 
-    @staticmethod
-    def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
-        """What `extreme` carries, such as its tangent: that of the first element equal to it, or of ``first``."""
-        if not x.shape[dim]:
-            return d_first
-        at = np.expand_dims((np.argmax if f is np.maximum else np.argmin)(x, dim), dim)
-        best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
-        found = np.where(best > first if f is np.maximum else best < first, along, d_first)
-        return found if np.ndim(found) else found.item()
+def longest(steps: Anything) -> int:
+    """The largest number of steps; an error if too many lanes would be idle."""
+    most = int(steps.max(initial=0))
+    if most * steps.size > SPARSEST * (int(np.maximum(steps, 0).sum()) + 10**5):
+        raise IndexError("numbers of steps that vary too much")
+    return most
 
-    @staticmethod
-    def choose_(a: Any, b: Any) -> Any:
-        """1 if a is larger than b, 0.5 at a tie."""
-        return 0.5 * np.add(a > b, a >= b, dtype=float)
 
-    @staticmethod
-    def expit_(a: Any) -> Any:
-        """1 / (1 + exp(-a)), without overflow."""
-        e = np.exp(-np.abs(a))
-        return np.where(a >= 0, 1.0, e) / (1.0 + e)
+def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
+    """Products of matrices one by one, with dimension k of ``a @ b`` at place ``order[k]`` in memory.
 
-    @staticmethod
-    def softplus_(a: Any) -> Any:
-        """log(1 + exp(a)), without overflow."""
-        return np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a)))
+    A factor that is much smaller than the other is first copied to C order, because matmul of a transposed one
+    takes up to three times as long.
+    """
+    if SMALLER * b.size < a.size:
+        b = np.ascontiguousarray(b)
+    elif SMALLER * a.size < b.size:
+        a = np.ascontiguousarray(a)
+    sizes = (a.shape[0], a.shape[1], b.shape[2])
+    shape = [0, 0, 0]
+    for place, size in zip(order, sizes, strict=True):
+        shape[place] = size
+    result: Floats = np.empty(shape)
+    np.matmul(a, b, out=result.transpose(order))
+    return result
 
-    @staticmethod
-    def real_(a: Anything) -> Floats:
-        """Integers as floating-point numbers."""
-        return a.astype(float)
 
-    @staticmethod
-    def trunc_(a: Any) -> Any:
-        """Integers, towards zero."""
-        return whole(np.trunc(a))
+def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
+    """Accumulate at indices that may occur more than once."""
+    if len(index) == d.ndim == 1 and np.size(index[0]) and np.shape(value) == np.shape(index[0]):
+        at = np.ravel(index[0])
+        if at.min() >= 0 and at.max() < d.size:
+            d += np.bincount(at, np.ravel(value), d.size)
+            return
+    np.add.at(d, index, value)
 
-    @staticmethod
-    def floor_(a: Any) -> Any:
-        """Integers, downwards."""
-        return whole(np.floor(a))
 
-    @staticmethod
-    def ceil_(a: Any) -> Any:
-        """Integers, upwards."""
-        return whole(np.ceil(a))
+def merge(where: Anything, then: Any, orelse: Any, shape: tuple[int, ...], dtype: Any) -> Anything:
+    """An array merged from the lanes for which a condition holds and the others."""
+    result = np.empty([max(n, 0) for n in shape], dtype)
+    result[where] = then
+    result[~where] = orelse
+    return result
 
-    @staticmethod
-    def round_(a: Any) -> Any:
-        """The nearest integers, even ones at a tie."""
-        return whole(np.rint(a))
 
-    @staticmethod
-    def imul_(a: Any, b: Any) -> Any:
-        """Products of integers that fit in 64 bits."""
-        return fitting(a * b, np.multiply(a, b, dtype=float))
+def put(lanes: tuple[Anything, ...], values: Any, shape: tuple[int, ...]) -> Floats:
+    """An array of zeros except for some lanes."""
+    result = np.zeros([max(n, 0) for n in shape])
+    result[lanes] = values
+    return result
 
-    @staticmethod
-    def whole_power(a: Any, b: Any) -> Any:
-        """The power of one integer, which is no integer if the exponent is negative."""
-        if b < 0:
-            raise FloatingPointError("a negative power of a whole number")
-        return a**b
 
-    @staticmethod
-    def ipow_(a: Any, b: Any) -> Any:
-        """Powers of integers that fit in 64 bits."""
-        if np.any(np.asarray(b) < 0):
-            raise FloatingPointError("a negative power of a whole number")
-        return fitting(np.power(a, b), np.power(a, b, dtype=float))
+def extreme(f: Any, first: Any, x: Anything, dim: int) -> Any:
+    """The largest or smallest of ``first`` and the elements along a dimension; no NaN."""
+    found = f(first, f.reduce(x, dim)) if x.shape[dim] else first
+    if np.isnan(found).any():
+        raise FloatingPointError("a NaN among what is compared")
+    return found if np.ndim(found) else float(found)
+
+
+def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
+    """For each element, ``f`` reduced over ``first`` and all elements before it; all after it if ``down``."""
+    x = np.flip(x, dim) if down else x
+    start = np.broadcast_to(np.expand_dims(first, dim), (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
+    whole = np.concatenate((start, x), dim)
+    found = f.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
+    return np.flip(found, dim) if down else found
+
+
+def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
+    """What `extreme` carries, such as its tangent: that of the first element equal to it, or of ``first``."""
+    if not x.shape[dim]:
+        return d_first
+    at = np.expand_dims((np.argmax if f is np.maximum else np.argmin)(x, dim), dim)
+    best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
+    found = np.where(best > first if f is np.maximum else best < first, along, d_first)
+    return found if np.ndim(found) else found.item()
+
+
+def choose_(a: Any, b: Any) -> Any:
+    """1 if a is larger than b, 0.5 at a tie."""
+    return 0.5 * np.add(a > b, a >= b, dtype=float)
+
+
+def expit_(a: Any) -> Any:
+    """1 / (1 + exp(-a)), without overflow."""
+    e = np.exp(-np.abs(a))
+    return np.where(a >= 0, 1.0, e) / (1.0 + e)
+
+
+def softplus_(a: Any) -> Any:
+    """log(1 + exp(a)), without overflow."""
+    return np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a)))
+
+
+def real_(a: Anything) -> Floats:
+    """Integers as floating-point numbers."""
+    return a.astype(float)
+
+
+def trunc_(a: Any) -> Any:
+    """Integers, towards zero."""
+    return whole(np.trunc(a))
+
+
+def floor_(a: Any) -> Any:
+    """Integers, downwards."""
+    return whole(np.floor(a))
+
+
+def ceil_(a: Any) -> Any:
+    """Integers, upwards."""
+    return whole(np.ceil(a))
+
+
+def round_(a: Any) -> Any:
+    """The nearest integers, even ones at a tie."""
+    return whole(np.rint(a))
+
+
+def imul_(a: Any, b: Any) -> Any:
+    """Products of integers that fit in 64 bits."""
+    return fitting(a * b, np.multiply(a, b, dtype=float))
+
+
+def whole_power(a: Any, b: Any) -> Any:
+    """The power of one integer, which is no integer if the exponent is negative."""
+    if b < 0:
+        raise FloatingPointError("a negative power of a whole number")
+    return a**b
+
+
+def ipow_(a: Any, b: Any) -> Any:
+    """Powers of integers that fit in 64 bits."""
+    if np.any(np.asarray(b) < 0):
+        raise FloatingPointError("a negative power of a whole number")
+    return fitting(np.power(a, b), np.power(a, b, dtype=float))
 
 
 def whole(x: Floats) -> NDArray[np.int64]:

@@ -94,15 +94,16 @@ def total(w: Writer, x: Number, over: Sequence[Axis]) -> Number:
     """Sum one array."""
     if not over:
         return x
-    rest = tuple(a for a in x.axes if a not in over)
-    if not rest:
-        cast = "float" if x.kind == REAL else "int"
-        return w.emit(f"{cast}(ops.summed({x.text}))", (), x.kind if x.kind == REAL else WHOLE, "total")
+    rest, kind = tuple(a for a in x.axes if a not in over), REAL if x.kind == REAL else WHOLE
     dims = [str(k) for k, a in enumerate(x.axes) if a in over]
-    if w.may_raise or len(x.axes) != 2:
+    if not rest:
+        text = f"{kind.python}(ops.summed({x.text}))"
+    elif w.may_raise or len(x.axes) != 2:
         at = dims[0] if len(dims) == 1 else f"({', '.join(dims)})"
-        return w.emit(f"{x.text}.sum({at})", rest, x.kind if x.kind == REAL else WHOLE, "total")
-    return w.emit(f"ops.summed({x.text}, {dims[0]})", rest, x.kind if x.kind == REAL else WHOLE, "total")
+        text = f"{x.text}.sum({at})"
+    else:
+        text = f"ops.summed({x.text}, {dims[0]})"
+    return w.emit(text, rest, kind, "total")
 
 
 def with_two_fewer(w: Writer, parts: list[Number]) -> list[Number]:
