@@ -203,5 +203,5 @@ def may_be_written_out(p: Parser, node: ast.expr, env: Env) -> bool:
         case ast.Call(func=ast.Attribute(attr="items" | "keys" | "values") as function):
             return p.static(function, env) is MISSING
         case ast.Name(id=name):
-            return isinstance(getattr(env.get(name), "type", None), Product)
+            return isinstance(getattr(env.get(name), "type", None), Product) or isinstance(p.known(node, env), dict)
     return isinstance(node, ast.Attribute | ast.Subscript | ast.Tuple | ast.List)

@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn
 
+from numpy import ndarray
+
 from ..._core.programs.replay import Checks
 from ...errors import pass_on
 from ..errors import ProgramError
@@ -193,6 +195,8 @@ class Grammar:
     applied: Callable[..., Term]
 
 
+#: Classes of values outside the program whose methods are those of the language.
+TERMS = (list, tuple, dict, ndarray)
 #: The attributes of a parser for what it has read, and for what it requires of its function's arguments.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
@@ -429,7 +433,7 @@ class Parser:
                 return self.constant(node)
             case ast.Attribute(value=value, attr=attr):
                 owner = self.object(value, env)
-                if owner is MISSING:
+                if owner is MISSING or type(owner) in TERMS:
                     return MISSING
                 if isinstance(owner, ModuleType | type) or root(node) in env:
                     self.constants.note_attribute(owner, attr)
