@@ -29,12 +29,12 @@ from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
-from .backends.tiers import BACKENDS, is_installed, native_text
+from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .convert import of_plain
 from .depth import with_room
 from .directional import directional, filled
 from .display import display
-from .errors import ProgramError
+from .errors import OnDuals, ProgramError
 from .execute import Checked, Executable, has_whole, kept
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
@@ -139,6 +139,7 @@ class Program(Enterable):
     _table: TypeTable | None = None
     times_forgotten = 0
     guess: Type = NEVER
+    is_read = True
 
     def __init__(
         self,
@@ -165,7 +166,7 @@ class Program(Enterable):
         if symbol is None and any(stars_of(self.function)):
             ProgramParser(self.function, self.symbol).refuse_stars()
         if not self.inferred and symbol is None:
-            with contextlib.suppress(Unresolved):
+            with contextlib.suppress(Unresolved, OnDuals):
                 self.parsed()
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -236,12 +237,12 @@ class Program(Enterable):
         """Give the program's own definitions as typed terms; a refusal is remembered."""
         if self._parsed is None:
             if self._refused is not None and all(checks.same() for checks in self._refused.checks):
-                raise ProgramError(*self._refused.args, *self._refused.checks)
+                raise type(self._refused)(*self._refused.args, *self._refused.checks)
             try:
                 self._parsed = settled(self, self.read)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             except ProgramError as error:
-                self._refused = ProgramError(*error.args, *error.checks)
+                self._refused = type(error)(*error.args, *error.checks)
                 raise
         return self._parsed
 
@@ -608,6 +609,15 @@ class Program(Enterable):
         self.forget()
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for the types of arguments; what runs it on dual numbers if the language does not take it."""
+        try:
+            found = self.of_types(values)
+            _ = found.linked
+        except OnDuals as refusal:
+            return Unread(self, refusal)
+        return found
+
+    def of_types(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments; this one if all parameters have annotations."""
         if self.function.__code__ is not self.code and self.untyped is None:
             self.recode()
@@ -813,6 +823,45 @@ class Along(Program):
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
         return Executable(*self.linked, python=self.python, backend=self.backend)
+
+
+class Unread(Program):
+    """A program that the language does not take: dual numbers on the plain function compute its derivatives."""
+
+    is_twice_differentiable, is_read, inferred = False, False, ()
+
+    def __init__(self, program: Program, refusal: OnDuals) -> None:
+        self.refusal = refusal
+        if program.backend in COMPILED:
+            warn(program.symbol, refusal)
+        self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
+
+    def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give itself."""
+        return self
+
+    def __tapeengine_directional__(self) -> Along:
+        """Refuse to give a program of directional derivatives."""
+        raise self.refusal
+
+    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
+        """Run the program on dual numbers."""
+        return engine.vjp(self.by_position, *primals, **named)  # type: ignore[no-any-return]
+
+    def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Run the program on dual numbers."""
+        return engine.jvp(self.by_position, primals, tangents)  # type: ignore[no-any-return]
+
+    def blocks(self, *args: Any) -> None:
+        """Give no pass for blocks."""
+
+    def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
+        """Leave it open whether a primitive's rule has a part in the derivative."""
+        return False
+
+    def recorded(self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: Any = None) -> Any:
+        """Give value and backpropagator of a run on dual numbers."""
+        return None if holds_traced(primals) else engine.trace(self.by_position, primals)
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:

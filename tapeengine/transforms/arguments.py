@@ -85,6 +85,8 @@ class Arguments:
         places = self.chosen if is_simple else self._places(args, kwargs)
         names, whole = f.positional(args, kwargs)
         f = f.for_values(whole)
+        if not f.is_read:
+            return self.split(f.python, args, kwargs)
         at = tuple(names.index(place) if isinstance(place, str) else place for place in places)
         return Chosen(f, whole, at), tuple(whole[place] for place in at)
 

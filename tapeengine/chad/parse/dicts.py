@@ -72,7 +72,7 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
                 return Tuple(tuple(items.values()))
             case "copy", []:
                 return d
-        p.error(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")
+        p.on_duals(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")
 
     return p.let("d", receiver, of_variable)
 
@@ -106,7 +106,7 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
 def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) -> Term:
     """``d[key] = x``: a dict with another value, or one more."""
     if not is_key(key):
-        p.error(node.slice, "a key of a dict is one that is written out, or known when it is read", "write d['a']")
+        p.on_duals(node.slice, "a key of a dict is one that is written out, or known when it is read", "write d['a']")
     return dict_of(p, {**items_of(term), key: new})
 
 
@@ -122,7 +122,7 @@ def popped(p: Parser, node: ast.AST, d: Term, args: Sequence[ast.expr], env: Env
     items = items_of(d)
     key = p.known(args[0], env) if 0 < len(args) < 3 else MISSING
     if not is_key(key):
-        p.error(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")
+        p.on_duals(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")
     other = default_of(p, items, args[1:], env) if key in items or args[1:] else failing()
     return after(p, other, lambda other: items.get(key, other)), dict_of(p, {k: items[k] for k in items if k != key})
 

@@ -21,7 +21,7 @@ from numpy import ndarray
 
 from ..._core.programs.replay import Checks
 from ...errors import pass_on
-from ..errors import ProgramError
+from ..errors import OnDuals, ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
 from ..signatures import names_of, stars_of
@@ -283,7 +283,8 @@ class Parser:
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.plain(tree))
         except OutOfOrder as error:
-            self.error(error.node, str(error), error.advice)
+            is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
+            self.error(error.node, str(error), error.advice, OnDuals if is_filled else ProgramError)
 
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
@@ -366,13 +367,17 @@ class Parser:
         """Give the file and the line of a node."""
         return os.path.basename(self.filename), self.first + getattr(node, "lineno", 1) - 1
 
-    def error(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+    def on_duals(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+        """Leave a program to dual numbers because of a piece of it."""
+        self.error(node, message, advice, OnDuals)
+
+    def error(self, node: ast.AST, message: str, advice: str, of: type[ProgramError] = ProgramError) -> NoReturn:
         """Refuse a piece of a program."""
         lineno = getattr(node, "lineno", 1)
         line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
         column = getattr(node, "col_offset", 0) + self.indent
         message, advice = original(message), original(advice)
-        raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
+        raise of(message, advice, self.filename, self.first + lineno - 1, line, column)
 
     def named_object(self, name: str) -> Any:
         """Give the Python object that the text of an annotation denotes."""
@@ -395,12 +400,14 @@ class Parser:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
         return self.translated(self.annotation_object(node, what), node, what)
 
-    def translated(self, annotation: Any, node: ast.AST, what: str) -> Type:
+    def translated(
+        self, annotation: Any, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError
+    ) -> Type:
         """Translate the value of an annotation, or a class, that something at a node has."""
         try:
             return self.table(annotation)
         except UnknownType as error:
-            self.error(node, f"{what} has a type outside the language", str(error))
+            self.error(node, f"{what} has a type outside the language", str(error), refusal)
 
     def field_types(self, cls: Any, node: ast.AST) -> dict[str, Type | None]:
         """Give the types of a record's fields; None for those that depend on its values."""
@@ -754,7 +761,7 @@ class Parser:
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
         if node is self.tree and arg.arg in self.given:
-            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}")
+            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}", OnDuals)
         return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:

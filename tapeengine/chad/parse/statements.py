@@ -264,9 +264,21 @@ UNUSED = {
 }
 
 
+def is_of_part(node: ast.expr) -> bool:
+    """Tell whether a call is of a method of a field or of a value of a dict: ``self.items.append(x)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str())))):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(attr="setdefault")))):
+            return True
+    return False
+
+
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
     if isinstance(node, ast.Expr):
+        if is_of_part(node.value):
+            p.on_duals(node, "a method that may change a part of an object", "give the part a name of its own")
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
     kind = type(node).__name__.lower()
