@@ -26,7 +26,8 @@ def is_dict(term: Any) -> bool:
 def items_of(term: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
     assert isinstance(term.type, Product)
-    return {key: Proj(term, k) for k, key in enumerate(term.type.fields)}
+    parts = term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(term.type.fields))]
+    return dict(zip(term.type.fields, parts, strict=True))
 
 
 def called(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -25,8 +25,8 @@ from .closures import (
     value_of,
 )
 from .constants import imported, imported_names, imports
-from .dicts import is_dict
-from .expressions import as_member, condition, expression, narrowed_first, wanted_or_common
+from .dicts import is_dict, items_of
+from .expressions import as_member, condition, dict_of, expression, narrowed_first, wanted_or_common
 from .fields import call_changing, changing_method, field
 from .fixed_points import settled
 from .functions import Env, Lifted, Local
@@ -286,12 +286,25 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
-    """Bind a Python name to a term in the code after it."""
+    """Bind a Python name to a term in the code after it; a dict stays apart, so that another key costs one part."""
+    if isinstance(term, Tuple) and is_dict(term) and not is_function(term.type):
+        return apart_by_key(p, name, items_of(term), lambda items: then({**env, name: dict_of(p, items)}))
     var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):
         p.held[var.name] = held_by(p, term, env)
     return Let(var, term, then({**env, name: var}))
+
+
+def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable[[Mapping[Any, Term]], Term]) -> Term:
+    """Bind the values of a dict to variables, those that are none yet."""
+    found, named = dict(items), list[tuple[Var, Term]]()
+    for key, term in items.items():
+        if not isinstance(term, Var | Literal) and not (isinstance(term, Proj) and isinstance(term.term, Var)):
+            found[key] = var = p.named(f"{name}_{key}", term.type, p.place)
+            p.single_axes.note(var.name, term)
+            named.append((var, term))
+    return lets(named, then(found))
 
 
 def assign(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
