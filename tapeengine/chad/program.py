@@ -179,7 +179,7 @@ class Program(Enterable):
             whole = self.positional(args, named)[1]
             if self.inferred:
                 return self.for_values(whole)(*whole)
-            if self.is_twice_differentiable and not self.changes:
+            if self.is_recorded(live_traces() - 1) and not self.changes:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
@@ -406,7 +406,7 @@ class Program(Enterable):
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
-            if holds_traced((own, others)) and self.is_twice_differentiable:
+            if holds_traced((own, others)) and self.is_recorded(live_traces()):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
             return engine.vjp(self.by_position, *own, **dict(zip(self.names[len(own) :], others, strict=True)))
@@ -462,7 +462,7 @@ class Program(Enterable):
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 
         def on_duals() -> tuple[Any, Any]:
-            if holds_traced((primals, tangents)) and self.is_twice_differentiable:
+            if holds_traced((primals, tangents)) and self.is_recorded(live_traces()):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
 
@@ -696,6 +696,13 @@ class Program(Enterable):
             return self.__tapeengine_directional__().executable is not None
         except UnsupportedError:
             return False
+
+    def is_recorded(self, around: int) -> bool:
+        """Tell whether a derivative within so many traces is one record, whose derivatives are programs.
+
+        The program of each further order is some four times as long; beyond the third, dual numbers are faster.
+        """
+        return around <= 2 and self.is_twice_differentiable
 
     @functools.cached_property
     def _directional(self) -> Along:
