@@ -1,12 +1,13 @@
 """Derivatives of high order: three are those of programs; for more, dual numbers run the plain function."""
 
+import importlib
+
 import mpmath
 import numpy as np
 import pytest
 
 import tapeengine as te
 import tapeengine.math as tm
-from tapeengine.chad import program as of_programs
 
 
 def wave(x):
@@ -32,7 +33,7 @@ def within(f):
 @pytest.fixture
 def made(monkeypatch):
     """The programs of directional derivatives that are made."""
-    found = []
+    found, of_programs = [], importlib.import_module("tapeengine.chad.program")
     transform = of_programs.directional
     monkeypatch.setattr(of_programs, "directional", lambda module: found.append(module.main) or transform(module))
     return found
