@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dis
 import functools
 import inspect
 import itertools
@@ -472,6 +473,23 @@ class Program(Enterable):
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         return whole, tangent if is_same else of_plain(whole, tangent)
 
+    def plain_value(self, primals: tuple[Any, ...], places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
+        """Give the value, in a tuple, where the plain function takes least time; the parameters are those of `blocks`."""
+        if not ARRAYS.issuperset(map(type, primals)):
+            return ()
+        found = self if places is not None else self.for_values(self.positional(primals, {})[1])
+        if found.by_whole_arrays is None:
+            return ()
+        with numpy.errstate(all="ignore"):
+            value = found.by_whole_arrays(*primals)
+        return (value,) if type(value) in (float, numpy.ndarray) else ()
+
+    @functools.cached_property
+    def by_whole_arrays(self) -> Callable[..., Any] | None:
+        """The plain function, of arguments by position, if it does nothing but call numpy; else None."""
+        is_whole = self.is_read and not (self.changes or self.parsed().programs) and is_straight(self.function.__code__)
+        return by_position(self.plain) if is_whole and self.module.by_numpy and self.executable.prefers_numpy else None
+
     def blocks(
         self, way: str, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
     ) -> Callable[[int, int], Any] | None:
@@ -491,11 +509,10 @@ class Program(Enterable):
         whole = self.positional(primals, {})[1] if places is None else primals
         executable = (self.for_values(whole) if places is None else self).executable
         chosen = range(len(primals)) if places is None else places
-        along = tuple(k for k in chosen if k in executable.continuous)
-        found = executable.blocks_of(way, along) if along else None
-        parts = tuple(whole[k] for k in along)
+        found, along = executable.blocks_of(way, tuple(chosen))
         if found is None:
             return None
+        parts = tuple([whole[k] for k in along])
         if way == "products":
             return found.at(whole, parts[:1], parts[1:])
         return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
@@ -898,6 +915,18 @@ def program_of_code(function: Callable[..., Any], code: CodeType | None) -> Any:
     if find(function) is not None:
         return function
     return Program(function, symbol=f"{function.__module__}.{function.__qualname__}")
+
+
+def is_straight(code: CodeType) -> bool:
+    """Tell whether a function has no loops and no functions inside.
+
+    Examples
+    --------
+    >>> is_straight((lambda x: x + x).__code__), is_straight((lambda xs: [x for x in xs]).__code__)
+    (True, False)
+    """
+    jumps = (step.opname for step in dis.get_instructions(code))
+    return not any("BACKWARD" in name for name in jumps) and not any(isinstance(x, CodeType) for x in code.co_consts)
 
 
 def own_symbol(symbol: str, program: Program) -> str:

@@ -98,7 +98,11 @@ def drawn(draw, depth=3):
         if kind == "record":
             return f"Open({texts[0]}, {texts[1]})", Open(*each)
         one, two = texts
-        return (f"({one}, {two})", each) if kind == "tuple" else (f"{{'a': {one}, 'b': {two}}}", {"a": each[0], "b": each[1]})
+        return (
+            (f"({one}, {two})", each)
+            if kind == "tuple"
+            else (f"{{'a': {one}, 'b': {two}}}", {"a": each[0], "b": each[1]})
+        )
     return ("x * np.ones(2)", np.ones(2)) if kind == "array" else ("x * x", 1.0)
 
 

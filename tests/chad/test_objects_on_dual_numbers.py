@@ -1,4 +1,4 @@
-"""Objects, and dicts whose keys only a run knows: the meaning of Python, by dual numbers where the text cannot be read."""
+"""Objects, and dicts whose keys only a run knows: dual numbers on the plain function differentiate these."""
 
 import random
 from collections import Counter, defaultdict, deque
@@ -37,9 +37,18 @@ class Bag:
 te.register_container(Point)
 #: What stands outside the programs.
 OUTSIDE = {
-    **{"Point": Point, "Bag": Bag, "defaultdict": defaultdict, "deque": deque, "Counter": Counter, "np": np},
-    **{"POINT": Point(1.5, 0.5), "RATES": {"a": 1.5, "b": 0.5}, "BY_NUMBER": {0: 2.0, 1: -1.0, (0, 1): 0.5}},
-    **{"XS": [0.5, 1.5, 2.5], "ROW": np.array([0.5, 1.5]), "MEMORY": memoryview(np.array([2.0, 3.0]))},
+    "Point": Point,
+    "Bag": Bag,
+    "defaultdict": defaultdict,
+    "deque": deque,
+    "Counter": Counter,
+    "np": np,
+    "POINT": Point(1.5, 0.5),
+    "RATES": {"a": 1.5, "b": 0.5},
+    "BY_NUMBER": {0: 2.0, 1: -1.0, (0, 1): 0.5},
+    "XS": [0.5, 1.5, 2.5],
+    "ROW": np.array([0.5, 1.5]),
+    "MEMORY": memoryview(np.array([2.0, 3.0])),
 }
 #: Statements that change t; {e} is a number.
 STATEMENTS = [
@@ -50,8 +59,8 @@ STATEMENTS = [
     "memo = {{}}\nfor i in range(n + 2):\n    memo[i] = {e} if i < 2 else memo[i - 1] * 0.5 + memo[i - 2]\nt = memo[n]",
     "memo = {{}}\nfor i in range(n):\n    for j in range(n):\n        memo[i, j] = {e} * i + memo.get((i - 1, j), t)\n"
     "t = sum(memo.values()) * 0.1 + t",
-    "memo = {{}}\ndef fib(k):\n    if k not in memo:\n        memo[k] = {e} if k < 2 else fib(k - 1) + 0.5 * fib(k - 2)\n"
-    "    return memo[k]\nt = fib(n) + t",
+    "memo = {{}}\ndef fib(k):\n    if k not in memo:\n"
+    "        memo[k] = {e} if k < 2 else fib(k - 1) + 0.5 * fib(k - 2)\n    return memo[k]\nt = fib(n) + t",
     "d = defaultdict(float)\nfor i in range(n):\n    d[i % 2] += {e}\nt = t * 0.5 + d[0] - d[1]",
     "q = deque([t])\nfor i in range(n):\n    q.append({e})\n    q.popleft()\nt = sum(q)",
     "t = t * RATES.get('a') + RATES.get('c', {e}) * RATES['b']",

@@ -400,9 +400,7 @@ class Parser:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
         return self.translated(self.annotation_object(node, what), node, what)
 
-    def translated(
-        self, annotation: Any, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError
-    ) -> Type:
+    def translated(self, annotation: Any, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> Type:
         """Translate the value of an annotation, or a class, that something at a node has."""
         try:
             return self.table(annotation)
