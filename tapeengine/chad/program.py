@@ -474,7 +474,7 @@ class Program(Enterable):
         return whole, tangent if is_same else of_plain(whole, tangent)
 
     def plain_value(self, primals: tuple[Any, ...], places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
-        """Give the value, in a tuple, where the plain function takes least time; the parameters are those of `blocks`."""
+        """Give the value, in a tuple, where the plain function takes least time; for the parameters see `blocks`."""
         if not ARRAYS.issuperset(map(type, primals)):
             return ()
         found = self if places is not None else self.for_values(self.positional(primals, {})[1])
@@ -626,7 +626,7 @@ class Program(Enterable):
         self.forget()
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
-        """Give the program for the types of arguments; what runs it on dual numbers if the language does not take it."""
+        """Give the program for the types of arguments, or what runs it on dual numbers if it cannot be read."""
         try:
             found = self.of_types(values)
             _ = found.linked
