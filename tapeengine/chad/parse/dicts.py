@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..errors import OnDuals
 from ..terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
 from ..types import INT, NEVER, UNIT, Fixed, Product, Text, is_choice, is_known, show
 from .expressions import constant, dict_of, expression, of_each_option, read_ahead, text
@@ -57,7 +58,7 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
     """``d.get(key, default)``, ``d.items()``, ``d.keys()``, ``d.values()``, ``d.copy()``."""
 
     if name in VIEWS:
-        p.at_once(node, f"{name}() of a dict")
+        p.at_once(node, f"{name}() of a dict", OnDuals)
 
     def of_variable(d: Term) -> Term:
         items = items_of(d)

@@ -321,11 +321,11 @@ class Parser:
         is_numpy = name.startswith("numpy.") and name != "numpy.fromiter"
         return bool(name) and not is_numpy and name != "functools.partial"
 
-    def at_once(self, node: ast.AST, what: str) -> None:
-        """Refuse an iterator that is not used up where it stands."""
+    def at_once(self, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> None:
+        """Refuse an iterator that is not used up where it stands, which may have no end."""
         if place_of(node) not in self.consumed | {None}:
             message = f"{what} is kept for later, when its variables may have changed, and gives its elements once"
-            self.error(node, message, "make it a list: list(...)")
+            self.error(node, message, "make it a list: list(...)", refusal)
 
     def note_copies(self, function: ast.FunctionDef, result: Type) -> None:
         """Record whether a function that calls itself returns arrays that it changes."""
