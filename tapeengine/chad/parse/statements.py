@@ -310,14 +310,16 @@ def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable
 def assign(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
     """Assign to names or tuples of names."""
     if len(targets) > 1:
-        return p.let("t", term, lambda t: _assign_each(p, targets, t, env, then))
+        return p.let("t", term, lambda t: in_turn(p, [(target, t) for target in targets], env, then))
     return assign_one(p, targets[0], term, env, then)
 
 
-def _assign_each(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
-    if not targets:
+def in_turn(p: Parser, pairs: Sequence[tuple[ast.expr, Term]], env: Env, then: Rest) -> Term:
+    """Assign values that are known already to targets, one after the other."""
+    if not pairs:
         return then(env)
-    return assign_one(p, targets[0], term, env, lambda env: _assign_each(p, targets[1:], term, env, then))
+    (target, term), *rest = pairs
+    return assign_one(p, target, term, env, lambda env: in_turn(p, rest, env, then))
 
 
 def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) -> Term:
@@ -337,7 +339,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
-                return _simultaneous(p, elts, term.items, env, then)
+                return in_turn(p, list(zip(elts, term.items, strict=True)), env, then)
             return taken_apart(p, elts, term, env, then)
         case ast.Subscript(slice=index) if (changed := in_place.changed_name(target)) is not None:
             return in_place.element(p, target, changed, index, lambda _: term, env, then)
@@ -364,26 +366,11 @@ def apart(p: Parser, target: ast.expr, elts: Sequence[ast.expr], term: Term, env
 
 def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
     """Assign the parts of a tuple."""
-    if isinstance(term, Var):
-        return _unpack(p, elts, term, 0, env, then)
-    t = p.fresh("t", term.type)
-    p.held[t.name] = held_by(p, term, env)
-    return Let(t, term, _unpack(p, elts, t, 0, env, then))
-
-
-def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
-    if elts and any(isinstance(e, ast.Name) and p.is_grid(e.id) for e in elts):
-        return assign_one(p, elts[0], items[0], env, lambda env: _simultaneous(p, elts[1:], items[1:], env, then))
-    each = [(e.id, item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
-    bound = [(p.named(name, item.type, p.place), item) for name, item in each]
-    names = {name: v for (name, _), (v, _) in zip(each, bound, strict=True)}
-    return lets(bound, then({**env, **names}))
-
-
-def _unpack(p: Parser, elts: Sequence[ast.expr], term: Term, i: int, env: Env, then: Rest) -> Term:
-    if i == len(elts):
-        return then(env)
-    return assign_one(p, elts[i], Proj(term, i), env, lambda env: _unpack(p, elts, term, i + 1, env, then))
+    if not isinstance(term, Var):
+        t = p.fresh("t", term.type)
+        p.held[t.name] = held_by(p, term, env)
+        return Let(t, term, taken_apart(p, elts, t, env, then))
+    return in_turn(p, [(e, Proj(term, i)) for i, e in enumerate(elts)], env, then)
 
 
 def augmented(
