@@ -266,12 +266,13 @@ UNUSED = {
 
 def is_of_part(node: ast.expr) -> bool:
     """Tell whether a call is of a method of a field or of a value of a dict: ``self.items.append(x)``."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str())))):
-            return True
-        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Attribute(attr="setdefault")))):
-            return True
-    return False
+    owner = getattr(node.func, "value", None) if isinstance(node, ast.Call) else None
+    is_value = isinstance(owner, ast.Subscript) and isinstance(getattr(owner.slice, "value", None), str)
+    return (
+        is_value
+        or isinstance(owner, ast.Attribute)
+        or getattr(getattr(owner, "func", None), "attr", "") == "setdefault"
+    )
 
 
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
