@@ -507,8 +507,10 @@ class Program(Enterable):
             are given.
         """
         whole = self.positional(primals, {})[1] if places is None else primals
-        executable = (self.for_values(whole) if places is None else self).executable
-        chosen = range(len(primals)) if places is None else places
+        own = self.for_values(whole) if places is None else self
+        if not own.is_read:
+            return None
+        executable, chosen = own.executable, range(len(primals)) if places is None else places
         found, along = executable.blocks_of(way, tuple(chosen))
         if found is None:
             return None
@@ -519,8 +521,8 @@ class Program(Enterable):
 
     def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primitive's rule has a part in the derivative for these primals."""
-        executable = self.for_values(self.positional(primals, {})[1]).executable
-        return executable.lowered is not None and not executable.primitives.table
+        own = self.for_values(self.positional(primals, {})[1])
+        return own.is_read and own.executable.lowered is not None and not own.executable.primitives.table
 
     def recorded(
         self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None
@@ -530,8 +532,10 @@ class Program(Enterable):
         The parameters are those of `blocks`.
         """
         whole = self.positional(primals, {})[1]
-        executable = self.for_values(whole).executable
-        chosen = tuple(range(len(primals)) if places is None else places)
+        own = self.for_values(whole)
+        if not own.is_read:
+            return None if holds_traced(primals) else engine.trace(self.by_position, primals)
+        executable, chosen = own.executable, tuple(range(len(primals)) if places is None else places)
         along = tuple(k for k in executable.continuous if k in chosen)
         lowered = executable.along(along).lowered if is_forward else executable.lowered
         return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
@@ -875,17 +879,6 @@ class Unread(Program):
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program on dual numbers."""
         return engine.jvp(self.by_position, primals, tangents)  # type: ignore[no-any-return]
-
-    def blocks(self, *args: Any) -> None:
-        """Give no pass for blocks."""
-
-    def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
-        """Leave it open whether a primitive's rule has a part in the derivative."""
-        return False
-
-    def recorded(self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: Any = None) -> Any:
-        """Give value and backpropagator of a run on dual numbers."""
-        return None if holds_traced(primals) else engine.trace(self.by_position, primals)
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:

@@ -153,6 +153,48 @@ def test_a_program_that_calls_one_that_cannot_be_read():
     assert te.linearize(calls_it, 2.0)[1](1.0) == 32.0
 
 
+def of_a_number(x):
+    d = {}
+    for i in range(3):
+        d[i] = x * i
+    return d[1] * d[2]
+
+
+def of_an_array(x):
+    d = {}
+    for i in range(len(x)):
+        d[i] = x[i] * i
+    return np.array([d[1] * d[2], d[0]])
+
+
+TRANSFORMS = {
+    "jacobian": te.jacobian,
+    "jacfwd": te.jacfwd,
+    "hessian": te.hessian,
+    "jacobian of a jacobian": lambda f: te.jacobian(te.jacobian(f)),
+    "linearize": lambda f: lambda x: te.linearize(f, x)[1](x),
+    "hvp": lambda f: lambda x: te.hvp(lambda x: np.sum(f(x)), (x,), (x,)),
+    "checkpoint": lambda f: te.jacobian(te.checkpoint(f)),
+    "stage": lambda f: te.jacobian(te.stage(f)),
+    "lift": lambda f: te.jacobian(te.lift(f)),
+    "vmap": lambda f: lambda x: te.vmap(f)(np.stack([x, x])),
+    "fork_map": lambda f: lambda x: te.fork_map(f, [x, x]),
+    "in another function": lambda f: te.jacobian(lambda x: f(x) * 2.0),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize(("function", "x"), [(of_a_number, 2.0), (of_an_array, np.array([1.0, 2.0, 3.0]))])
+def test_transforms(transform, function, x):
+    outcomes = []
+    for f in (function, te.program(function)):
+        try:
+            outcomes.append(repr(TRANSFORMS[transform](f)(x)))
+        except Exception as error:
+            outcomes.append(type(error))
+    assert outcomes[0] == outcomes[1]
+
+
 def test_its_derivative_as_text_says_why():
     with pytest.raises(te.ProgramError, match=r"a key of a dict is one that is written out") as raised:
         calls_it.derivative("reverse")
