@@ -312,8 +312,8 @@ def refuse_none(value: Any, cotangent: Any, path: Path) -> None:
     if isinstance(value, list | tuple) or (is_array and isinstance(cotangent, list | tuple)):
         for k, x in enumerate(value):
             refuse_none(x, None if cotangent is None else cotangent[k], (path, f"[{k}]"))
-    elif dataclasses.is_dataclass(value):
-        for n in value.__dataclass_fields__:
+    elif isinstance(value, dict) or dataclasses.is_dataclass(value):
+        for n in value if isinstance(value, dict) else value.__dataclass_fields__:
             refuse_none(field_of(value, n), None if cotangent is None else field_of(cotangent, n), (path, f".{n}"))
 
 

@@ -48,3 +48,7 @@ class ProgramError(UnsupportedError):
 
     def __reduce__(self) -> Any:
         return type(self), self.args  # checks stay in this process
+
+
+class OnDuals(ProgramError):
+    """A program uses an object that the language does not follow: its derivatives run on dual numbers."""

@@ -256,16 +256,20 @@ class Executable:
         return self.tangents[places]
 
     @functools.cached_property
-    def blocks_of(self) -> Callable[[str, tuple[int, ...]], Blocks | None]:
+    def blocks_of(self) -> Callable[[str, tuple[int, ...]], tuple[Blocks | None, tuple[int, ...]]]:
         """Gives what runs a pass for blocks: "rows" or "columns" of a Jacobian, or "products" with a Hessian.
 
         The places are those of the parameters that are differentiated; for products, of the one that varies and of the
-        one that is differentiated.
+        one that is differentiated. It gives those of them that have tangents as well.
         """
         of, types = self.definition, [p.of for p in self.definition.params]
 
         @functools.cache
-        def found(way: str, places: tuple[int, ...]) -> Blocks | None:
+        def found(way: str, given: tuple[int, ...]) -> tuple[Blocks | None, tuple[int, ...]]:
+            places = tuple(k for k in given if k in self.continuous)
+            return made_for(way, places) if places else None, places
+
+        def made_for(way: str, places: tuple[int, ...]) -> Blocks | None:
             along = self.along(places) if way == "columns" else None
             lowered = self.lowered if along is None else along.lowered
             if lowered is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dis
 import functools
 import inspect
 import itertools
@@ -29,12 +30,12 @@ from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
-from .backends.tiers import BACKENDS, is_installed, native_text
+from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .convert import of_plain
 from .depth import with_room
 from .directional import directional, filled
 from .display import display
-from .errors import ProgramError
+from .errors import OnDuals, ProgramError
 from .execute import Checked, Executable, has_whole, kept
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
@@ -139,6 +140,7 @@ class Program(Enterable):
     _table: TypeTable | None = None
     times_forgotten = 0
     guess: Type = NEVER
+    is_read = True
 
     def __init__(
         self,
@@ -165,7 +167,7 @@ class Program(Enterable):
         if symbol is None and any(stars_of(self.function)):
             ProgramParser(self.function, self.symbol).refuse_stars()
         if not self.inferred and symbol is None:
-            with contextlib.suppress(Unresolved):
+            with contextlib.suppress(Unresolved, OnDuals):
                 self.parsed()
 
     def __call__(self, *args: Any, **named: Any) -> Any:
@@ -178,7 +180,7 @@ class Program(Enterable):
             whole = self.positional(args, named)[1]
             if self.inferred:
                 return self.for_values(whole)(*whole)
-            if self.is_twice_differentiable and not self.changes:
+            if self.is_recorded(live_traces() - 1) and not self.changes:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
@@ -236,12 +238,12 @@ class Program(Enterable):
         """Give the program's own definitions as typed terms; a refusal is remembered."""
         if self._parsed is None:
             if self._refused is not None and all(checks.same() for checks in self._refused.checks):
-                raise ProgramError(*self._refused.args, *self._refused.checks)
+                raise type(self._refused)(*self._refused.args, *self._refused.checks)
             try:
                 self._parsed = settled(self, self.read)
                 self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
             except ProgramError as error:
-                self._refused = ProgramError(*error.args, *error.checks)
+                self._refused = type(error)(*error.args, *error.checks)
                 raise
         return self._parsed
 
@@ -405,7 +407,7 @@ class Program(Enterable):
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
-            if holds_traced((own, others)) and self.is_twice_differentiable:
+            if holds_traced((own, others)) and self.is_recorded(live_traces()):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
             return engine.vjp(self.by_position, *own, **dict(zip(self.names[len(own) :], others, strict=True)))
@@ -461,7 +463,7 @@ class Program(Enterable):
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 
         def on_duals() -> tuple[Any, Any]:
-            if holds_traced((primals, tangents)) and self.is_twice_differentiable:
+            if holds_traced((primals, tangents)) and self.is_recorded(live_traces()):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
 
@@ -470,6 +472,23 @@ class Program(Enterable):
         whole = self.with_integers(value, (*primals, *others))
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         return whole, tangent if is_same else of_plain(whole, tangent)
+
+    def plain_value(self, primals: tuple[Any, ...], places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
+        """Give the value, in a tuple, where the plain function takes least time; for the parameters see `blocks`."""
+        if not ARRAYS.issuperset(map(type, primals)):
+            return ()
+        found = self if places is not None else self.for_values(self.positional(primals, {})[1])
+        if found.by_whole_arrays is None:
+            return ()
+        with numpy.errstate(all="ignore"):
+            value = found.by_whole_arrays(*primals)
+        return (value,) if type(value) in (float, numpy.ndarray) else ()
+
+    @functools.cached_property
+    def by_whole_arrays(self) -> Callable[..., Any] | None:
+        """The plain function, of arguments by position, if it does nothing but call numpy; else None."""
+        is_whole = self.is_read and not (self.changes or self.parsed().programs) and is_straight(self.function.__code__)
+        return by_position(self.plain) if is_whole and self.module.by_numpy and self.executable.prefers_numpy else None
 
     def blocks(
         self, way: str, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
@@ -488,21 +507,22 @@ class Program(Enterable):
             are given.
         """
         whole = self.positional(primals, {})[1] if places is None else primals
-        executable = (self.for_values(whole) if places is None else self).executable
-        chosen = range(len(primals)) if places is None else places
-        along = tuple(k for k in chosen if k in executable.continuous)
-        found = executable.blocks_of(way, along) if along else None
-        parts = tuple(whole[k] for k in along)
+        own = self.for_values(whole) if places is None else self
+        if not own.is_read:
+            return None
+        executable, chosen = own.executable, range(len(primals)) if places is None else places
+        found, along = executable.blocks_of(way, tuple(chosen))
         if found is None:
             return None
+        parts = tuple([whole[k] for k in along])
         if way == "products":
             return found.at(whole, parts[:1], parts[1:])
         return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
 
     def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primitive's rule has a part in the derivative for these primals."""
-        executable = self.for_values(self.positional(primals, {})[1]).executable
-        return executable.lowered is not None and not executable.primitives.table
+        own = self.for_values(self.positional(primals, {})[1])
+        return own.is_read and own.executable.lowered is not None and not own.executable.primitives.table
 
     def recorded(
         self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None
@@ -512,8 +532,10 @@ class Program(Enterable):
         The parameters are those of `blocks`.
         """
         whole = self.positional(primals, {})[1]
-        executable = self.for_values(whole).executable
-        chosen = tuple(range(len(primals)) if places is None else places)
+        own = self.for_values(whole)
+        if not own.is_read:
+            return None if holds_traced(primals) else engine.trace(self.by_position, primals)
+        executable, chosen = own.executable, tuple(range(len(primals)) if places is None else places)
         along = tuple(k for k in executable.continuous if k in chosen)
         lowered = executable.along(along).lowered if is_forward else executable.lowered
         return executable.recorded(engine, whole, chosen) if lowered is None and not holds_traced(whole) else None
@@ -608,6 +630,15 @@ class Program(Enterable):
         self.forget()
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for the types of arguments, or what runs it on dual numbers if it cannot be read."""
+        try:
+            found = self.of_types(values)
+            _ = found.linked
+        except OnDuals as refusal:
+            return Unread(self, refusal)
+        return found
+
+    def of_types(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments; this one if all parameters have annotations."""
         if self.function.__code__ is not self.code and self.untyped is None:
             self.recode()
@@ -686,6 +717,13 @@ class Program(Enterable):
             return self.__tapeengine_directional__().executable is not None
         except UnsupportedError:
             return False
+
+    def is_recorded(self, around: int) -> bool:
+        """Tell whether a derivative within so many traces is one record, whose derivatives are programs.
+
+        The program of each further order is some four times as long; beyond the third, dual numbers are faster.
+        """
+        return around <= 2 and self.is_twice_differentiable
 
     @functools.cached_property
     def _directional(self) -> Along:
@@ -816,6 +854,34 @@ class Along(Program):
         return Executable(*self.linked, python=self.python, backend=self.backend)
 
 
+class Unread(Program):
+    """A program that the language does not take: dual numbers on the plain function compute its derivatives."""
+
+    is_twice_differentiable, is_read, inferred = False, False, ()
+
+    def __init__(self, program: Program, refusal: OnDuals) -> None:
+        self.refusal = refusal
+        if program.backend in COMPILED:
+            warn(program.symbol, refusal)
+        self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
+
+    def for_values(self, values: tuple[Any, ...]) -> Program:
+        """Give itself."""
+        return self
+
+    def __tapeengine_directional__(self) -> Along:
+        """Refuse to give a program of directional derivatives."""
+        raise self.refusal
+
+    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
+        """Run the program on dual numbers."""
+        return engine.vjp(self.by_position, *primals, **named)  # type: ignore[no-any-return]
+
+    def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Run the program on dual numbers."""
+        return engine.jvp(self.by_position, primals, tangents)  # type: ignore[no-any-return]
+
+
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
     """Give a program and all programs that it calls, as far as they have been read."""
     found: list[Program] = []
@@ -843,6 +909,12 @@ def program_of_code(function: Callable[..., Any], code: CodeType | None) -> Any:
     if find(function) is not None:
         return function
     return Program(function, symbol=f"{function.__module__}.{function.__qualname__}")
+
+
+def is_straight(code: CodeType) -> bool:
+    """Tell whether a function has no loops and no functions inside."""
+    jumps = (step.opname for step in dis.get_instructions(code))
+    return not any("BACKWARD" in name for name in jumps) and not any(isinstance(x, CodeType) for x in code.co_consts)
 
 
 def own_symbol(symbol: str, program: Program) -> str:

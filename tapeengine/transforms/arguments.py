@@ -85,8 +85,10 @@ class Arguments:
         places = self.chosen if is_simple else self._places(args, kwargs)
         names, whole = f.positional(args, kwargs)
         f = f.for_values(whole)
-        at = tuple(names.index(place) if isinstance(place, str) else place for place in places)
-        return Chosen(f, whole, at), tuple(whole[place] for place in at)
+        if not f.is_read:
+            return self.split(f.python, args, kwargs)
+        at: Any = places if is_simple else tuple([names.index(k) if isinstance(k, str) else k for k in places])
+        return Chosen(f, whole, at), tuple([whole[place] for place in at])
 
     def result(self, parts: tuple[Any, ...]) -> Any:
         """Return one result per chosen argument: a tuple if `argnums` was a tuple, the bare result otherwise."""

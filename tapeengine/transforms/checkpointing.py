@@ -23,7 +23,10 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
 
     def again(*args: Any, **kwargs: Any) -> Any:
         whole = own.positional(args, kwargs)[1]
-        return call(engine, own.for_values(whole), whole, keep=False)
+        found = own.for_values(whole)
+        if not found.is_read:
+            return checkpoint(engine, found.python)(*args, **kwargs)
+        return call(engine, found, whole, keep=False)
 
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if live_traces() == 0:

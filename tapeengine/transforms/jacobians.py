@@ -22,7 +22,7 @@ from .forms import Form, flatten, form_of, is_continuous, is_traced, map_leaves,
 from .gradients import is_real_number
 from .holomorphic import Sweep, check_complex, sweeps
 from .not_finite import is_watched
-from .programs import OwnDerivative
+from .programs import OwnDerivative, at_value
 from .progress import Progress, told
 from .transformed import named
 
@@ -51,7 +51,8 @@ def jacobian(
     def jacobian_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
         order = 0 if mode == "reverse" else 1
-        value, backpropagator, *aux = engine.trace(program, primals, order=order, has_aux=has_aux)
+        found = None if has_aux else at_value(engine, program, primals)
+        value, backpropagator, *aux = found or engine.trace(program, primals, order=order, has_aux=has_aux)
         result = dense(engine, value, backpropagator, arguments, primals, mode, holomorphic, progress)
         return (result, *aux) if aux else result
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.arrays.storing import fresh
+from .._core.programs.callables import own_derivative
 from .._core.sweeps.trace import value_unseen
 from .calls import Derivative, call_with_rule
 from .contract import Engine
@@ -159,6 +160,13 @@ def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_au
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 
 
+def at_value(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[Any, OwnDerivative] | None:
+    """The same for a program whose value is quick to compute alone; its forward pass waits until it is needed."""
+    plain = own_derivative(program, "plain_value")
+    found = () if plain is None or engine.switches is not None else plain(program, primals)
+    return (found[0], OwnDerivative(engine, program, primals, found[0], None, False)) if found else None
+
+
 class OwnDerivative:
     """A program's derivative at given arguments, with the interface of a backpropagator."""
 
@@ -174,6 +182,8 @@ class OwnDerivative:
         """Return the cotangents of the arguments."""
         if self._has_aux:
             cotangent = cotangent, form_of(self._engine.structures, self._value[1]).zeros()
+        if self._back is None:
+            self._back = self._engine.vjp(self._program, *self._at)[1]
         found = self._back(cotangent)
         return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
 
@@ -237,6 +247,10 @@ class Chosen:
     def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         others = (None,) * len(self.args)
         return engine.jvp(self.program, self.filled(primals, self.args), self.filled(tangents, others))
+
+    def plain_value(self, primals: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the value, in a tuple, where the plain function takes least time."""
+        return self.program.plain_value(self.filled(primals, self.args), self.places)  # type: ignore[no-any-return]
 
     def blocks(self, way: str, primals: tuple[Any, ...], value: Any) -> Callable[[int, int], Any] | None:
         """Return what computes columns or rows of the Jacobian; None if the program has no such pass."""

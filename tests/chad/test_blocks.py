@@ -137,6 +137,37 @@ def test_a_jacobian_is_one_run_of_a_block(
     assert len(runs) <= 2 and not calls  # a large block has a small one before it, which tells the memory of a vector
 
 
+def network(x: te.Vec, w: te.Array[te.Vec]) -> te.Vec:
+    return np.tanh(w @ x + 0.5)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_the_forward_pass_of_whole_arrays_runs_once(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = te.program(network)
+    expected = te.jacobian(network, mode=mode)(X, W)
+    np.testing.assert_allclose(te.jacobian(program, mode=mode)(X, W), expected, rtol=1e-12)
+    monkeypatch.setattr(te.Engine, "vjp", None)
+    monkeypatch.setattr(te.Engine, "jvp", None)
+    np.testing.assert_allclose(te.jacobian(program, mode=mode)(X, W), expected, rtol=1e-12)
+
+
+def rooted(x: te.Vec) -> te.Vec:
+    return np.sqrt(x) * np.log(x)
+
+
+def whole_numbers(x: te.Vec) -> te.Vec:
+    return np.floor(x)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("function", [rooted, whole_numbers])
+def test_jacobians_where_the_value_is_computed_alone(function: Callable[..., Any], mode: str) -> None:
+    for x in (np.array([1.0, 2.0]), np.array([1.0, 0.0]), np.array([-1.0, 2.0]), np.ones(0)):
+        with np.errstate(all="ignore"):
+            expected = te.jacobian(function, mode=mode)(x)
+            np.testing.assert_array_equal(te.jacobian(te.program(function), mode=mode)(x), expected)
+
+
 def test_a_tangent_runs_along_the_arguments_that_have_one() -> None:
     program = te.program(appended)
     direction = np.cos(X)

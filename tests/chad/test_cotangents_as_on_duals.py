@@ -1,9 +1,11 @@
 """Programs take and refuse the cotangents that dual numbers take and refuse for the plain function."""
 
-from dataclasses import dataclass
+import random
+from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.errors import CotangentError
@@ -83,3 +85,52 @@ def test_cotangents(function, backend):
     for cotangent in GIVEN[function]:
         _, back = te.vjp(program, 0.75)
         assert outcome(back, cotangent) == outcome(on_duals, cotangent), cotangent
+
+
+def drawn(draw, depth=3):
+    """The text of a value, and a cotangent of its structure."""
+    kind = draw.choice(["number", "list", "tuple", "array", "dict", "record"]) if depth else "number"
+    if kind == "list":
+        text, each = drawn(draw, depth - 1)
+        return f"[{text}, {text}]", [each, each]
+    if kind in ("tuple", "dict", "record"):
+        texts, each = zip(*(drawn(draw, depth - 1) for _ in range(2)), strict=True)
+        if kind == "record":
+            return f"Open({texts[0]}, {texts[1]})", Open(*each)
+        one, two = texts
+        return (
+            (f"({one}, {two})", each)
+            if kind == "tuple"
+            else (f"{{'a': {one}, 'b': {two}}}", {"a": each[0], "b": each[1]})
+        )
+    return ("x * np.ones(2)", np.ones(2)) if kind == "array" else ("x * x", 1.0)
+
+
+def with_nones(value):
+    """A cotangent with None in each of its places, one at a time."""
+    yield None
+    if isinstance(value, list | tuple):
+        for k, part in enumerate(value):
+            yield from (type(value)([*value[:k], other, *value[k + 1 :]]) for other in with_nones(part))
+    elif isinstance(value, dict):
+        yield from ({**value, key: other} for key in value for other in with_nones(value[key]))
+    elif isinstance(value, Open):
+        each = {f.name: getattr(value, f.name) for f in fields(value)}
+        yield from (Open(**{**each, name: other}) for name in each for other in with_nones(each[name]))
+
+
+@dataclass
+class Open:
+    one: object
+    two: object
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_none_in_the_place_of_numbers(seed):
+    text, cotangent = drawn(random.Random(seed))
+    function = function_of("x", [f"return {text}"], Open=Open)
+    program = te.program(function)
+    for found in with_nones(cotangent):
+        for f in (function, program):
+            with pytest.raises(CotangentError):
+                te.vjp(f, 0.75)[1](found)

@@ -211,6 +211,9 @@ LONG = {
     "names": lambda n: (
         "def f(x0: float):\n" + "".join(f"    x{k + 1} = x{k} * {k}\n" for k in range(n)) + "    return x1\n"
     ),
+    "keys": lambda n: (
+        "def f(x: float):\n    d = {}\n" + "".join(f"    d[{k}] = x * {k}\n" for k in range(n)) + "    return d[0]\n"
+    ),
     "changes": lambda n: "def f(x: float):\n    y = [x]\n" + f"    y[0] = x * {n}\n" * n + "    return y[0]\n",
 }
 

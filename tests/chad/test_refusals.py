@@ -244,10 +244,6 @@ def narrow_numbers(xs: te.Vec) -> te.Vec:
     return xs + np.zeros(len(xs), dtype=np.float32)
 
 
-def computed_key(x: float, n: int) -> float:
-    return {n: x}[n]
-
-
 def changes_a_dict(x: float) -> float:
     d = {"a": x}
     e = d
@@ -366,7 +362,6 @@ REFUSED = {
     binds_in_a_test: ("not always computed", "before"),
     formats: ("a text that only a run knows", "texts and constants"),
     narrow_numbers: ("a dtype other than", "dtype=float"),
-    computed_key: ("keys are not known", "written out"),
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),
     another_mode: ("pad with these arguments", "other functions"),

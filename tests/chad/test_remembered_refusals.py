@@ -109,7 +109,7 @@ def reads(monkeypatch):
 def outcome(program, x):
     try:
         return te.value_and_grad(program)(x)
-    except ProgramError as error:
+    except (ProgramError, AttributeError) as error:
         return str(error)
 
 

@@ -56,7 +56,6 @@ def test_random_programs(seed):
         ("rows = [[x], [x]]\n    other = rows[0]", "keeps a row"),
         ("other = [x]\n    rows = [other, [x]]", "no rows of its own"),
         ("rows = [[x]] * 2\n    other = [x]", "no rows of its own"),
-        ("rows = {0: [x]}\n    other = [x]", "no rows of its own"),
         ("rows = [[x], [x]]\n    rows[1].append(x, x)\n    other = [x]", "value of this call is not used"),
         ("rows = [[x], [x]]\n    rows[1].append(*[x])\n    other = [x]", "value of this call is not used"),
         ("rows = [(x, x), (x, x)]\n    other = [x]", "list"),

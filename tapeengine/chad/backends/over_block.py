@@ -68,7 +68,7 @@ def steps(
     sizes: Sequence[Sequence[F.Operand]],
 ) -> tuple[list[F.Statement], list[F.Operand]]:
     """Write the loop over a block, and the blocks of its results."""
-    made = [F.Var(f"{k}.result", longer(x.type)) for k, x in enumerate(results)]
+    made = [F.Var(f"result.{k}", longer(x.type)) for k, x in enumerate(results)]
     new = [F.New(out, (COUNT, *each)) for out, each in zip(made, sizes, strict=True)]
     copies = [s for each in zip(results, made, sizes, strict=True) for s in copied(*each)]
     return [F.Size(COUNT, block, 0), *new, F.For(STEP, COUNT, [*inside, *copies])], [*made]

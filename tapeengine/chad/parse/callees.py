@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from ..._core.arrays.functions import Function, Ufunc
+from ...errors import pass_on
 from .. import in_language
 
 #: For each module whose functions the library knows, the name that it uses for the module.
@@ -58,7 +59,8 @@ def library_name(function: Any) -> str:
         return f"tapeengine.{function.__name__}"
     try:
         return _names(present).get(function, "")
-    except TypeError:  # it cannot be looked up
+    except Exception as error:  # it cannot be looked up: a list, a memoryview, an object with a __hash__ of its own
+        pass_on(error)
         return ""
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..errors import OnDuals
 from ..terms import If, Index, Let, Literal, Op, Proj, Size, Term, Tuple, lit
 from ..types import INT, NEVER, UNIT, Fixed, Product, Text, is_choice, is_known, show
 from .expressions import constant, dict_of, expression, of_each_option, read_ahead, text
@@ -26,7 +27,8 @@ def is_dict(term: Any) -> bool:
 def items_of(term: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
     assert isinstance(term.type, Product)
-    return {key: Proj(term, k) for k, key in enumerate(term.type.fields)}
+    parts = term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(term.type.fields))]
+    return dict(zip(term.type.fields, parts, strict=True))
 
 
 def called(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -56,7 +58,7 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
     """``d.get(key, default)``, ``d.items()``, ``d.keys()``, ``d.values()``, ``d.copy()``."""
 
     if name in VIEWS:
-        p.at_once(node, f"{name}() of a dict")
+        p.at_once(node, f"{name}() of a dict", OnDuals)
 
     def of_variable(d: Term) -> Term:
         items = items_of(d)
@@ -72,7 +74,7 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
                 return Tuple(tuple(items.values()))
             case "copy", []:
                 return d
-        p.error(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")
+        p.on_duals(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")
 
     return p.let("d", receiver, of_variable)
 
@@ -106,7 +108,7 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
 def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) -> Term:
     """``d[key] = x``: a dict with another value, or one more."""
     if not is_key(key):
-        p.error(node.slice, "a key of a dict is one that is written out, or known when it is read", "write d['a']")
+        p.on_duals(node.slice, "a key of a dict is one that is written out, or known when it is read", "write d['a']")
     return dict_of(p, {**items_of(term), key: new})
 
 
@@ -122,7 +124,7 @@ def popped(p: Parser, node: ast.AST, d: Term, args: Sequence[ast.expr], env: Env
     items = items_of(d)
     key = p.known(args[0], env) if 0 < len(args) < 3 else MISSING
     if not is_key(key):
-        p.error(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")
+        p.on_duals(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")
     other = default_of(p, items, args[1:], env) if key in items or args[1:] else failing()
     return after(p, other, lambda other: items.get(key, other)), dict_of(p, {k: items[k] for k in items if k != key})
 
@@ -203,5 +205,5 @@ def may_be_written_out(p: Parser, node: ast.expr, env: Env) -> bool:
         case ast.Call(func=ast.Attribute(attr="items" | "keys" | "values") as function):
             return p.static(function, env) is MISSING
         case ast.Name(id=name):
-            return isinstance(getattr(env.get(name), "type", None), Product)
+            return isinstance(getattr(env.get(name), "type", None), Product) or isinstance(p.known(node, env), dict)
     return isinstance(node, ast.Attribute | ast.Subscript | ast.Tuple | ast.List)

@@ -6,7 +6,7 @@ import ast
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy
@@ -198,7 +198,8 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         if isinstance(value, tuple):
             return Tuple(tuple(items))
         return items_of(p, node, items)
-    p.error(node, f"a value of type {type(value).__name__} is not in the language", "pass it as an argument")
+    refuse = p.error if isinstance(value, ModuleType) else p.on_duals
+    refuse(node, f"a value of type {type(value).__name__} is not in the language", "pass its parts as arguments")
 
 
 def text(p: Parser, value: str) -> Term:
@@ -242,7 +243,7 @@ def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
     def added(k: int, key: ast.expr, value: Term) -> Term:
         found = p.known(key, env)
         if not is_key(found):
-            p.error(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
+            p.on_duals(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
         items[found] = value
         return of(k + 1)
 

@@ -86,7 +86,8 @@ def element(
     `value` maps the replaced element to the element.
     """
     if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
-        p.error(node, f"a row of {name} gets longer here, and {why}", instead(node))
+        refuse = p.on_duals if dicts.is_dict(env.get(name)) else p.error
+        refuse(node, f"a row of {name} gets longer here, and {why}", instead(node))
     if dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Name):
         own_or_refuse(p, node, name, node)
         key, whole = p.known(index, env), env[name]

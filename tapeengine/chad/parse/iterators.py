@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from .aliases import changes
 from .names import assigned, handed, uses, walked
-from .outside import root
 
 #: Where an expression stands in a text; rewritten statements keep the places of their expressions.
 Place = tuple[int, int, int, int]
@@ -50,7 +49,6 @@ def consumed(function: ast.FunctionDef, consumes: Consumes) -> frozenset[Place |
     found = {place_of(e) for node in nodes for e in taken_by(node, consumes)}
     loops = [n for n in nodes if isinstance(n, ast.For) and any(map(is_late, late(n.iter)))]
     found -= {place_of(e) for loop in loops if disturbs(nodes, loop, [loop.iter]) for e in late(loop.iter)}
-    found.update(looked_at(function, nodes, found))
     found.update(place for n in nodes[1:] if isinstance(n, ast.FunctionDef) for place in returned(nodes, n, found))
     for block in blocks(nodes):
         for k, s in enumerate(block):
@@ -207,21 +205,6 @@ def once(node: ast.AST) -> Iterator[ast.AST]:
                 yield from once(child)
 
 
-def looked_at(function: ast.FunctionDef, nodes: Sequence[ast.AST], found: set[Place | None]) -> Iterator[Place | None]:
-    """Go through the views of dicts that are never changed: these may be stored, and passed to functions."""
-    others = held(nodes, found)
-    changed = others.union(name for s in function.body for name, _ in changes(s))
-    for node in nodes:
-        match node:
-            case ast.Call(args=kept):
-                pass
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in others:
-                kept = [value]
-            case _:
-                continue
-        yield from (place_of(e) for each in kept for e in choices(each) if is_view(e, changed))
-
-
 def returned(nodes: Sequence[ast.AST], local: ast.FunctionDef, found: set[Place | None]) -> Iterator[Place | None]:
     """Go through the returned expressions of a local function, if all its results are consumed at its calls."""
     loops = {id(n.iter) for n in nodes if isinstance(n, ast.For)}
@@ -230,19 +213,3 @@ def returned(nodes: Sequence[ast.AST], local: ast.FunctionDef, found: set[Place 
     if len(named) == len(calls) and all(place_of(call) in found for call in calls):
         values = [s.value for s in walked(local.body) if isinstance(s, ast.Return) and s.value]
         yield from (place_of(e) for value in values for e in choices(value))
-
-
-def is_view(node: ast.expr, changed: set[str]) -> bool:
-    """Tell whether an expression may be a view of a dict that is not changed."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=of, attr=attr), args=[]) if attr in VIEWS:
-            return root(of) not in changed
-    return False
-
-
-def held(nodes: Sequence[ast.AST], found: set[Place | None]) -> set[str]:
-    """Give the names that are read as a whole, and not only for their parts: their values may be stored elsewhere."""
-    parts = {id(n.value) for n in nodes if isinstance(n, ast.Attribute | ast.Subscript)}
-    parts |= {id(a) for n in nodes if isinstance(n, ast.Call) for a in n.args}
-    names = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in parts)
-    return {n.id for n in names if place_of(n) not in found}

@@ -403,7 +403,7 @@ def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
     items = written_out(p, node.generators[0].iter, env) or counted_out(p, node.generators[0].iter, env)
     found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
     if items is None or not all(is_key(key) for key, _ in found):
-        p.error(node, "a dict whose keys are not known when it is read", "use a list, or keys written out")
+        p.on_duals(node, "a dict whose keys are not known when it is read", "use a list, or keys written out")
     return kept_apart(p, node, dict_of(p, dict(found)))
 
 

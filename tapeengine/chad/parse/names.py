@@ -269,7 +269,7 @@ def is_around(node: ast.arg) -> bool:
 
 
 def is_given_back(node: ast.AST) -> bool:
-    """Tell whether a variable is returned to the caller's that it stands for, or stands for a default."""
+    """Tell whether a variable is returned to the caller's that it stands for."""
     return getattr(node, "is_given_back", False)
 
 

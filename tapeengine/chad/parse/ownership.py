@@ -280,7 +280,7 @@ class Walk:
             case ast.AnnAssign(target=target, value=value):
                 self.assignment(statement, target, value)
             case ast.For(target=target, iter=over, body=inside):
-                for name in _names(target):
+                for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
                     self.reasons[name] = getattr(statement, "against", "it is an element of what a loop runs over")
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
@@ -442,7 +442,3 @@ def _run_over(node: ast.AST) -> list[str]:
         case ast.Call(func=ast.Name(id="range" | "list" | "sorted" | "len")):
             return []
     return [name for child in ast.iter_child_nodes(node) for name in _run_over(child)]
-
-
-def _names(node: ast.AST) -> list[str]:
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]

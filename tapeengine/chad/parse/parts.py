@@ -96,7 +96,7 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
         start = at_places if is_first else part
         return p.let("v", new, lambda v: p.let("xs", array, lambda xs: start(p, xs, keys, v, depth, store)))
 
-    return keyed(p, node, parts, sizes_of(array), [], env, replaced)
+    return keyed(p, node, parts, arrays.axes(array), [], env, replaced)
 
 
 def stored_value(
@@ -120,14 +120,6 @@ def depth_of(keys: Keys, axes: int) -> int:
 def rank_of_places(keys: Keys) -> int:
     """Give the number of axes that arrays of places make; 0 where there are none."""
     return max((rank(key.indices.type) for key in keys if isinstance(key, Places)), default=0)
-
-
-def sizes_of(array: Term) -> list[Term]:
-    """Give the sizes of the axes of an array."""
-    lines = [array]
-    while rank(lines[-1].type) > 1:
-        lines.append(arrays.row(lines[-1]))
-    return list(map(Size, lines))
 
 
 def with_mask(p: Parser, node: ast.Subscript, array: Term, mask: Term, value: Change) -> Term:

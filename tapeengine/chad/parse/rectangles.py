@@ -125,24 +125,32 @@ def changed_part(node: ast.AST) -> str:
     return target.id if is_part and isinstance(target, ast.Name) else ""
 
 
-def holding(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterator[str]:
-    """Give a text for each statement that may keep a view of a part of the array ``other``.
+def holding(
+    statements: list[ast.stmt], name: str, last: int, other: str, reading: Collection[str] = COPYING
+) -> Iterator[str]:
+    """Give a text for each statement that may keep a view of a part of ``other``, or with `READING` a row of its lists.
 
     Only statements count after which a part of ``name`` changes: those up to line ``last``, and those in a loop that
-    changes one.
+    changes one. A second name for a whole grid is seen by `tapeengine.chad.parse.aliases`.
     """
+    what = "may hold a part of it" if reading is COPYING else "keeps a row"
     for s in statements:
         loops = isinstance(s, ast.For | ast.While) and any(changed_part(n) == name for n in ast.walk(s))
-        copies = isinstance(s, ast.AugAssign | ast.Return) or (
-            isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
-        )
         own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        before = (s.lineno <= last or loops) and not copies and not passed_on(s) and other not in handed(s)
-        if before and any(holds(n, other, COPYING) for n in own):
-            yield f"{ast.unparse(s).splitlines()[0]} may hold a part of it, and it changes afterwards"
+        before = (s.lineno <= last or loops) and not copies(s, reading) and not passed_on(s) and other not in handed(s)
+        if before and any(holds(n, other, reading) for n in own):
+            yield f"{ast.unparse(s).splitlines()[0]} {what}, and it changes afterwards"
         blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
         for block in (*blocks, *(case.body for case in getattr(s, "cases", []))):
-            yield from holding(block, name, max(last, s.end_lineno or last) if loops else last, other)
+            yield from holding(block, name, max(last, s.end_lineno or last) if loops else last, other, reading)
+
+
+def copies(s: ast.stmt, reading: Collection[str]) -> bool:
+    """Tell whether a statement keeps no part of what it reads: rows of lists stay rows when they get longer."""
+    if reading is READING:
+        return isinstance(s, ast.Assign) and hasattr(s.targets[0], "is_longer_row")
+    to_parts = isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
+    return to_parts or isinstance(s, ast.AugAssign | ast.Return)
 
 
 def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
@@ -164,8 +172,8 @@ def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: 
         return None
     last = last_change(function, name)
     others = {pair[0] for s in statements if (pair := renaming(s)) and pair[1] in group}
-    where = kept if own else holding
-    return next((found for each in (*group, *sorted(others)) for found in where(function.body, name, last, each)), None)
+    every, reading = (*group, *sorted(others)), READING if own else COPYING
+    return next((found for each in every for found in holding(function.body, name, last, each, reading)), None)
 
 
 def value_for(s: ast.stmt, name: str) -> ast.expr | None:
@@ -220,25 +228,6 @@ def is_fresh_row(elt: ast.expr, is_copy: IsCopy = never) -> bool:
         case ast.Subscript(slice=ast.Slice()):
             return is_copy(elt)
     return False
-
-
-def kept(statements: list[ast.stmt], name: str, last: int, other: str) -> Iterator[str]:
-    """Go through the statements that hold a grid, or a row of it, by one of its names, where it may still change.
-
-    A second name for the whole grid is seen by `tapeengine.chad.parse.aliases`.
-    """
-    for s in statements:
-        blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
-        blocks += [case.body for case in getattr(s, "cases", [])]
-        changes = any(changed_part(n) == name for n in ast.walk(s))
-        loops = isinstance(s, ast.For | ast.While) and changes
-        own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
-        grows = isinstance(s, ast.Assign) and hasattr(s.targets[0], "is_longer_row")
-        is_before = (s.lineno <= last or loops) and not (grows or passed_on(s)) and other not in handed(s)
-        if is_before and any(holds(n, other) for n in own):
-            yield f"{ast.unparse(s).splitlines()[0]} keeps a row, and it changes afterwards"
-        for block in blocks:
-            yield from kept(block, name, (s.end_lineno or last) if loops else last, other)
 
 
 def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:

@@ -24,7 +24,8 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     name = getattr(found, "__name__", None) or getattr(found, "name", repr(found))
     known = find(found)
     if known is None:
-        p.error(node, f"{name} is not a function of the language", "write it as a te.program, or call a primitive")
+        refuse = p.on_duals if isinstance(found, type) else p.error
+        refuse(node, f"{name} is not a function of the language", "write it as a te.program, or call a primitive")
     if known.variadic and found is not known:  # numpy takes a sequence where the primitive takes its members
         if not args or not isinstance(args[0], Tuple | Elements):
             p.error(node, f"{name} takes arrays written out", f"write {name}((a, b))")

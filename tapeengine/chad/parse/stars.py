@@ -67,19 +67,14 @@ class Stars(ast.NodeTransformer):
         self.shapes = {name: Shape(args) for name, args in self.local.items()}
         self.outside, self.is_numpy = outside, is_numpy
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: Any) -> ast.AST:
         """Write the parameters without stars."""
         self.generic_visit(node)
-        node.has_stars = starred(node.args)  # type: ignore[attr-defined]
+        node.has_stars = starred(node.args)
         without_stars(node.args)
-        return node
+        return node  # type: ignore[no-any-return]
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        """Write the parameters without stars."""
-        self.generic_visit(node)
-        node.has_stars = starred(node.args)  # type: ignore[attr-defined]
-        without_stars(node.args)
-        return node
+    visit_Lambda = visit_FunctionDef
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Write the arguments of parameters with stars as a tuple and a dict."""

@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn
 
+from numpy import ndarray
+
 from ..._core.programs.replay import Checks
 from ...errors import pass_on
-from ..errors import ProgramError
+from ..errors import OnDuals, ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
 from ..signatures import code_of, names_of, stars_of
@@ -194,6 +196,8 @@ class Grammar:
     applied: Callable[..., Term]
 
 
+#: Classes of values outside the program whose methods are those of the language.
+TERMS = (list, tuple, dict, ndarray)
 #: The attributes of a parser for what it has read, and for what it requires of its function's arguments.
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
@@ -281,7 +285,9 @@ class Parser:
             tree = BoundInside(tree, plain.names).visit(tree)
             return ByCells(tree, plain.names).visit(plain.plain(tree))
         except OutOfOrder as error:
-            self.error(error.node, str(error), error.advice)
+            is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
+            refusal = OnDuals if is_filled or error.is_local else ProgramError
+            self.error(error.node, str(error), error.advice, refusal)
 
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
@@ -317,11 +323,11 @@ class Parser:
         is_numpy = name.startswith("numpy.") and name != "numpy.fromiter"
         return bool(name) and not is_numpy and name != "functools.partial"
 
-    def at_once(self, node: ast.AST, what: str) -> None:
-        """Refuse an iterator that is not used up where it stands."""
+    def at_once(self, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> None:
+        """Refuse an iterator that is not used up where it stands, which may have no end."""
         if place_of(node) not in self.consumed | {None}:
             message = f"{what} is kept for later, when its variables may have changed, and gives its elements once"
-            self.error(node, message, "make it a list: list(...)")
+            self.error(node, message, "make it a list: list(...)", refusal)
 
     def note_copies(self, function: ast.FunctionDef, result: Type) -> None:
         """Record whether a function that calls itself returns arrays that it changes."""
@@ -364,13 +370,17 @@ class Parser:
         """Give the file and the line of a node."""
         return os.path.basename(self.filename), self.first + getattr(node, "lineno", 1) - 1
 
-    def error(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+    def on_duals(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+        """Leave a program to dual numbers because of a piece of it."""
+        self.error(node, message, advice, OnDuals)
+
+    def error(self, node: ast.AST, message: str, advice: str, of: type[ProgramError] = ProgramError) -> NoReturn:
         """Refuse a piece of a program."""
         lineno = getattr(node, "lineno", 1)
         line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
         column = getattr(node, "col_offset", 0) + self.indent
         message, advice = original(message), original(advice)
-        raise ProgramError(message, advice, self.filename, self.first + lineno - 1, line, column)
+        raise of(message, advice, self.filename, self.first + lineno - 1, line, column)
 
     def named_object(self, name: str) -> Any:
         """Give the Python object that the text of an annotation denotes."""
@@ -393,12 +403,12 @@ class Parser:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
         return self.translated(self.annotation_object(node, what), node, what)
 
-    def translated(self, annotation: Any, node: ast.AST, what: str) -> Type:
+    def translated(self, annotation: Any, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> Type:
         """Translate the value of an annotation, or a class, that something at a node has."""
         try:
             return self.table(annotation)
         except UnknownType as error:
-            self.error(node, f"{what} has a type outside the language", str(error))
+            self.error(node, f"{what} has a type outside the language", str(error), refusal)
 
     def field_types(self, cls: Any, node: ast.AST) -> dict[str, Type | None]:
         """Give the types of a record's fields; None for those that depend on its values."""
@@ -431,7 +441,7 @@ class Parser:
                 return self.constant(node)
             case ast.Attribute(value=value, attr=attr):
                 owner = self.object(value, env)
-                if owner is MISSING:
+                if owner is MISSING or type(owner) in TERMS:
                     return MISSING
                 if isinstance(owner, ModuleType | type) or root(node) in env:
                     self.constants.note_attribute(owner, attr)
@@ -752,7 +762,7 @@ class Parser:
     def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
         """Give the type of a parameter: as annotated, or that of its argument."""
         if node is self.tree and arg.arg in self.given:
-            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}")
+            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}", OnDuals)
         return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:

@@ -25,8 +25,8 @@ from .closures import (
     value_of,
 )
 from .constants import imported, imported_names, imports
-from .dicts import is_dict
-from .expressions import as_member, condition, expression, narrowed_first, wanted_or_common
+from .dicts import is_dict, items_of
+from .expressions import as_member, condition, dict_of, expression, narrowed_first, wanted_or_common
 from .fields import call_changing, changing_method, field
 from .fixed_points import settled
 from .functions import Env, Lifted, Local
@@ -260,9 +260,22 @@ UNUSED = {
 }
 
 
+def is_of_part(node: ast.expr) -> bool:
+    """Tell whether a call is of a method of a field or of a value of a dict: ``self.items.append(x)``."""
+    owner = getattr(node.func, "value", None) if isinstance(node, ast.Call) else None
+    is_value = isinstance(owner, ast.Subscript) and isinstance(getattr(owner.slice, "value", None), str)
+    return (
+        is_value
+        or isinstance(owner, ast.Attribute)
+        or getattr(getattr(owner, "func", None), "attr", "") == "setdefault"
+    )
+
+
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
     if isinstance(node, ast.Expr):
+        if is_of_part(node.value):
+            p.on_duals(node, "a method that may change a part of an object", "give the part a name of its own")
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
     kind = type(node).__name__.lower()
@@ -270,7 +283,9 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
-    """Bind a Python name to a term in the code after it."""
+    """Bind a Python name to a term in the code after it; a dict stays apart, so that another key costs one part."""
+    if isinstance(term, Tuple) and is_dict(term) and not is_function(term.type):
+        return apart_by_key(p, name, items_of(term), lambda items: then({**env, name: dict_of(p, items)}))
     var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):
@@ -278,17 +293,30 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     return Let(var, term, then({**env, name: var}))
 
 
+def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable[[Mapping[Any, Term]], Term]) -> Term:
+    """Bind the values of a dict to variables, those that are none yet."""
+    found, named = dict(items), list[tuple[Var, Term]]()
+    for key, term in items.items():
+        if not isinstance(term, Var | Literal) and not (isinstance(term, Proj) and isinstance(term.term, Var)):
+            found[key] = var = p.named(f"{name}_{key}", term.type, p.place)
+            p.single_axes.note(var.name, term)
+            named.append((var, term))
+    return lets(named, then(found))
+
+
 def assign(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
     """Assign to names or tuples of names."""
     if len(targets) > 1:
-        return p.let("t", term, lambda t: _assign_each(p, targets, t, env, then))
+        return p.let("t", term, lambda t: in_turn(p, [(target, t) for target in targets], env, then))
     return assign_one(p, targets[0], term, env, then)
 
 
-def _assign_each(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
-    if not targets:
+def in_turn(p: Parser, pairs: Sequence[tuple[ast.expr, Term]], env: Env, then: Rest) -> Term:
+    """Assign values that are known already to targets, one after the other."""
+    if not pairs:
         return then(env)
-    return assign_one(p, targets[0], term, env, lambda env: _assign_each(p, targets[1:], term, env, then))
+    (target, term), *rest = pairs
+    return assign_one(p, target, term, env, lambda env: in_turn(p, rest, env, then))
 
 
 def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) -> Term:
@@ -308,7 +336,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
-                return _simultaneous(p, elts, term.items, env, then)
+                return in_turn(p, list(zip(elts, term.items, strict=True)), env, then)
             return taken_apart(p, elts, term, env, then)
         case ast.Subscript(slice=index) if (changed := in_place.changed_name(target)) is not None:
             return in_place.element(p, target, changed, index, lambda _: term, env, then)
@@ -335,26 +363,11 @@ def apart(p: Parser, target: ast.expr, elts: Sequence[ast.expr], term: Term, env
 
 def taken_apart(p: Parser, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
     """Assign the parts of a tuple."""
-    if isinstance(term, Var):
-        return _unpack(p, elts, term, 0, env, then)
-    t = p.fresh("t", term.type)
-    p.held[t.name] = held_by(p, term, env)
-    return Let(t, term, _unpack(p, elts, t, 0, env, then))
-
-
-def _simultaneous(p: Parser, elts: Sequence[ast.expr], items: Sequence[Term], env: Env, then: Rest) -> Term:
-    if elts and any(isinstance(e, ast.Name) and p.is_grid(e.id) for e in elts):
-        return assign_one(p, elts[0], items[0], env, lambda env: _simultaneous(p, elts[1:], items[1:], env, then))
-    each = [(e.id, item) for e, item in zip(elts, items, strict=True) if isinstance(e, ast.Name)]
-    bound = [(p.named(name, item.type, p.place), item) for name, item in each]
-    names = {name: v for (name, _), (v, _) in zip(each, bound, strict=True)}
-    return lets(bound, then({**env, **names}))
-
-
-def _unpack(p: Parser, elts: Sequence[ast.expr], term: Term, i: int, env: Env, then: Rest) -> Term:
-    if i == len(elts):
-        return then(env)
-    return assign_one(p, elts[i], Proj(term, i), env, lambda env: _unpack(p, elts, term, i + 1, env, then))
+    if not isinstance(term, Var):
+        t = p.fresh("t", term.type)
+        p.held[t.name] = held_by(p, term, env)
+        return Let(t, term, taken_apart(p, elts, t, env, then))
+    return in_turn(p, [(e, Proj(term, i)) for i, e in enumerate(elts)], env, then)
 
 
 def augmented(
