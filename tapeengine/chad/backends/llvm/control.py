@@ -25,7 +25,7 @@ from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
-from .interrupts import STRIP, charge, enter_whole, poll, strip, weight
+from .interrupts import STRIP, charge, enter, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .operations import INLINE, compute_abreast
 from .order import is_orderless
@@ -119,7 +119,6 @@ class Columns:
             b.give(v, ["null"])
         if self.site is not None:
             b.give(self.site.index, [index])
-            b.indices.add(self.site.index.name)
             b.block(self.site.again)
 
     def of_lane(self, b: Body, names: Mapping[str, F.Var]) -> Columns:
@@ -153,14 +152,9 @@ def is_innermost(body: Sequence[F.Statement]) -> bool:
     return not any(isinstance(s, F.For | F.While | F.Call | F.Registered | F.Plus) for s, _ in walk(list(body)))
 
 
-def calls(body: Sequence[F.Statement]) -> bool:
-    """Tell whether steps call functions, which take ten times as long as arithmetic."""
-    return any(isinstance(s, F.Compute) and s.operation.name not in INLINE for s, _ in walk(list(body)))
-
-
-def may_be_whole(b: Body, body: Sequence[F.Statement]) -> bool:
-    """Tell whether steps are so fast that a check for interrupts after a strip would cost more than some percent."""
-    return b.program.is_full and not b.program.is_long and not calls(body)
+def may_be_whole(b: Body) -> bool:
+    """Tell whether loops without strips may stop where they are long."""
+    return b.program.is_full and not b.program.is_long
 
 
 class Scratch:
@@ -247,8 +241,6 @@ class Recalled:
 
     def open(self, b: Body, count: str) -> list[Columns]:
         """Give the columns of the frames that are stored in columns."""
-        if any(k.fields for k, _, _ in self.columns):
-            b.sizes.add(count)
         return [Columns(b, k, base, count) for k, base, _ in self.columns]
 
     def peel(self, b: Body) -> None:
@@ -283,7 +275,6 @@ def one_task(b: Task, s: F.For) -> None:
     scratch = Scratch(b, s)
     scratch.begin(b)
     b.naturals.add("%chunk")
-    b.indices.add(s.index.name)
     b.give(s.index, ["%chunk"])
     for c in recalled.open(b, count):
         c.recall(b, "%chunk")
@@ -297,17 +288,13 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     """Write a counted loop with its frames."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
-    b.indices.add(s.index.name)
     scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
     is_short = count.isdigit() and int(count) <= STRIP
-    is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
+    is_whole = innermost and not is_short and may_be_whole(b)
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
     b.set(place, "i64", "0")
-    if is_whole:
-        enter_whole(b, count, weight(s.body), entered, done)
-    else:
-        b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
+    enter(b, count, weight(s.body) if is_whole else 0, entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
@@ -389,7 +376,6 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
         k = b.get(place, "i64")
         index = steps.index(b, b.op(f"add nuw nsw i64 {step}, {k}"))
         b.give(coming.own[s.index.name], [index])
-        b.indices.add(coming.own[s.index.name].name)
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
         b.is_wide = b.is_main and b.depth == 1
@@ -467,7 +453,6 @@ def sums(b: Body, s: Beside) -> None:
     assert s.count is not None
     count = b.not_negative(b.one(s.count))
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
-    b.indices.add(s.index.name)
     recalled = Recalled(b, s)
     if b.depth and not kept_words(kept) and may_read_rows(loops):
         along_rows(b, s, loops, count, recalled)
@@ -483,7 +468,7 @@ def kept_words(kept: Sequence[Columns]) -> bool:
 def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: Recalled) -> None:
     """Write the joined inner loop of several steps, which reads rows by vectors while it can."""
     some, done = b.label("some"), b.label("done")
-    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), some, done)
+    enter(b, count, weight(s.body) if may_be_whole(b) else 0, some, done)
     b.start(some)
     before_loop = Before(b, s, [])
     before_loop.write(count)
@@ -491,7 +476,7 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     if rows is None:
         steps_of(b, s, count, [], recalled)
     else:
-        rows.write(b, s, count)
+        rows.write(b, s, count, has_polls=not may_be_whole(b))
     before_loop.leave()
     b.begin(done)
 
@@ -510,7 +495,6 @@ def begin_lane(b: Body, s: F.For, steps: Steps, plan: Abreast, k: int, step: str
     own = b.lane(plan.own, k)
     index = steps.index(b, step)
     b.give(own[s.index.name], [index])
-    b.indices.add(own[s.index.name].name)
     steps.quotients.begin(b, own)
     for c in steps.columns:
         c.of_lane(b, own).recall(b, index)

@@ -78,8 +78,11 @@ def strip(w: Writer, place: str, count: str) -> Strip:
     return Strip(label, steps, w.op(f"add nsw i64 {low}, {steps}"))
 
 
-def enter_whole(w: Writer, count: str, each: int, entered: str, done: str) -> None:
-    """Enter a loop that has no strips; stop if it is long."""
+def enter(w: Writer, count: str, each: int, entered: str, done: str) -> None:
+    """Enter a loop if it has a step; stop before one without checks, given the weight of its steps, if it is long."""
+    if not each:
+        w.jump_if(w.op(f"icmp sgt i64 {count}, 0"), entered, done)
+        return
     rest = w.label("rest")
     few = w.op(f"icmp ult i64 {w.op(f'sub i64 {count}, 1')}, {max(UNCHECKED // each, STRIP)}")
     w.jump_if(few, entered, rest)

@@ -1,4 +1,4 @@
-"""Integers that fit in 64 bits whatever the arguments are: sums and products of literals, sizes, and indices of loops.
+"""Integers that are never negative, or fit in 64 bits, whatever the arguments are: of literals, sizes, and indices.
 
 The largest value of each is found from the largest size of an array argument. Code that relies on it stops if an
 argument is larger; code that checks each operation then replaces it. Checks would be half of the work of an index.
@@ -7,7 +7,7 @@ argument is larger; code that checks each operation then replaces it. Checks wou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import outs, walk
@@ -27,6 +27,51 @@ RULES: Mapping[str, Callable[[int, int], int]] = {
     "imin": max,
     "imax": max,
 }
+#: Operations whose results are not negative if all, or one, of the operands named by their places are not.
+KEEPING: Mapping[str, tuple[Callable[[Iterable[bool]], bool], slice]] = {
+    **dict.fromkeys(("iadd", "imul", "ifloordiv", "imin"), (all, slice(2))),
+    "imax": (any, slice(2)),
+    "imod": (all, slice(1, 2)),
+}
+
+
+def naturals(functions: Iterable[F.Function]) -> frozenset[str]:
+    """Give the variables of functions, the later of which may use those of earlier ones, that are never negative.
+
+    Examples
+    --------
+    >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME as BY_NAME, REAL
+    >>> a, n, k, m = F.Var("a", F.ArrayOf(REAL)), F.Var("n", WHOLE), F.Var("k", WHOLE), F.Var("m", WHOLE)
+    >>> half = F.Compute(k, BY_NAME["ifloordiv"], (n, F.Const(2, WHOLE)))
+    >>> less = F.Compute(m, BY_NAME["isub"], (n, k))
+    >>> sorted(naturals([F.Function("f", [a], [F.Size(n, a, 0), half, less], [])]))
+    ['k', 'n']
+    """
+    found: set[str] = set()
+    for f in functions:
+        once = names_given_once(f)
+        for s, _ in walk(f.body):
+            found |= {v.name for v in natural(s, found)} & once
+    return frozenset(found)
+
+
+def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
+    """Iterate over the variables to which a statement gives integers that are not negative."""
+
+    def is_known(x: F.Operand) -> bool:
+        return x.type == WHOLE and (x.name in known if isinstance(x, F.Var) else x.value >= 0)
+
+    match s:
+        case F.Size():
+            yield s.out
+        case F.For():
+            yield s.index
+        case F.Assign():
+            yield from (v for v, x in zip(s.outs, s.values, strict=True) if is_known(x))
+        case F.Compute() if s.operation.name in KEEPING:
+            several, which = KEEPING[s.operation.name]
+            if several(map(is_known, s.args[which])):
+                yield s.out
 
 
 def fitting(function: F.Function) -> frozenset[str]:
