@@ -15,7 +15,7 @@ from typing import Any
 from ...intermediate.operations import REAL
 from ...intermediate.statements import Add, Compute, For, Load, Operand, Row, Statement, Var
 from .body import Body
-from .interrupts import charge, poll, weight
+from .interrupts import poll, weight
 from .writer import ELEMENT
 
 #: The number of steps at once, and of sums: vectors of as many numbers are transposed.
@@ -60,8 +60,6 @@ class Rows:
         step = b.get(place, "i64")
         left = b.least(b.op(f"sub nsw i64 {count}, {step}"), str(SIDE - 1))
         self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}")), steps, sums, 1)
-        if not has_polls:
-            charge(b, b.product([count, weight(loop.body)]))
         for x in adds:
             total = b.get(sums[x[0].out.name], VECTOR)
             for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):

@@ -23,12 +23,13 @@ from .ahead import BLOCK, Ahead, Group, ahead, is_chain
 from .before import Before
 from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
+from .costs import account, is_counted
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
-from .interrupts import STRIP, charge, enter, poll, strip, weight
+from .interrupts import STRIP, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .operations import INLINE, compute_abreast
-from .order import is_orderless
+from .order import is_orderless, names_of
 from .quotients import Quotients
 from .recompute import Site
 from .writer import FRAME
@@ -290,16 +291,17 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
     scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
     is_short = count.isdigit() and int(count) <= STRIP
-    is_whole = innermost and not is_short and may_be_whole(b)
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
     b.set(place, "i64", "0")
-    enter(b, count, weight(s.body) if is_whole else 0, entered, done)
+    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
     quotients = Quotients(b, before_loop, count, up)
-    given = Steps(count, up, place, kept, columns, scratch, quotients)
+    outer, each = b.accounted, looks_of(b, s, before_loop, count)
+    last = "" if up else b.op(f"sub nsw i64 {count}, 1")
+    given = Steps(count, last, place, kept, columns, scratch, quotients, each)
     plan, coming = None, None
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         if not isinstance(s, Beside):
@@ -307,7 +309,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         coming = ahead(b, s, before_loop) if plan is None else None
         if plan is not None:
             wide(b, s, given, plan, done)
-    part = strip(b, place, count) if innermost and not is_short and not is_whole else None
+    part = strip(b, place, count) if innermost and each and not is_short else None
     b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
@@ -315,28 +317,43 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
     b.is_wide = False
     if innermost:
-        charge(b, b.product([count if part is None else part.steps, weight(s.body)]))
+        if each:
+            charge(b, b.product([count if part is None else part.steps, each]))
         if part is None:
             b.line(f"br label %{done}")
         else:
             part.end(b, count, done)
     else:
-        poll(b, weight(s.body))
+        if each:
+            poll(b, each)
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
     b.start(done)
     if coming is not None:
         coming.leave(b)
     before_loop.leave()
+    b.accounted = outer
+
+
+def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
+    """Give the time of a step of a loop that looks for interrupts; nothing if the time of all its steps is known."""
+    if not may_be_whole(b):
+        return str(weight(s.body))
+    return "" if is_counted(b, s) else account(b, s, around, count)
 
 
 def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
     """Write a step of a counted loop; return the number of completed ones."""
     b.depth += 1
+    down = b.place("i64") if steps.last else ""
+    if down:
+        b.set(down, "i64", steps.index(b, b.get(steps.place, "i64")))
     b.begin(head)
     step = b.get(steps.place, "i64")
-    index = steps.index(b, step)
+    index = b.get(down, "i64") if down else step
     steps.scratch.begin(b)
     b.give(s.index, [index])
+    if is_innermost(s.body) and any(is_checked(b, t) for t, _ in walk(s.body)):  # LLVM would lose this
+        b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
     if coming is not None:
         look_ahead(b, s, steps, coming, step)
     steps.quotients.begin(b, {})
@@ -349,9 +366,16 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     end_of_step(b, s, steps.scratch)
     following = b.op(f"add nuw nsw i64 {step}, 1")
     b.set(steps.place, "i64", following)
+    if down:
+        b.set(down, "i64", b.op(f"sub nsw i64 {index}, 1"))
     steps.quotients.end(b)
     b.depth -= 1
     return following
+
+
+def is_checked(b: Body, s: F.Statement) -> bool:
+    """Tell whether a statement of a step checks an index."""
+    return isinstance(s, F.Load | F.Row) and s.checked and not b.is_reverse and id(s) not in b.checked
 
 
 def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
@@ -388,19 +412,20 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
 
 @dataclass
 class Steps:
-    """The steps of a counted loop: number, order, the counter of completed ones, frames, quotients of the index."""
+    """The steps of a counted loop: number, last one if they go down, counter, frames, quotients of the index, time."""
 
     count: str
-    up: bool
+    last: str
     place: str
     kept: Sequence[Columns]
     columns: Sequence[Columns]
     scratch: Scratch
     quotients: Quotients
+    each: str
 
     def index(self, b: Body, step: str) -> str:
         """Give the index of a step."""
-        return step if self.up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {self.count}, 1')}, {step}")
+        return b.op(f"sub nsw i64 {self.last}, {step}") if self.last else step
 
 
 def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
@@ -420,7 +445,8 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
-    poll(b, LANES * weight(s.body))
+    if steps.each:
+        poll(b, b.product([LANES, steps.each]))
     b.line(f"br label %{head}")
     b.start(after)
     b.jump_if(b.op(f"icmp slt i64 {step}, {steps.count}"), rest, done)
@@ -430,6 +456,9 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
 def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> None:
     """Write several steps: their sums concurrently, and then the rest of each step in turn."""
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
+    rows = rows_of_steps(b, s, plan)
+    if rows:
+        b.aliases.separate([renamed(rows, own) for own in names])
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
@@ -444,6 +473,13 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
             c.of_lane(b, own).keep(b, step)
         for v, value in [(v, b.value(renamed(x, own))) for v, x in s.carried]:
             b.give(v, value)
+
+
+def rows_of_steps(b: Body, s: F.For, plan: Abreast) -> list[F.Var]:
+    """Give the rows with the number of the step of arrays that the function has made: no two steps have the same."""
+    index = names_of(s.index, s.body)
+    inner = [t for t, _ in walk(plan.first) if isinstance(t, F.Row) and b.lifetimes.find(t.out.name) in b.aliases.each]
+    return [t.out for t in inner if any(isinstance(x, F.Var) and x.name in index for x in t.indices)]
 
 
 @entry
@@ -468,16 +504,18 @@ def kept_words(kept: Sequence[Columns]) -> bool:
 def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: Recalled) -> None:
     """Write the joined inner loop of several steps, which reads rows by vectors while it can."""
     some, done = b.label("some"), b.label("done")
-    enter(b, count, weight(s.body) if may_be_whole(b) else 0, some, done)
+    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), some, done)
     b.start(some)
     before_loop = Before(b, s, [])
     before_loop.write(count)
+    outer, each = b.accounted, looks_of(b, s, before_loop, count)
     rows = rows_of(b, loops)
     if rows is None:
         steps_of(b, s, count, [], recalled)
     else:
-        rows.write(b, s, count, has_polls=not may_be_whole(b))
+        rows.write(b, s, count, has_polls=bool(each))
     before_loop.leave()
+    b.accounted = outer
     b.begin(done)
 
 
@@ -505,7 +543,7 @@ def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     """Write a loop with one step for each record of its chains."""
     scratch = Scratch(b, s)
     head, body, done = b.label("head"), b.label("body"), b.label("done")
-    outer, b.sticky = b.sticky, None
+    outer, b.sticky, b.accounted = (b.sticky, b.accounted), None, None
     b.begin(head)
     first = b.get(recalled.chains[0][1], "ptr")
     b.jump_if(b.op(f"icmp eq ptr {first}, null"), done, body)
@@ -519,7 +557,7 @@ def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     poll(b, weight(s.body))
     b.line(f"br label %{head}")
     b.start(done)
-    b.sticky = outer
+    b.sticky, b.accounted = outer
 
 
 @entry
@@ -530,6 +568,7 @@ def while_(b: Body, s: F.While) -> None:
         b.changing.add(s.kept.frames.name)
         b.give(s.kept.frames, ["null"])
     head, body, done = b.label("head"), b.label("body"), b.label("done")
+    outer, b.accounted = b.accounted, None
     b.begin(head)
     scratch.begin(b)
     b.block(s.test)
@@ -538,6 +577,7 @@ def while_(b: Body, s: F.While) -> None:
     b.depth += 1
     b.block(s.body)
     b.depth -= 1
+    b.accounted = outer
     if s.kept is not None:
         b.give(s.kept.frames, [keep_record(b, s.kept, b.one(s.kept.frames))])
     end_of_step(b, s, scratch)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...intermediate.analysis import walk
 from ...intermediate.statements import Statement
-from .writer import LONG, Writer
+from .writer import Writer
 
 #: Steps between two checks for interrupts.
 STRIP = 1 << 14
@@ -76,18 +76,6 @@ def strip(w: Writer, place: str, count: str) -> Strip:
     low = w.get(place, "i64")
     steps = w.least(w.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
     return Strip(label, steps, w.op(f"add nsw i64 {low}, {steps}"))
-
-
-def enter(w: Writer, count: str, each: int, entered: str, done: str) -> None:
-    """Enter a loop if it has a step; stop before one without checks, given the weight of its steps, if it is long."""
-    if not each:
-        w.jump_if(w.op(f"icmp sgt i64 {count}, 0"), entered, done)
-        return
-    rest = w.label("rest")
-    few = w.op(f"icmp ult i64 {w.op(f'sub i64 {count}, 1')}, {max(UNCHECKED // each, STRIP)}")
-    w.jump_if(few, entered, rest)
-    w.start(rest)
-    w.jump_if(w.op(f"icmp sgt i64 {count}, 0"), w.stop(LONG), done)
 
 
 class Counted:
