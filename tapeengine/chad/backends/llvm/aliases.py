@@ -79,13 +79,17 @@ class Aliases:
         others = [scope for scope in scopes if scope not in own]
         return f", !alias.scope {self.several(own)}" + (f", !noalias {self.several(others)}" if others else "")
 
-    def separate(self, rows: Sequence[Iterable[Var]]) -> None:
-        """Record that the rows in one sequence, of arrays that the function has made, do not overlap those in others."""
+    def separate(self, rows: Sequence[Iterable[Var]]) -> list[str]:
+        """Record that the rows in one sequence, of arrays that the function has made, do not overlap those in others.
+
+        The instructions that are returned say where: in the steps that run together from there on.
+        """
         lanes = self.new(len(rows))
         scopes = [*self.scopes.values(), *lanes]
         for lane, each in zip(lanes, rows, strict=True):
             for v in each:
                 self.rows[v.name] = self.within([self.scopes[self.lifetimes.find(v.name)], lane], scopes)
+        return [f"call void @llvm.experimental.noalias.scope.decl(metadata {self.several([x])})" for x in lanes]
 
     def several(self, names: Sequence[str]) -> str:
         """Append a list of pieces of metadata."""

@@ -56,20 +56,26 @@ class Rows:
         b.set(place, "i64", "0")
         for x in adds:
             b.set(sums[x[0].out.name], VECTOR, b.packed("double", [b.one(s.out) for s in x]))
-        self.some(b, loop, (place, count), steps, sums, SIDE, has_polls)
+        self.some(b, loop, (place, count, has_polls), steps, sums, SIDE)
         step = b.get(place, "i64")
         left = b.least(b.op(f"sub nsw i64 {count}, {step}"), str(SIDE - 1))
-        self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}")), steps, sums, 1)
+        self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}"), False), steps, sums, 1)
         for x in adds:
             total = b.get(sums[x[0].out.name], VECTOR)
             for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):
                 b.give(s.out, [value])
 
     def some(
-        self, b: Body, loop: For, bounds: tuple[str, str], steps: Sequence[Any], sums: Mapping[str, str], each: int, has_polls: bool = False
+        self,
+        b: Body,
+        loop: For,
+        bounds: tuple[str, str, bool],
+        steps: Sequence[Any],
+        sums: Mapping[str, str],
+        each: int,
     ) -> None:
         """Write steps of the joined loop, so many at once."""
-        place, top = bounds
+        place, top, has_polls = bounds
         head, body, after = b.label("rows"), b.label("block" if each == SIDE else "single"), b.label("after")
         b.begin(head)
         step = b.get(place, "i64")

@@ -42,7 +42,7 @@ class Body(Values):
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
         self.fitting: frozenset[str] = frozenset()
-        self.accounted: frozenset[F.Operand] | None = None
+        self.accounted: set[F.Operand | None] = set()
         self.last: dict[str, str] = {}
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 

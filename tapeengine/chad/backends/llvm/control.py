@@ -23,12 +23,12 @@ from .ahead import BLOCK, Ahead, Group, ahead, is_chain
 from .before import Before
 from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
-from .costs import account, is_counted
+from .costs import account
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
 from .interrupts import STRIP, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
-from .operations import INLINE, compute_abreast
+from .operations import compute_abreast
 from .order import is_orderless, names_of
 from .quotients import Quotients
 from .recompute import Site
@@ -335,10 +335,8 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
 
 
 def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
-    """Give the time of a step of a loop that looks for interrupts; nothing if the time of all its steps is known."""
-    if not may_be_whole(b):
-        return str(weight(s.body))
-    return "" if is_counted(b, s) else account(b, s, around, count)
+    """Give the time of a step of a loop that looks for interrupts."""
+    return account(b, s, around, count) if may_be_whole(b) else str(weight(s.body))
 
 
 def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
@@ -352,7 +350,8 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     index = b.get(down, "i64") if down else step
     steps.scratch.begin(b)
     b.give(s.index, [index])
-    if is_innermost(s.body) and any(is_checked(b, t) for t, _ in walk(s.body)):  # LLVM would lose this
+    checked = (isinstance(t, F.Load | F.Row) and t.checked and id(t) not in b.checked for t, _ in walk(s.body))
+    if is_innermost(s.body) and any(checked):  # LLVM would lose this
         b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
     if coming is not None:
         look_ahead(b, s, steps, coming, step)
@@ -371,11 +370,6 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     steps.quotients.end(b)
     b.depth -= 1
     return following
-
-
-def is_checked(b: Body, s: F.Statement) -> bool:
-    """Tell whether a statement of a step checks an index."""
-    return isinstance(s, F.Load | F.Row) and s.checked and not b.is_reverse and id(s) not in b.checked
 
 
 def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
@@ -458,7 +452,8 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
     rows = rows_of_steps(b, s, plan)
     if rows:
-        b.aliases.separate([renamed(rows, own) for own in names])
+        for text in b.aliases.separate([renamed(rows, own) for own in names]):
+            b.line(text)
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
@@ -476,10 +471,11 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
 
 
 def rows_of_steps(b: Body, s: F.For, plan: Abreast) -> list[F.Var]:
-    """Give the rows with the number of the step of arrays that the function has made: no two steps have the same."""
-    index = names_of(s.index, s.body)
-    inner = [t for t, _ in walk(plan.first) if isinstance(t, F.Row) and b.lifetimes.find(t.out.name) in b.aliases.each]
-    return [t.out for t in inner if any(isinstance(x, F.Var) and x.name in index for x in t.indices)]
+    """Give the rows with the number of the step, of arrays that the function has made: those of two steps differ."""
+    index, memory = names_of(s.index, s.body), b.lifetimes.find
+    rows = [t for t, _ in walk(plan.first) if isinstance(t, F.Row) and memory(t.out.name) in b.aliases.each]
+    own = [t for t in rows if getattr(t.indices[0], "name", None) in index]
+    return [t.out for t in own if all(x.array == t.array or memory(x.out.name) != memory(t.out.name) for x in rows)]
 
 
 @entry
@@ -543,7 +539,7 @@ def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     """Write a loop with one step for each record of its chains."""
     scratch = Scratch(b, s)
     head, body, done = b.label("head"), b.label("body"), b.label("done")
-    outer, b.sticky, b.accounted = (b.sticky, b.accounted), None, None
+    outer, b.sticky, b.accounted = (b.sticky, b.accounted), None, set()
     b.begin(head)
     first = b.get(recalled.chains[0][1], "ptr")
     b.jump_if(b.op(f"icmp eq ptr {first}, null"), done, body)
@@ -568,7 +564,7 @@ def while_(b: Body, s: F.While) -> None:
         b.changing.add(s.kept.frames.name)
         b.give(s.kept.frames, ["null"])
     head, body, done = b.label("head"), b.label("body"), b.label("done")
-    outer, b.accounted = b.accounted, None
+    outer, b.accounted = b.accounted, set()
     b.begin(head)
     scratch.begin(b)
     b.block(s.test)

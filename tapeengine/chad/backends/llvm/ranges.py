@@ -27,12 +27,8 @@ RULES: Mapping[str, Callable[[int, int], int]] = {
     "imin": max,
     "imax": max,
 }
-#: Operations whose results are not negative if all, or one, of the operands named by their places are not.
-KEEPING: Mapping[str, tuple[Callable[[Iterable[bool]], bool], slice]] = {
-    **dict.fromkeys(("iadd", "imul", "ifloordiv", "imin"), (all, slice(2))),
-    "imax": (any, slice(2)),
-    "imod": (all, slice(1, 2)),
-}
+#: Operations whose results are not negative if their operands are not.
+KEEPING = ("iadd", "imul", "ifloordiv", "imod", "imin")
 
 
 def naturals(functions: Iterable[F.Function]) -> frozenset[str]:
@@ -68,10 +64,10 @@ def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
             yield s.index
         case F.Assign():
             yield from (v for v, x in zip(s.outs, s.values, strict=True) if is_known(x))
-        case F.Compute() if s.operation.name in KEEPING:
-            several, which = KEEPING[s.operation.name]
-            if several(map(is_known, s.args[which])):
-                yield s.out
+        case F.Compute(out, operation, args) if operation.name in KEEPING and all(map(is_known, args)):
+            yield out
+        case F.Compute(out, operation, args) if operation.name == "imax" and any(map(is_known, args)):
+            yield out
 
 
 def fitting(function: F.Function) -> frozenset[str]:
