@@ -18,18 +18,7 @@ FIRST = 100
 
 
 def made_classes(function: Function, lifetimes: Lifetimes) -> list[str]:
-    """Name the classes of arrays of numbers whose memory the function takes.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import REAL, WHOLE
-    >>> from tapeengine.chad.intermediate.statements import ArrayOf, Const
-    >>> a, b, c = (Var(name, ArrayOf(REAL)) for name in "abc")
-    >>> body = [New(b, (Const(3, WHOLE),)), New(c, (Const(3, WHOLE),)), Assign((c,), (a,))]
-    >>> f = Function("f", [a], body, [])
-    >>> made_classes(f, Lifetimes(f))
-    ['b']
-    """
+    """Name the classes of arrays of numbers whose memory the function takes."""
     made: dict[str, None] = {}
     given = {*function.params, *([] if function.recalled is None else function.recalled.fields)}
     for s, _ in walk(function.body):

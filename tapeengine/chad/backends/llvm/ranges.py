@@ -32,17 +32,7 @@ KEEPING = ("iadd", "imul", "ifloordiv", "imod", "imin")
 
 
 def naturals(functions: Iterable[F.Function]) -> frozenset[str]:
-    """Give the variables of functions, the later of which may use those of earlier ones, that are never negative.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME as BY_NAME, REAL
-    >>> a, n, k, m = F.Var("a", F.ArrayOf(REAL)), F.Var("n", WHOLE), F.Var("k", WHOLE), F.Var("m", WHOLE)
-    >>> half = F.Compute(k, BY_NAME["ifloordiv"], (n, F.Const(2, WHOLE)))
-    >>> less = F.Compute(m, BY_NAME["isub"], (n, k))
-    >>> sorted(naturals([F.Function("f", [a], [F.Size(n, a, 0), half, less], [])]))
-    ['k', 'n']
-    """
+    """Give the variables of functions, the later of which may use those of earlier ones, that are never negative."""
     found: set[str] = set()
     for f in functions:
         once = names_given_once(f)
@@ -71,16 +61,7 @@ def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
 
 
 def fitting(function: F.Function) -> frozenset[str]:
-    """Give the variables whose operations cannot overflow.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME as BY_NAME, REAL
-    >>> a, n, k, m = F.Var("a", F.ArrayOf(REAL)), F.Var("n", WHOLE), F.Var("k", WHOLE), F.Var("m", WHOLE)
-    >>> square, cube = F.Compute(k, BY_NAME["imul"], (n, n)), F.Compute(m, BY_NAME["imul"], (k, n))
-    >>> sorted(fitting(F.Function("f", [a], [F.Size(n, a, 0), square, cube], [])))
-    ['k']
-    """
+    """Give the variables whose operations cannot overflow."""
     once = names_given_once(function)
     arrays = {p.name for p in function.params if isinstance(p.type, F.ArrayOf) and isinstance(p.type.element, Scalar)}
     bounds: dict[str, int] = {}
