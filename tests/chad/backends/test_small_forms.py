@@ -5,12 +5,16 @@ from collections import Counter
 import pytest
 
 from tapeengine.chad.backends.llvm.aliases import made_classes
+from tapeengine.chad.backends.llvm.compile import emission
+from tapeengine.chad.backends.llvm.elementary import table
 from tapeengine.chad.backends.llvm.fuse import accumulated, fused
+from tapeengine.chad.backends.llvm.layout import constant, name_of, words
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.ranges import fitting, naturals
 from tapeengine.chad.intermediate import statements as F
-from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
+from tapeengine.chad.intermediate.analysis import renamed, with_blocks
+from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE, operation
 
 i, j, k, m, n = (F.Var(name, WHOLE) for name in "ijkmn")
 a, b, c, d = (F.Var(name, F.ArrayOf(REAL)) for name in "abcd")
@@ -91,3 +95,31 @@ def test_the_larger_of_a_number_and_zero_is_not_negative():
 def test_a_number_that_a_loop_carries_may_become_negative():
     body = [F.Assign((k,), (three,)), F.For(i, three, [computed(m, "isub", k, three)], carried=[(k, m)])]
     assert naturals([F.Function("f", [], body, [])]) == {"i"}
+
+
+def test_words_and_names_of_values():
+    assert words(F.ArrayOf(REAL, 2)) == ("ptr", "i64", "i64")
+    assert (constant(one), constant(F.Const(None, F.ArrayOf(REAL)))) == (["0x3FF0000000000000"], ["null", "0"])
+    assert name_of(F.ArrayOf(F.BoxOf("Tree", True))) == "rows1.d.Tree"
+
+
+def test_code_of_functions_that_call_one_another_is_emitted_well_because_it_uses_less_of_the_stack():
+    assert (emission("", 2), emission("", 0), emission('define internal i32 @"f.walk"()', 0)) == (2, 0, 2)
+
+
+def test_the_table_of_exp_holds_powers_and_what_rounding_lost():
+    assert [hex(number) for number in table()[:4]] == [
+        "0x0",
+        "0x3ff0000000000000",
+        "0x3c9b3b4f1a88bf6e",
+        "0x3feff63da9fb3335",
+    ]
+
+
+def test_copies_of_statements_have_other_blocks_and_variables():
+    assert with_blocks(F.For(i, three, [F.Add(total, x)]), lambda statements: []).body == []
+    assert renamed(F.Add(total, x), {"x": total}) == F.Add(total, total)
+
+
+def test_operations_are_found_by_the_types_of_their_operands():
+    assert [operation("lt", (of, of)).name for of in (WHOLE, REAL)] == ["ilt", "lt"]

@@ -48,13 +48,7 @@ def machine(level: int) -> Any:
 
 
 def emission(text: str, level: int) -> int:
-    """Give the level at which code is emitted: the lowest one takes a tenth of the time, but uses more of the stack.
-
-    Examples
-    --------
-    >>> emission("", 2), emission("", 0), emission('define internal i32 @"f.walk"()', 0)
-    (2, 0, 2)
-    """
+    """Give the level at which code is emitted: the lowest one takes a tenth of the time, but uses more of the stack."""
     return level or 2 * ('@"f.' in text)
 
 

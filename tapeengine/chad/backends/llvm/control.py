@@ -324,8 +324,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         else:
             part.end(b, count, done)
     else:
-        if each:
-            poll(b, each)
+        poll(b, each)
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
     b.start(done)
     if coming is not None:
@@ -439,8 +438,7 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
-    if steps.each:
-        poll(b, b.product([LANES, steps.each]))
+    poll(b, steps.each, LANES)
     b.line(f"br label %{head}")
     b.start(after)
     b.jump_if(b.op(f"icmp slt i64 {step}, {steps.count}"), rest, done)
@@ -509,7 +507,7 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     if rows is None:
         steps_of(b, s, count, [], recalled)
     else:
-        rows.write(b, s, count, has_polls=bool(each))
+        rows.write(b, s, count, each)
     before_loop.leave()
     b.accounted = outer
     b.begin(done)

@@ -35,9 +35,11 @@ def charge(w: Writer, cost: str | int) -> str:
     return left
 
 
-def poll(w: Writer, cost: str | int) -> None:
-    """Decrease the budget; if it is used up, check for interrupts."""
-    left = charge(w, cost)
+def poll(w: Writer, cost: str | int, steps: int = 1) -> None:
+    """Decrease the budget by the cost of steps, if they have one; if it is used up, check for interrupts."""
+    if not cost:
+        return
+    left = charge(w, w.product([cost, steps]))
     look, go = w.label("look"), w.label("go")
     w.jump_if(w.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
     w.start(look)
