@@ -45,7 +45,9 @@ def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
     """Iterate over the variables to which a statement gives integers that are not negative."""
 
     def is_known(x: F.Operand) -> bool:
-        return x.type == WHOLE and (x.name in known if isinstance(x, F.Var) else x.value >= 0)
+        if isinstance(x, F.Var):
+            return x.type == WHOLE and x.name in known
+        return isinstance(x.value, int) and x.value >= 0
 
     match s:
         case F.Size():
