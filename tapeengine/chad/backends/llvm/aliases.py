@@ -6,8 +6,6 @@ that come from outside may overlap one another: nothing is said of these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from ...intermediate.analysis import outs, walk
 from ...intermediate.operations import Scalar
 from ...intermediate.statements import Assign, For, Function, Load, New, Operand, Row, Var, While, ZerosLike
@@ -39,9 +37,7 @@ class Aliases:
         self.lifetimes, self.lines = lifetimes, lines
         names = made_classes(function, lifetimes)
         self.all = ""
-        self.scopes: dict[str, str] = {}
         self.each: dict[str, str] = {}
-        self.rows: dict[str, str] = {}
         if names:
             self.describe(names)
 
@@ -53,39 +49,19 @@ class Aliases:
 
     def describe(self, names: list[str]) -> None:
         """Write the scope of each class, and the accesses that do not overlap it."""
-        scopes = self.new(len(names))
-        self.scopes = dict(zip(names, scopes, strict=True))
-        self.all = f", !noalias {self.several(scopes)}"
-        self.each = {name: self.within([scope], scopes) for name, scope in self.scopes.items()}
-
-    def new(self, n: int) -> list[str]:
-        """Append scopes."""
         domain = self.line("distinct !{self}")
-        return [self.line(f"distinct !{{self, {domain}}}") for _ in range(n)]
+        scopes = [self.line(f"distinct !{{self, {domain}}}") for _ in names]
+        self.all = f", !noalias {self.several(scopes)}"
+        for name, scope in zip(names, scopes, strict=True):
+            others = [other for other in scopes if other != scope]
+            self.each[name] = f", !alias.scope {self.several([scope])}"
+            self.each[name] += f", !noalias {self.several(others)}" if others else ""
 
-    def within(self, own: Sequence[str], scopes: Sequence[str]) -> str:
-        """Give the metadata of accesses that lie in some scopes, and not in the others."""
-        others = [scope for scope in scopes if scope not in own]
-        return f", !alias.scope {self.several(own)}" + (f", !noalias {self.several(others)}" if others else "")
-
-    def separate(self, rows: Sequence[Iterable[Var]]) -> list[str]:
-        """Record that the rows in one sequence, of arrays that the function has made, do not overlap those in others.
-
-        The instructions that are returned say where: in the steps that run together from there on.
-        """
-        lanes = self.new(len(rows))
-        scopes = [*self.scopes.values(), *lanes]
-        for lane, each in zip(lanes, rows, strict=True):
-            for v in each:
-                self.rows[v.name] = self.within([self.scopes[self.lifetimes.find(v.name)], lane], scopes)
-        return [f"call void @llvm.experimental.noalias.scope.decl(metadata {self.several([x])})" for x in lanes]
-
-    def several(self, names: Sequence[str]) -> str:
+    def several(self, names: list[str]) -> str:
         """Append a list of pieces of metadata."""
         return self.line(f"!{{{', '.join(names)}}}")
 
     def of(self, array: Operand) -> str:
         """Give the metadata of accesses to the elements of an array."""
-        if not isinstance(array, Var):
-            return self.all
-        return self.rows.get(array.name) or self.each.get(self.lifetimes.find(array.name), self.all)
+        found = self.each.get(self.lifetimes.find(array.name)) if isinstance(array, Var) else None
+        return self.all if found is None else found

@@ -29,7 +29,7 @@ from .helpers import CHAIN, COLUMNS, RECORD
 from .interrupts import STRIP, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .operations import compute_abreast
-from .order import is_orderless, names_of
+from .order import is_orderless
 from .quotients import Quotients
 from .recompute import Site
 from .writer import FRAME
@@ -438,7 +438,7 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
-    poll(b, steps.each, LANES)
+    poll(b, steps.each or weight(s.body), LANES)  # without an exit, LLVM asks once whether any rows of steps overlap
     b.line(f"br label %{head}")
     b.start(after)
     b.jump_if(b.op(f"icmp slt i64 {step}, {steps.count}"), rest, done)
@@ -448,10 +448,6 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
 def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> None:
     """Write several steps: their sums concurrently, and then the rest of each step in turn."""
     names = [begin_lane(b, s, steps, plan, k, step) for k, step in enumerate(at)]
-    rows = rows_of_steps(b, s, plan)
-    if rows:
-        for text in b.aliases.separate([renamed(rows, own) for own in names]):
-            b.line(text)
     for t in plan.first:
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
@@ -466,14 +462,6 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
             c.of_lane(b, own).keep(b, step)
         for v, value in [(v, b.value(renamed(x, own))) for v, x in s.carried]:
             b.give(v, value)
-
-
-def rows_of_steps(b: Body, s: F.For, plan: Abreast) -> list[F.Var]:
-    """Give the rows with the number of the step, of arrays that the function has made: those of two steps differ."""
-    index, memory = names_of(s.index, s.body), b.lifetimes.find
-    rows = [t for t, _ in walk(plan.first) if isinstance(t, F.Row) and memory(t.out.name) in b.aliases.each]
-    own = [t for t in rows if getattr(t.indices[0], "name", None) in index]
-    return [t.out for t in own if all(x.array == t.array or memory(x.out.name) != memory(t.out.name) for x in rows)]
 
 
 @entry

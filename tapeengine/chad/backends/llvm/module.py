@@ -338,7 +338,6 @@ INTRINSICS: Mapping[str, str] = {
     "llvm.memmove.p0.p0.i64": "void (ptr, ptr, i64, i1)",
     "llvm.frameaddress.p0": "ptr (i32)",
     "llvm.assume": "void (i1)",
-    "llvm.experimental.noalias.scope.decl": "void (metadata)",
     "te_more": "ptr (ptr, i64)",
     "te_poll": "i32 (ptr)",
     "te_fork": "i32 (ptr, ptr, ptr, i64)",
