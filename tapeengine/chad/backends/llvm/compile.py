@@ -20,8 +20,8 @@ LAYOUT = f"3 {sorted(opcodes().items())}"
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
 #: steps at once, take as long as all else together, and make them hardly faster.
 SHORT = 500
-#: Programs of more lines are improved in two steps, and without LLVM's further searches for equal values and for
-#: branches that are never taken: these take a tenth of the time, and make long programs at most a twentieth faster.
+#: Programs of more lines are improved in two steps, and without passes that take a tenth of the time and make them at
+#: most a twentieth faster.
 LONG = 1500
 
 

@@ -1,7 +1,6 @@
-"""Account for the time of loops inside one another at once, and find the loops that have to look for interrupts.
+"""Account for the time of loops inside one another at once, before the first step.
 
-Where the numbers of steps are known before a loop, so is the time of all its steps. Code that may stop where it is long
-accounts for that time before the loop, instead of in each step, and stops if it is too much to run without a look.
+Code for short runs stops there if the time is too much to run without a look for interrupts.
 """
 
 from __future__ import annotations
@@ -23,17 +22,14 @@ CALL = 10
 
 @dataclass
 class Cost:
-    """The nanoseconds of statements: without loops, and of the steps of loops by their number.
-
-    Loops of other numbers and calls are left out: they account for themselves.
-    """
+    """The nanoseconds of statements: without loops, and of the steps of loops by their number; if some are left out."""
 
     own: int = 1
     loops: dict[F.Operand, Cost] = field(default_factory=dict)
     has_more: bool = False
 
     def add(self, statements: Iterable[F.Statement], is_fixed: Callable[[F.Operand], bool]) -> Cost:
-        """Add statements, with loops whose number of steps is the same in all of them."""
+        """Add statements, with loops whose number of steps is fixed; others, and calls, account for themselves."""
         for s in statements:
             self.own += CALL if isinstance(s, F.Compute) and s.operation.name not in INLINE else 1
             if isinstance(s, F.For) and s.count is not None and is_fixed(s.count):

@@ -1,8 +1,7 @@
 """Look for interrupts: a budget of time that loops use up, and strips of inner loops.
 
-A vectorised loop cannot look in its steps. It runs in strips, with a look after each. Strips cost short inner loops
-some percent, so code that may be longer to be faster runs inner loops along arrays without them, and stops if one is
-long. Code with strips everywhere then replaces it.
+A vectorised loop cannot look in its steps. It runs in strips, with a look after each. Strips take time to compile, and
+cost short loops some percent, so code for short runs has none; code with strips replaces it where a run is long.
 """
 
 from __future__ import annotations
