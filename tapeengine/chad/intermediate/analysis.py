@@ -26,14 +26,7 @@ def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:
 
 
 def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Statement]]) -> F.Statement:
-    """Give a loop or a branch with the statements inside it changed; another statement as it is.
-
-    Examples
-    --------
-    >>> loop = F.For(F.Var("i", REAL), F.Var("n", REAL), [F.Add(F.Var("total", REAL), F.Var("x", REAL))])
-    >>> with_blocks(loop, lambda statements: []).body
-    []
-    """
+    """Give a loop or a branch with the statements inside it changed; another statement as it is."""
     match s:
         case F.For():
             return replace(s, body=change(s.body))
@@ -45,15 +38,7 @@ def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Sta
 
 
 def renamed(x: Any, names: Mapping[str, F.Operand]) -> Any:
-    """Give a function, a statement, or a part of one, with other variables.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> a, b = F.Var("a", REAL), F.Var("b", REAL)
-    >>> renamed(F.Add(a, a), {"a": b})
-    Add(out=Var(name='b', type=Scalar(name='real')), value=Var(name='b', type=Scalar(name='real')))
-    """
+    """Give a function, a statement, or a part of one, with other variables."""
     if isinstance(x, F.Var):
         return names.get(x.name, x)
     if isinstance(x, list | tuple):

@@ -2,7 +2,7 @@
 
 import tapeengine as te
 
-__all__ = ["improved", "run"]
+__all__ = ["improved", "run", "texts"]
 
 
 def improved(function, *args):
@@ -17,3 +17,23 @@ def run(program, *args):
     """Return the value of a program and the cotangents of its primals."""
     value, back = te.vjp(program, *args)
     return value, back(1.0)
+
+
+def texts(function, args, is_long):
+    """Return the LLVM text of a program's lowered derivatives."""
+    from tapeengine.chad.backends.llvm import calling
+
+    found, program = [], te.program(function, backend="native")
+    original = calling.module
+
+    def listening(lowered, entries, *_):
+        text, made = original(lowered, entries, True, is_long)
+        found.append(text)
+        return text, made
+
+    calling.module = listening
+    try:
+        te.vjp(program, *args)
+    finally:
+        calling.module = original
+    return found

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from chad.backends.runs import texts
 
 import tapeengine as te
 
@@ -115,6 +116,6 @@ def test_rows_are_checked_once_for_all_steps_that_run_together():
 
 
 def test_long_rows_look_for_interrupts():
-    text = te.program(products).inspect()
+    text = texts(products, (np.ones((4, 4)), np.ones(4)), is_long=True)[0]
     block = text[text.index("\nblock.") :]
     assert "@te_poll" in block[: block.index("\nsingle.")]

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from chad.backends.runs import improved, run
+from chad.backends.runs import improved, run, texts
 
 import tapeengine as te
 from asv_bench.programs.native_arrays import ARRAYS
@@ -56,26 +56,6 @@ def ragged(rows: list[te.Vec]) -> float:
 # ------------------------------------------------------------ the text
 
 
-def texts(function, args, is_long):
-    """Return the LLVM text of a program's lowered derivatives."""
-    from tapeengine.chad.backends.llvm import calling
-
-    found, program = [], te.program(function, backend="native")
-    original = calling.module
-
-    def listening(lowered, entries, *_):
-        text, made = original(lowered, entries, True, is_long)
-        found.append(text)
-        return text, made
-
-    calling.module = listening
-    try:
-        te.vjp(program, *args)
-    finally:
-        calling.module = original
-    return found
-
-
 def blocks(function):
     """Return the instructions of a function's blocks."""
     found, label = {}, "entry"
@@ -111,22 +91,45 @@ def unchecked(function):
         yield [line for label in cycle for line in of[label]], of
 
 
+def assigned(of):
+    """Return the instructions that assign values, by the values' names."""
+    return dict(line.split(" = ", 1) for x in of.values() for line in x if " = " in line)
+
+
+def is_accounted(count, made):
+    """Tell whether a number, or the time of as many steps, is compared with the most that a run may take."""
+    at_least_none = r"call i64 @llvm.smax.i64\(i64 (.*), i64 0\)"
+
+    def source(x):
+        match = re.fullmatch(at_least_none, made.get(x, ""))
+        return match[1] if match else x
+
+    reals = {x: re.fullmatch(r"sitofp i64 (\S+) to double", text) for x, text in made.items()}
+    sums = {x for x, match in reals.items() if match and source(match[1]) == count}
+    for x, text in made.items():
+        if re.match("fmul|fadd", text) and sums & set(re.findall(r"%[\w.]+", text)):
+            sums.add(x)
+    totals = {m[1] for m in (re.match(r"fcmp ogt double (\S+), ", text) for text in made.values()) if m}
+    numbers = {source(m[1]) for m in (re.match(r"icmp sgt i64 (\S+), [1-9]", text) for text in made.values()) if m}
+    return bool(sums & totals) or count in numbers
+
+
 def is_bounded(loop, of, is_long):
     """Tell whether a loop ends after a strip, or was entered only with few steps."""
-    lines = [line for x in of.values() for line in x]
+    made = assigned(of)
     for line in loop:
         match = re.search(r"= icmp slt i64 %[\w.]+, (%?[\w.]+)$", line)
         if match is None:
             continue
         if match[1].isdigit() and int(match[1]) <= STRIP:
             return True
-        made = next((x for x in lines if x.startswith(f"{match[1]} = add")), "")
-        steps = made.rsplit(" ", 1)[-1]
-        least = next((x for x in lines if x.startswith(f"{steps} = call i64 @llvm.smin")), "")
-        if least and int(least.rsplit(" ", 1)[-1].rstrip(")")) <= STRIP:
+        text = made.get(match[1], "")
+        steps = text.rsplit(" ", 1)[-1] if text.startswith("add") else ""
+        least = made.get(steps, "")
+        if least.startswith("call i64 @llvm.smin") and int(least.rsplit(" ", 1)[-1].rstrip(")")) <= STRIP:
             return True
-        less = [x.split(" = ")[0] for x in lines if x.endswith(f"= sub i64 {match[1]}, 1")]
-        if not is_long and any(f"icmp ult i64 {x}, " in y for x in less for y in lines):
+        natural = re.fullmatch(r"call i64 @llvm.smax.i64\(i64 (.*), i64 0\)", text)
+        if not is_long and is_accounted(natural[1] if natural else match[1], made):
             return True
     return False
 
@@ -161,16 +164,16 @@ def test_only_code_for_long_loops_has_strips_inside_other_loops():
 
 @pytest.fixture
 def unhurried(monkeypatch):
-    """Set the time that a loop may run without a check to nothing, so that it is that of a strip."""
-    from tapeengine.chad.backends.llvm import interrupts
+    """Let steps of some nanoseconds run without a check for as long as a strip."""
+    from tapeengine.chad.backends.llvm import costs
 
-    monkeypatch.setattr(interrupts, "UNCHECKED", 0)
+    monkeypatch.setattr(costs, "UNCHECKED", 20 * STRIP)
 
 
 @pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("function", [squares, scaled])
 def test_code_with_strips_replaces_the_other_where_a_loop_is_long(function):
-    xs = np.linspace(-1.0, 1.0, 2 * STRIP + 3)
+    xs = np.linspace(-1.0, 1.0, 4 * STRIP + 3)
     wanted = run(te.program(function, backend="native"), 2, xs)
     assert wanted[0] == function(2, xs)
     program = improved(function, 2, xs[:9])
@@ -194,7 +197,7 @@ def test_code_for_long_loops_that_cannot_be_made_is_one_warning_with_a_reason(mo
         calls.append(text)
         raise RuntimeError("LLVM says no")
 
-    xs = np.linspace(-1.0, 1.0, 2 * STRIP + 3)
+    xs = np.linspace(-1.0, 1.0, 4 * STRIP + 3)
     program = improved(squares, 2, xs[:9])
     monkeypatch.setattr(calling, "compiled", broken)
     with pytest.warns(RuntimeWarning, match="runs without improved native code: RuntimeError: LLVM says no$") as said:
@@ -205,14 +208,14 @@ def test_code_for_long_loops_that_cannot_be_made_is_one_warning_with_a_reason(mo
 
 
 def test_a_loop_that_is_long_only_in_the_reverse_pass(monkeypatch):
-    from tapeengine.chad.backends.llvm import interrupts
+    from tapeengine.chad.backends.llvm import costs
 
-    xs = np.linspace(-1.0, 1.0, 2 * STRIP + 3)
+    xs = np.linspace(-1.0, 1.0, 4 * STRIP + 3)
     wanted = run(te.program(quotients, backend="machine"), 2, xs)
     text = texts(quotients, (2, xs), False)[0]
-    fewest, most = sorted(int(n) for n in re.findall(r"icmp ult i64 %[\w.]+, (\d+)$", text, re.MULTILINE))
+    fewest, most = sorted(float(n) for n in re.findall(r"fmul double %[\w.]+, ([\d.]+)$", text, re.MULTILINE))
     assert fewest < most
-    monkeypatch.setattr(interrupts, "UNCHECKED", (len(xs) + 1) * interrupts.UNCHECKED // most)
+    monkeypatch.setattr(costs, "UNCHECKED", int(len(xs) * (fewest + most) / 2))
     program = improved(quotients, 2, xs[:9])
     value, back = te.vjp(program, 2, xs)
     assert value == wanted[0]
@@ -231,7 +234,7 @@ def test_code_that_cannot_be_compiled_again_leaves_the_run_to_python(monkeypatch
         raise RuntimeError
 
     monkeypatch.setattr(calling, "module", failing)
-    xs = np.linspace(-1.0, 1.0, STRIP + 1)
+    xs = np.linspace(-1.0, 1.0, 4 * STRIP + 1)
     assert run(program, 1, xs)[0] == squares(1, xs)
     assert program.ways.native.better.better is None
 

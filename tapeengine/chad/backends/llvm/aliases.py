@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...intermediate.analysis import outs, walk
 from ...intermediate.operations import Scalar
-from ...intermediate.statements import Assign, Function, Load, New, Operand, Row, Var, ZerosLike
+from ...intermediate.statements import Assign, For, Function, Load, New, Operand, Row, Var, While, ZerosLike
 from .lifetimes import Lifetimes, is_numbers
 
 #: The number of the first piece of metadata; smaller ones are those of all modules.
@@ -16,25 +16,15 @@ FIRST = 100
 
 
 def made_classes(function: Function, lifetimes: Lifetimes) -> list[str]:
-    """Name the classes of arrays of numbers whose memory the function takes.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import REAL, WHOLE
-    >>> from tapeengine.chad.intermediate.statements import ArrayOf, Const
-    >>> a, b, c = (Var(name, ArrayOf(REAL)) for name in "abc")
-    >>> body = [New(b, (Const(3, WHOLE),)), New(c, (Const(3, WHOLE),)), Assign((c,), (a,))]
-    >>> f = Function("f", [a], body, [])
-    >>> made_classes(f, Lifetimes(f))
-    ['b']
-    """
+    """Name the classes of arrays of numbers whose memory the function takes."""
     made: dict[str, None] = {}
     given = {*function.params, *([] if function.recalled is None else function.recalled.fields)}
     for s, _ in walk(function.body):
+        carried = {v.name for v, _ in s.carried} if isinstance(s, For | While) else set()
         for v in outs(s):
             if isinstance(s, New | ZerosLike) and is_numbers(v) and v.name not in lifetimes.grown:
                 made[lifetimes.find(v.name)] = None
-            elif not isinstance(s, Assign | Load | Row):
+            elif not isinstance(s, Assign | Load | Row) and v.name not in carried:
                 given.add(v)
     outside = {lifetimes.find(v.name) for v in given if not isinstance(v.type, Scalar)} | set(lifetimes.grown)
     return [name for name in made if name not in outside]

@@ -6,10 +6,10 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, outs, walk
+from ...intermediate.analysis import changes, named, outs, walk
 from ...intermediate.operations import Scalar
 from .body import Body
 from .recompute import Site
@@ -25,13 +25,23 @@ class Before:
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
         self.inside = {v.name for v in self.indices} | {v.name for s in inside for v in outs(s)}
+        self.inside |= {v.name for v, _ in loop.carried}
         self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
+        self.held = self.hold({v.name: v for s in inside for v in named(s)})
         self.inside |= {f.name for k in loop.recalled for f in k.fields}
         changed = {v.name for s in inside for v in changes(s)}
         params = {p.name for p in b.function.params}
         self.changed: dict[str, list[str]] = {}
         for name in changed | (params if changed & params else set()):
             self.changed.setdefault(b.lifetimes.find(name), []).append(name)
+
+    def hold(self, found: Mapping[str, F.Var]) -> set[str]:
+        """Read the variables that change before or after the loop, but not in it; return their names."""
+        b = self.b
+        held = (found.keys() & b.changing & b.placed.keys()) - self.inside - b.lifetimes.grown
+        b.known |= {name: b.value(found[name]) for name in sorted(held)}
+        b.changing -= held
+        return held
 
     def is_fixed(self, x: F.Operand) -> bool:
         """Tell whether a value is the same in all steps."""
@@ -122,6 +132,7 @@ class Before:
         """Discard the facts after the loop, and the values of variables that the steps have computed again."""
         b, known = self.b, {id(s) for s in self.steps}
         b.known |= self.hidden
+        b.changing |= self.held
         b.checked -= known
         b.hoisted -= known
         b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

@@ -15,7 +15,7 @@ from typing import Any
 from ...intermediate.operations import REAL
 from ...intermediate.statements import Add, Compute, For, Load, Operand, Row, Statement, Var
 from .body import Body
-from .interrupts import poll, weight
+from .interrupts import poll
 from .writer import ELEMENT
 
 #: The number of steps at once, and of sums: vectors of as many numbers are transposed.
@@ -48,7 +48,7 @@ class Rows:
     loops: Sequence[For]
     reads: Sequence[Sequence[Load]]
 
-    def write(self, b: Body, loop: For, count: str) -> None:
+    def write(self, b: Body, loop: For, count: str, cost: str) -> None:
         """Write the steps of the joined loop: some at once while there are as many, and then single ones."""
         place, steps = b.place("i64"), list(zip(*(s.body for s in self.loops), strict=True))
         adds = [x for x in steps if isinstance(x[0], Add)]
@@ -56,24 +56,31 @@ class Rows:
         b.set(place, "i64", "0")
         for x in adds:
             b.set(sums[x[0].out.name], VECTOR, b.packed("double", [b.one(s.out) for s in x]))
-        self.some(b, loop, (place, b.op(f"sub nsw i64 {count}, {SIDE - 1}")), steps, sums, SIDE)
+        self.some(b, loop, (place, count, cost), steps, sums, SIDE)
         step = b.get(place, "i64")
         left = b.least(b.op(f"sub nsw i64 {count}, {step}"), str(SIDE - 1))
-        self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}")), steps, sums, 1)
+        self.some(b, loop, (place, b.op(f"add nsw i64 {step}, {left}"), ""), steps, sums, 1)
         for x in adds:
             total = b.get(sums[x[0].out.name], VECTOR)
             for s, value in zip(x, b.unpacked("double", total, SIDE), strict=True):
                 b.give(s.out, [value])
 
     def some(
-        self, b: Body, loop: For, bounds: tuple[str, str], steps: Sequence[Any], sums: Mapping[str, str], each: int
+        self,
+        b: Body,
+        loop: For,
+        bounds: tuple[str, str, str],
+        steps: Sequence[Any],
+        sums: Mapping[str, str],
+        each: int,
     ) -> None:
         """Write steps of the joined loop, so many at once."""
-        place, top = bounds
+        place, top, cost = bounds
         head, body, after = b.label("rows"), b.label("block" if each == SIDE else "single"), b.label("after")
         b.begin(head)
         step = b.get(place, "i64")
-        b.jump_if(b.op(f"icmp slt i64 {step}, {top}"), body, after)
+        last = b.op(f"add nuw nsw i64 {step}, {each - 1}")
+        b.jump_if(b.op(f"icmp slt i64 {last}, {top}"), body, after)
         b.start(body)
         b.give(loop.index, [step])
         found = {id(x[0]): columns(b, x) for x in self.reads} if each == SIDE else {}
@@ -88,8 +95,7 @@ class Rows:
         for name, total in sums.items():
             b.set(total, VECTOR, known[name])
         b.set(place, "i64", b.op(f"add nuw nsw i64 {step}, {each}"))
-        if each == SIDE:
-            poll(b, SIDE * weight(loop.body))
+        poll(b, cost, each)
         b.line(f"br label %{head}")
         b.start(after)
 

@@ -27,7 +27,7 @@ class Body(Values):
     def __init__(self, program: Helpers, function: F.Function, may_raise: bool, rules: Rules) -> None:
         super().__init__(function)
         self.program = program
-        self.of_arrays = program.of_arrays(function)
+        self.natural = program.natural(function)
         self.may_raise = may_raise
         self.rules = rules
         self.checked: set[int] = set()
@@ -42,6 +42,7 @@ class Body(Values):
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
         self.fitting: frozenset[str] = frozenset()
+        self.accounted: set[F.Operand | None] = set()
         self.last: dict[str, str] = {}
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
@@ -79,8 +80,8 @@ class Body(Values):
         for name, v in names.items():
             if name in self.changing:
                 self.changing.add(v.name)
-            if name in self.of_arrays:
-                self.of_arrays |= {v.name}
+            if name in self.natural:
+                self.natural |= {v.name}
             if name in self.fitting:
                 self.fitting |= {v.name}
             if isinstance(v.type, F.Frames):
@@ -100,8 +101,6 @@ class Body(Values):
     def index(self, x: F.Operand, size: str, checked: bool) -> str:
         """Give an index that counts from the beginning."""
         i = self.one(x)
-        if isinstance(x, F.Var) and x.name in self.indices and not checked:
-            return i
         if isinstance(x, F.Const) and not i.startswith("-"):
             if checked:
                 self.refer_if(f"icmp ule i64 {size}, {i}")

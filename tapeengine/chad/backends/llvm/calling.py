@@ -14,7 +14,7 @@ from ...intermediate.analysis import walk
 from ...lowering.passes import Lowered
 from ..chunks import chunked
 from ..passes import Passes, reverse_pair
-from .compile import Compiled, compiled
+from .compile import LONG, Compiled, compiled
 from .module import Entry, module
 from .vectors import variants
 
@@ -22,9 +22,8 @@ from .vectors import variants
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.
 EACH_STATEMENT = 2_000_000
-#: Programs of more lines are first emitted well alone, in half of the time; they are improved after so many times as
-#: much work.
-LONG, AGAIN = 1500, 8
+#: Long programs are first emitted well alone, in half of the time; they are improved after so many times as much work.
+AGAIN = 8
 
 
 def code(entry: Entry, made: Compiled) -> Code:

@@ -20,6 +20,9 @@ LAYOUT = f"3 {sorted(opcodes().items())}"
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
 #: steps at once, take as long as all else together, and make them hardly faster.
 SHORT = 500
+#: Programs of more lines are improved in two steps, and without passes that take a tenth of the time and make them at
+#: most a twentieth faster.
+LONG = 1500
 
 
 @functools.cache
@@ -45,13 +48,7 @@ def machine(level: int) -> Any:
 
 
 def emission(text: str, level: int) -> int:
-    """Give the level at which code is emitted: the lowest one takes a tenth of the time, but uses more of the stack.
-
-    Examples
-    --------
-    >>> emission("", 2), emission("", 0), emission('define internal i32 @"f.walk"()', 0)
-    (2, 0, 2)
-    """
+    """Give the level at which code is emitted: the lowest one takes a tenth of the time, but uses more of the stack."""
     return level or 2 * ('@"f.' in text)
 
 
@@ -91,12 +88,12 @@ def improved(text: str, machine: Any, level: int) -> Any:
     if level < 2:
         simplified(module, machine)
         return module
-    is_short = text.count("\n") <= SHORT
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    lines = text.count("\n")
+    options = llvm.create_pipeline_tuning_options(speed_level=1 if lines > LONG else 2)
     options.loop_vectorization = True
     # pairs of single numbers cost more than they save, except in steps side by side, if most read no rows by vectors
     options.slp_vectorization = text.count("\nsteps.") > 2 * text.count("\nblock.")
-    options.loop_unrolling = options.loop_interleaving = is_short
+    options.loop_unrolling = options.loop_interleaving = lines <= SHORT
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

@@ -23,11 +23,12 @@ from .ahead import BLOCK, Ahead, Group, ahead, is_chain
 from .before import Before
 from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
+from .costs import account
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
-from .interrupts import STRIP, charge, enter_whole, poll, strip, weight
+from .interrupts import STRIP, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
-from .operations import INLINE, compute_abreast
+from .operations import compute_abreast
 from .order import is_orderless
 from .quotients import Quotients
 from .recompute import Site
@@ -119,7 +120,6 @@ class Columns:
             b.give(v, ["null"])
         if self.site is not None:
             b.give(self.site.index, [index])
-            b.indices.add(self.site.index.name)
             b.block(self.site.again)
 
     def of_lane(self, b: Body, names: Mapping[str, F.Var]) -> Columns:
@@ -153,14 +153,9 @@ def is_innermost(body: Sequence[F.Statement]) -> bool:
     return not any(isinstance(s, F.For | F.While | F.Call | F.Registered | F.Plus) for s, _ in walk(list(body)))
 
 
-def calls(body: Sequence[F.Statement]) -> bool:
-    """Tell whether steps call functions, which take ten times as long as arithmetic."""
-    return any(isinstance(s, F.Compute) and s.operation.name not in INLINE for s, _ in walk(list(body)))
-
-
-def may_be_whole(b: Body, body: Sequence[F.Statement]) -> bool:
-    """Tell whether steps are so fast that a check for interrupts after a strip would cost more than some percent."""
-    return b.program.is_full and not b.program.is_long and not calls(body)
+def may_be_whole(b: Body) -> bool:
+    """Tell whether loops without strips may stop where they are long."""
+    return b.program.is_full and not b.program.is_long
 
 
 class Scratch:
@@ -247,8 +242,6 @@ class Recalled:
 
     def open(self, b: Body, count: str) -> list[Columns]:
         """Give the columns of the frames that are stored in columns."""
-        if any(k.fields for k, _, _ in self.columns):
-            b.sizes.add(count)
         return [Columns(b, k, base, count) for k, base, _ in self.columns]
 
     def peel(self, b: Body) -> None:
@@ -283,7 +276,6 @@ def one_task(b: Task, s: F.For) -> None:
     scratch = Scratch(b, s)
     scratch.begin(b)
     b.naturals.add("%chunk")
-    b.indices.add(s.index.name)
     b.give(s.index, ["%chunk"])
     for c in recalled.open(b, count):
         c.recall(b, "%chunk")
@@ -297,22 +289,19 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     """Write a counted loop with its frames."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
-    b.indices.add(s.index.name)
     scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
     is_short = count.isdigit() and int(count) <= STRIP
-    is_whole = innermost and not is_short and b.depth and count in b.sizes and may_be_whole(b, s.body)
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
     b.set(place, "i64", "0")
-    if is_whole:
-        enter_whole(b, count, weight(s.body), entered, done)
-    else:
-        b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
+    b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
     before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
     before_loop.write(count)
     quotients = Quotients(b, before_loop, count, up)
-    given = Steps(count, up, place, kept, columns, scratch, quotients)
+    outer, each = b.accounted, looks_of(b, s, before_loop, count)
+    last = "" if up else b.op(f"sub nsw i64 {count}, 1")
+    given = Steps(count, last, place, kept, columns, scratch, quotients, each)
     plan, coming = None, None
     if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
         if not isinstance(s, Beside):
@@ -320,7 +309,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         coming = ahead(b, s, before_loop) if plan is None else None
         if plan is not None:
             wide(b, s, given, plan, done)
-    part = strip(b, place, count) if innermost and not is_short and not is_whole else None
+    part = strip(b, place, count) if innermost and each and not is_short else None
     b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
@@ -328,28 +317,41 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
     b.is_wide = False
     if innermost:
-        charge(b, b.product([count if part is None else part.steps, weight(s.body)]))
+        if each:
+            charge(b, b.product([count if part is None else part.steps, each]))
         if part is None:
             b.line(f"br label %{done}")
         else:
             part.end(b, count, done)
     else:
-        poll(b, weight(s.body))
+        poll(b, each)
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
     b.start(done)
     if coming is not None:
         coming.leave(b)
     before_loop.leave()
+    b.accounted = outer
+
+
+def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
+    """Give the time of a step of a loop that looks for interrupts."""
+    return account(b, s, around, count) if may_be_whole(b) else str(weight(s.body))
 
 
 def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
     """Write a step of a counted loop; return the number of completed ones."""
     b.depth += 1
+    down = b.place("i64") if steps.last else ""
+    if down:
+        b.set(down, "i64", steps.index(b, b.get(steps.place, "i64")))
     b.begin(head)
     step = b.get(steps.place, "i64")
-    index = steps.index(b, step)
+    index = b.get(down, "i64") if down else step
     steps.scratch.begin(b)
     b.give(s.index, [index])
+    checked = (isinstance(t, F.Load | F.Row) and t.checked and id(t) not in b.checked for t, _ in walk(s.body))
+    if is_innermost(s.body) and any(checked):  # LLVM would lose this
+        b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
     if coming is not None:
         look_ahead(b, s, steps, coming, step)
     steps.quotients.begin(b, {})
@@ -362,6 +364,8 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     end_of_step(b, s, steps.scratch)
     following = b.op(f"add nuw nsw i64 {step}, 1")
     b.set(steps.place, "i64", following)
+    if down:
+        b.set(down, "i64", b.op(f"sub nsw i64 {index}, 1"))
     steps.quotients.end(b)
     b.depth -= 1
     return following
@@ -389,7 +393,6 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
         k = b.get(place, "i64")
         index = steps.index(b, b.op(f"add nuw nsw i64 {step}, {k}"))
         b.give(coming.own[s.index.name], [index])
-        b.indices.add(coming.own[s.index.name].name)
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
         b.is_wide = b.is_main and b.depth == 1
@@ -402,19 +405,20 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
 
 @dataclass
 class Steps:
-    """The steps of a counted loop: number, order, the counter of completed ones, frames, quotients of the index."""
+    """The steps of a counted loop: number, last one if they go down, counter, frames, quotients of the index, time."""
 
     count: str
-    up: bool
+    last: str
     place: str
     kept: Sequence[Columns]
     columns: Sequence[Columns]
     scratch: Scratch
     quotients: Quotients
+    each: str
 
     def index(self, b: Body, step: str) -> str:
         """Give the index of a step."""
-        return step if self.up else b.op(f"sub nsw i64 {b.op(f'sub nsw i64 {self.count}, 1')}, {step}")
+        return b.op(f"sub nsw i64 {self.last}, {step}") if self.last else step
 
 
 def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
@@ -434,7 +438,7 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
-    poll(b, LANES * weight(s.body))
+    poll(b, steps.each or weight(s.body), LANES)  # without an exit, LLVM asks once whether any rows of steps overlap
     b.line(f"br label %{head}")
     b.start(after)
     b.jump_if(b.op(f"icmp slt i64 {step}, {steps.count}"), rest, done)
@@ -467,7 +471,6 @@ def sums(b: Body, s: Beside) -> None:
     assert s.count is not None
     count = b.not_negative(b.one(s.count))
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
-    b.indices.add(s.index.name)
     recalled = Recalled(b, s)
     if b.depth and not kept_words(kept) and may_read_rows(loops):
         along_rows(b, s, loops, count, recalled)
@@ -487,12 +490,14 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     b.start(some)
     before_loop = Before(b, s, [])
     before_loop.write(count)
+    outer, each = b.accounted, looks_of(b, s, before_loop, count)
     rows = rows_of(b, loops)
     if rows is None:
         steps_of(b, s, count, [], recalled)
     else:
-        rows.write(b, s, count)
+        rows.write(b, s, count, each)
     before_loop.leave()
+    b.accounted = outer
     b.begin(done)
 
 
@@ -510,7 +515,6 @@ def begin_lane(b: Body, s: F.For, steps: Steps, plan: Abreast, k: int, step: str
     own = b.lane(plan.own, k)
     index = steps.index(b, step)
     b.give(own[s.index.name], [index])
-    b.indices.add(own[s.index.name].name)
     steps.quotients.begin(b, own)
     for c in steps.columns:
         c.of_lane(b, own).recall(b, index)
@@ -521,7 +525,7 @@ def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     """Write a loop with one step for each record of its chains."""
     scratch = Scratch(b, s)
     head, body, done = b.label("head"), b.label("body"), b.label("done")
-    outer, b.sticky = b.sticky, None
+    outer, b.sticky, b.accounted = (b.sticky, b.accounted), None, set()
     b.begin(head)
     first = b.get(recalled.chains[0][1], "ptr")
     b.jump_if(b.op(f"icmp eq ptr {first}, null"), done, body)
@@ -535,7 +539,7 @@ def by_chain(b: Body, s: F.For, recalled: Recalled) -> None:
     poll(b, weight(s.body))
     b.line(f"br label %{head}")
     b.start(done)
-    b.sticky = outer
+    b.sticky, b.accounted = outer
 
 
 @entry
@@ -546,6 +550,7 @@ def while_(b: Body, s: F.While) -> None:
         b.changing.add(s.kept.frames.name)
         b.give(s.kept.frames, ["null"])
     head, body, done = b.label("head"), b.label("body"), b.label("done")
+    outer, b.accounted = b.accounted, set()
     b.begin(head)
     scratch.begin(b)
     b.block(s.test)
@@ -554,6 +559,7 @@ def while_(b: Body, s: F.While) -> None:
     b.depth += 1
     b.block(s.body)
     b.depth -= 1
+    b.accounted = outer
     if s.kept is not None:
         b.give(s.kept.frames, [keep_record(b, s.kept, b.one(s.kept.frames))])
     end_of_step(b, s, scratch)

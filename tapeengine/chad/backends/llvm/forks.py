@@ -28,7 +28,7 @@ class Task(Body):
         self.outer, self.loop = b, loop
         self.captured: dict[str, Var] = {}
         self.words = 0
-        self.indices, self.fitting, self.depth = set(b.indices), b.fitting, 1
+        self.fitting, self.depth = b.fitting, 1
         self.inner = {v.name for s, _ in walk(loop.body) for v in outs(s)} | {loop.index.name}
         self.inner |= {v.name for k in recalled(loop) for v in k.fields}
         sites = [b.program.recomputed[k.frames.name] for k in recalled(loop) if k.frames.name in b.program.recomputed]
@@ -46,8 +46,6 @@ class Task(Body):
             names = [self.read_captured(word) for word in words(x.type)]
             self.known[x.name] = names
             for name, word in zip(names, given, strict=True):
-                if word in self.outer.sizes:
-                    self.sizes.add(name)
                 if word in self.outer.naturals or word.isdigit():
                     self.naturals.add(name)
 

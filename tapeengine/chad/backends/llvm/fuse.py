@@ -19,19 +19,7 @@ from .lifetimes import Lifetimes
 
 
 def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
-    """Give a function that adds to its sums directly.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> from tapeengine.chad.intermediate.operations import WHOLE
-    >>> i, n, x, d = F.Var("i", WHOLE), F.Const(3, WHOLE), F.Const(1.0, REAL), F.Var("d", F.ArrayOf(REAL))
-    >>> a = F.Var("a", F.ArrayOf(REAL))
-    >>> body = [F.New(d, (n,)), F.New(a, (n,)), F.For(i, n, [F.AddAt(a, (i,), x)]), F.AddAll(d, a)]
-    >>> made = accumulated(F.Function("f", [], body, [d]), Counter(d=3, a=3, i=2))
-    >>> [type(s).__name__ for s in made.body], made.body[1].body[0].array.name
-    (['New', 'For'], 'd')
-    """
+    """Give a function that adds to its sums directly."""
     if not any(isinstance(s, F.AddAll) for s, _ in walk(function.body)):
         return function
     return replace(function, body=at_arrays(function.body, times, Places(function).move))
@@ -105,19 +93,7 @@ def filled(loop: F.For, array: F.Var) -> bool:
 
 
 def fused(function: F.Function) -> F.Function:
-    """Give a function without arrays that are only summed.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import WHOLE
-    >>> i, j, n = F.Var("i", WHOLE), F.Var("j", WHOLE), F.Const(3, WHOLE)
-    >>> a, x, total = F.Var("a", F.ArrayOf(REAL)), F.Var("x", REAL), F.Var("total", REAL)
-    >>> build = F.For(i, n, [F.Store(a, (i,), F.Const(1.0, REAL))])
-    >>> add = F.For(j, n, [F.Load(x, a, (j,), checked=False), F.Add(total, x)])
-    >>> body = [F.New(a, (n,)), build, F.Assign((total,), (F.Const(0.0, REAL),)), add]
-    >>> [type(s).__name__ for s in fused(F.Function("f", [], body, [total])).body]
-    ['Assign', 'For']
-    """
+    """Give a function without arrays that are only summed."""
     function = replace(function, body=added(function.body))
     times = occurrences(function)
     return accumulated(replace(function, body=at_arrays(function.body, times, join)), times)

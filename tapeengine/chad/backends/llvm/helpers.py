@@ -10,6 +10,7 @@ from ...intermediate.analysis import renamed, walk
 from ...intermediate.operations import REAL, Scalar
 from .interrupts import Counted
 from .layout import linear_fields, name_of, stride, words
+from .ranges import naturals
 from .recompute import Site
 from .writer import ELEMENT, FRAME, REFER, Writer
 
@@ -87,11 +88,11 @@ class Helpers:
         """The program's functions."""
         return self.program.functions
 
-    def of_arrays(self, function: F.Function) -> frozenset[str]:
-        """Give the variables that are sizes of arrays, including those that a reverse pass gets."""
+    def natural(self, function: F.Function) -> frozenset[str]:
+        """Give the integers that are never negative, including those that a reverse pass gets."""
         kept = function.recalled
         pair = [f for f in self.functions.values() if kept is not None and f.kept == kept]
-        return frozenset(s.out.name for f in (function, *pair) for s, _ in walk(f.body) if isinstance(s, F.Size))
+        return naturals([*pair, function])
 
     def zeros(self, size: int) -> str:
         """Give the address of this many zero bytes."""

@@ -1,8 +1,7 @@
 """Look for interrupts: a budget of time that loops use up, and strips of inner loops.
 
-A vectorised loop cannot look in its steps. It runs in strips, with a look after each. Strips cost short inner loops
-some percent, so code that may be longer to be faster runs inner loops along arrays without them, and stops if one is
-long. Code with strips everywhere then replaces it.
+A vectorised loop cannot look in its steps. It runs in strips, with a look after each. Strips take time to compile, and
+cost short loops some percent, so code for short runs has none; code with strips replaces it where a run is long.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 
 from ...intermediate.analysis import walk
 from ...intermediate.statements import Statement
-from .writer import LONG, Writer
+from .writer import Writer
 
 #: Steps between two checks for interrupts.
 STRIP = 1 << 14
@@ -35,9 +34,11 @@ def charge(w: Writer, cost: str | int) -> str:
     return left
 
 
-def poll(w: Writer, cost: str | int) -> None:
-    """Decrease the budget; if it is used up, check for interrupts."""
-    left = charge(w, cost)
+def poll(w: Writer, cost: str | int, steps: int = 1) -> None:
+    """Decrease the budget by the cost of steps, if they have one; if it is used up, check for interrupts."""
+    if not cost:
+        return
+    left = charge(w, w.product([cost, steps]))
     look, go = w.label("look"), w.label("go")
     w.jump_if(w.op(f"icmp slt i64 {left}, 0"), look, go, unlikely=True)
     w.start(look)
@@ -76,15 +77,6 @@ def strip(w: Writer, place: str, count: str) -> Strip:
     low = w.get(place, "i64")
     steps = w.least(w.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
     return Strip(label, steps, w.op(f"add nsw i64 {low}, {steps}"))
-
-
-def enter_whole(w: Writer, count: str, each: int, entered: str, done: str) -> None:
-    """Enter a loop that has no strips; stop if it is long."""
-    rest = w.label("rest")
-    few = w.op(f"icmp ult i64 {w.op(f'sub i64 {count}, 1')}, {max(UNCHECKED // each, STRIP)}")
-    w.jump_if(few, entered, rest)
-    w.start(rest)
-    w.jump_if(w.op(f"icmp sgt i64 {count}, 0"), w.stop(LONG), done)
 
 
 class Counted:

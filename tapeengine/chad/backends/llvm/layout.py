@@ -22,13 +22,7 @@ KIND: Mapping[Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 
 
 def words(of: Type) -> tuple[str, ...]:
-    """Give the LLVM types of the words of a value.
-
-    Examples
-    --------
-    >>> words(ArrayOf(REAL, 2))
-    ('ptr', 'i64', 'i64')
-    """
+    """Give the LLVM types of the words of a value."""
     if isinstance(of, Scalar):
         return (SCALARS[of],)
     return (POINTER, *["i64"] * of.rank) if isinstance(of, ArrayOf) else (POINTER,)
@@ -50,13 +44,7 @@ def stride(element: Type) -> int:
 
 
 def constant(x: Const) -> list[str]:
-    """Give the words of a literal.
-
-    Examples
-    --------
-    >>> constant(Const(1.0, REAL)), constant(Const(None, ArrayOf(REAL)))
-    (['0x3FF0000000000000'], ['null', '0'])
-    """
+    """Give the words of a literal."""
     if x.value is None or not isinstance(x.type, Scalar):
         return ["null" if w == POINTER else "0" for w in words(x.type)]
     if x.type == REAL:
@@ -74,13 +62,7 @@ def linear_fields(fields: Sequence[Type]) -> list[Type]:
 
 
 def name_of(of: Type) -> str:
-    """Give a name for a type, for functions that exist once for each type.
-
-    Examples
-    --------
-    >>> name_of(ArrayOf(BoxOf("Tree", True)))
-    'rows1.d.Tree'
-    """
+    """Give a name for a type, for functions that exist once for each type."""
     match of:
         case ArrayOf(element, rank):
             return f"rows{rank}.{name_of(element)}"

@@ -9,20 +9,7 @@ from ...intermediate.analysis import outs, walk
 
 
 def is_orderless(loop: F.For, given: Collection[str] = ()) -> bool:
-    """Tell whether the steps of a loop may run in any order with the same bits.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import REAL
-    >>> i, a, b, x = F.Var("i", REAL), F.Var("a", F.ArrayOf(REAL)), F.Var("b", F.ArrayOf(REAL)), F.Var("x", REAL)
-    >>> n, load, add = F.Const(3, REAL), F.Load(x, b, (i,)), F.AddAt(a, (i,), x)
-    >>> is_orderless(F.For(i, n, [load, add]))
-    True
-    >>> is_orderless(F.For(i, n, [load, F.Add(x, x), F.AddAt(a, (n,), x)]))
-    False
-    >>> is_orderless(F.For(i, n, [add, F.Assign((x,), (n,))]), given={"x"})
-    False
-    """
+    """Tell whether the steps of a loop may run in any order with the same bits."""
     if loop.carried:
         return False
     inside = list(walk(loop.body))

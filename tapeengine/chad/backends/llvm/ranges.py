@@ -1,4 +1,4 @@
-"""Integers that fit in 64 bits whatever the arguments are: sums and products of literals, sizes, and indices of loops.
+"""Integers that are never negative, or fit in 64 bits, whatever the arguments are: of literals, sizes, and indices.
 
 The largest value of each is found from the largest size of an array argument. Code that relies on it stops if an
 argument is larger; code that checks each operation then replaces it. Checks would be half of the work of an index.
@@ -7,7 +7,7 @@ argument is larger; code that checks each operation then replaces it. Checks wou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import outs, walk
@@ -27,19 +27,43 @@ RULES: Mapping[str, Callable[[int, int], int]] = {
     "imin": max,
     "imax": max,
 }
+#: Operations whose results are not negative if their operands are not.
+KEEPING = ("iadd", "imul", "ifloordiv", "imod", "imin")
+
+
+def naturals(functions: Iterable[F.Function]) -> frozenset[str]:
+    """Give the variables of functions, the later of which may use those of earlier ones, that are never negative."""
+    found: set[str] = set()
+    for f in functions:
+        once = names_given_once(f)
+        for s, _ in walk(f.body):
+            found |= {v.name for v in natural(s, found)} & once
+    return frozenset(found)
+
+
+def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
+    """Iterate over the variables to which a statement gives integers that are not negative."""
+
+    def is_known(x: F.Operand) -> bool:
+        if isinstance(x, F.Var):
+            return x.type == WHOLE and x.name in known
+        return isinstance(x.value, int) and x.value >= 0
+
+    match s:
+        case F.Size():
+            yield s.out
+        case F.For():
+            yield s.index
+        case F.Assign():
+            yield from (v for v, x in zip(s.outs, s.values, strict=True) if is_known(x))
+        case F.Compute(out, operation, args) if operation.name in KEEPING and all(map(is_known, args)):
+            yield out
+        case F.Compute(out, operation, args) if operation.name == "imax" and any(map(is_known, args)):
+            yield out
 
 
 def fitting(function: F.Function) -> frozenset[str]:
-    """Give the variables whose operations cannot overflow.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME as BY_NAME, REAL
-    >>> a, n, k, m = F.Var("a", F.ArrayOf(REAL)), F.Var("n", WHOLE), F.Var("k", WHOLE), F.Var("m", WHOLE)
-    >>> square, cube = F.Compute(k, BY_NAME["imul"], (n, n)), F.Compute(m, BY_NAME["imul"], (k, n))
-    >>> sorted(fitting(F.Function("f", [a], [F.Size(n, a, 0), square, cube], [])))
-    ['k']
-    """
+    """Give the variables whose operations cannot overflow."""
     once = names_given_once(function)
     arrays = {p.name for p in function.params if isinstance(p.type, F.ArrayOf) and isinstance(p.type.element, Scalar)}
     bounds: dict[str, int] = {}

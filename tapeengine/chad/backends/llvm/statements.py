@@ -42,8 +42,6 @@ def compute_(b: Body, s: F.Compute) -> None:
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
-    if s.operation.name in ("iadd", "imul") and all(map(b.is_index, s.args)):
-        b.indices.add(s.out.name)
 
 
 @entry
@@ -141,9 +139,7 @@ def pop(b: Body, s: F.Pop) -> None:
 @entry
 def assign(b: Body, s: F.Assign) -> None:
     found = [b.value(x) for x in s.values]
-    for v, x, value in zip(s.outs, s.values, found, strict=True):
-        if isinstance(x, F.Var) and x.name in b.indices and v.name not in b.changing:
-            b.indices.add(v.name)
+    for v, value in zip(s.outs, found, strict=True):
         b.give(v, value)
 
 

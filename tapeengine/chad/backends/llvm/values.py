@@ -27,8 +27,7 @@ class Values(Writer):
         self.lifetimes = Lifetimes(function)
         self.known: dict[str, list[str]] = {}
         self.placed: dict[str, list[str]] = {}
-        self.indices: set[str] = set()
-        self.of_arrays: frozenset[str] = frozenset()
+        self.natural: frozenset[str] = frozenset()
         self.changing = set(self.lifetimes.grown)
         times: Counter[str] = Counter(p.name for p in function.params)
         for s, _ in walk(function.body):
@@ -41,7 +40,7 @@ class Values(Writer):
         """Tell whether an integer is known to be non-negative."""
         if isinstance(x, Const):
             return isinstance(x.value, int) and x.value >= 0
-        return x.name in self.indices or (x.name in self.known and self.known[x.name][0] in self.naturals)
+        return x.name in self.known and self.known[x.name][0] in self.naturals
 
     def is_grown(self, x: Operand) -> bool:
         """Tell whether an array grows."""
@@ -74,8 +73,7 @@ class Values(Writer):
         """Assign a variable."""
         if v.name not in self.changing:
             self.known[v.name] = list(values)
-            if v.name in self.of_arrays:
-                self.sizes.add(values[0])
+            if v.name in self.natural:
                 self.naturals.add(values[0])
             return
         if self.is_grown(v) and len(values) < len(GROWN):

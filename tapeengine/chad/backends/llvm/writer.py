@@ -26,7 +26,6 @@ class Writer:
         self.handed = ""
         self.sticky: dict[int, str] | None = None
         self.naturals: set[str] = set()
-        self.sizes: set[str] = set()
         self.parts: dict[int, str] = {}
         self.refused: set[str] = set()
         self.apart = ""
