@@ -43,7 +43,9 @@ def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:
         return run_saved(engine, call, args[0]), Rerun(engine, call, args[0])
 
     traced, result = call_with_rule(engine, (list(values),), run, call.name)
-    return result if traced else call.first(values)
+    if traced:
+        return result
+    return call.first(values) if call.outcome is None else call.again(values)
 
 
 class Rerun:
