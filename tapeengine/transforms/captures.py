@@ -338,7 +338,7 @@ class Snapshot(Kinds):
     def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
         """The namespace that a function reads, and the data in it."""
         names = f.__globals__
-        found = data_of(f) if self._with_globals else None
+        found = self._names(f)
         if found is None:
             return None, []
         space = self._spaces.get(id(names))
@@ -352,6 +352,13 @@ class Snapshot(Kinds):
                 space.names.append(name)
                 space.inside.append(names[name])
         return space, [names[name] for name in read]
+
+    def _names(self, f: types.FunctionType) -> tuple[list[str], list[str]] | None:
+        return data_of(f) if self._with_globals else None
+
+    def _data(self, f: types.FunctionType) -> list[Any]:
+        found = self._names(f)
+        return [] if found is None else [f.__globals__[name] for name in found[0]]
 
 
 def holds_atoms(value: tuple[Any, ...]) -> bool:

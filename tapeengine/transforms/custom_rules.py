@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
@@ -243,7 +245,22 @@ class Call:
             self.snapshot.take_over(made)
 
     def _tangent(self, jvp: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-        pair = jvp(args, tangents)
+        pair = jvp(args, self._with_zeros(args, tangents))
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise PrimitiveError(f"{self.custom._name}: the jvp rule must return (value, tangent), not {pair!r}")
         return pair[1]
+
+    def _with_zeros(self, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Tangents with zeros for integers, which a rule then treats as other numbers that are not traced."""
+        structures = self.custom.engine.structures
+        leaves, steps = flatten(structures, args)
+        parts = leaves_like(structures, steps, tangents)
+        if parts is None or all(part is not None for part in parts):
+            return tangents
+        return unflatten(steps, [_zero(x) if part is None else part for x, part in zip(leaves, parts, strict=True)])  # type: ignore[no-any-return]
+
+
+def _zero(leaf: Any) -> Any:
+    """The tangent of a leaf that is not differentiated; None if the leaf is no number."""
+    is_array = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "iub"
+    return np.zeros(leaf.shape) if is_array else 0.0 if isinstance(leaf, (int, np.integer, np.bool_)) else None

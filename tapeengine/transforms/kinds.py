@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .array_copies import ArrayCopies
 from .hidden_state import SHOWN, SOURCES
 from .nodes import DICTS, GENERATORS, Node, parts_of
 from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
+from .reached import is_closed, reaches
 
 #: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -77,11 +78,11 @@ class Kinds:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        if is_plain(kind) and (container is None or container.fields is not None):
+        if kind is types.SimpleNamespace or (is_plain(kind) and (container is None or container.fields is not None)):
             return nodes.of_plain(value)
         if container is not None:
             return nodes.of_container(value, container)
-        is_open = is_made_by_parts(kind) or hasattr(kind, "__tapeengine_parts__")
+        is_open = is_made_by_parts(kind) or getattr(kind, "__tapeengine_parts__", False)
         return nodes.of_object(value) if is_open else self._of_library(value)
 
     def _of_library(self, value: Any) -> Node | None:
@@ -92,13 +93,15 @@ class Kinds:
         if isinstance(value, SOURCES) and not isinstance(value, SHOWN):
             return nodes.of_source(value)
         is_space = isinstance(value, (type, types.ModuleType))
-        fixed = is_fixed(value if is_space else type(value))
-        held = getattr(value, "__dict__", None) if fixed else parts_of(value)
-        if type(held) is not dict or (fixed and is_space):
-            return None
-        if is_space or not any(map(self._wanted, held.values())):
-            return None if fixed else nodes.of_watched(value, held)
-        return nodes.of_library(value)
+        if not is_space and not is_closed(type(value)) and reaches(value, self._wanted, self._data):
+            node = nodes.of_library(value)
+            if node is not None:
+                return node
+        return None if is_fixed(value if is_space else type(value)) else nodes.of_watched(value, parts_of(value))
+
+    def _data(self, f: types.FunctionType) -> Sequence[Any]:
+        """The data in its namespace that a function reads."""
+        return ()
 
     def _array(self, value: Any) -> Node | None:
         held = self._copies.of(value)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import gc
 import operator
 import random
 import types
 import weakref
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from .._core.programs.callables import Made
 from .._core.scalars.complex import of_numbers
 from ..errors import RepeatError, pass_on
-from ..structure import Container, slots_of
+from ..structure import Container, is_made_by_python, slots_of
 from .array_copies import same_bits
 from .generators import differ, state_of
 from .hidden_state import position, reader_of
@@ -41,6 +42,10 @@ MEMORY = (bytearray, array)
 WEAK_DICTS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
 #: Dictionaries that are filled by key.
 DICTS = frozenset((dict, OrderedDict, defaultdict, Counter, *WEAK_DICTS))
+#: Views of dictionaries, and what makes them.
+VIEWS: dict[Any, Any] = {
+    type(make(kind())): make for kind in (dict, OrderedDict) for make in (kind.keys, kind.values, kind.items)
+}
 #: Smaller integers are not addresses of objects.
 _ADDRESSES = 1 << 20
 
@@ -303,22 +308,20 @@ def _cell(cell: types.CellType) -> dict[Any, Any]:
 
 def of_function(f: types.FunctionType, space: Node | None, data: Sequence[Any]) -> Node | None:
     """A function: the cells of its closure, its default arguments, and the data that it reads from a namespace."""
-    cells, own = list(f.__closure__ or ()), vars(f)
-    if not (cells or f.__defaults__ or f.__kwdefaults__ or data or own):
+    cells = list(f.__closure__ or ())
+    if not (cells or f.__defaults__ or f.__kwdefaults__ or data or vars(f)):
         return None
-    names_of_own = list(own)
 
     def make(inside: list[Any]) -> Any:
         closure = tuple(inside[1 : 1 + len(cells)])
         names = f.__globals__ if inside[0] is None else inside[0]
         made = types.FunctionType(f.__code__, names, f.__name__, inside[1 + len(cells)], closure)
         made.__kwdefaults__ = inside[2 + len(cells)]
-        made.__dict__.update(zip(names_of_own, inside[len(inside) - len(names_of_own) :]))
+        made.__dict__ = inside[3 + len(cells)]
         made.__module__, made.__qualname__ = f.__module__, f.__qualname__
         return made
 
-    inside = [space, *cells, f.__defaults__, f.__kwdefaults__, *data, *own.values()]
-    return Node(f, inside, make, None, names_of_own, _attributes)
+    return Node(f, [space, *cells, f.__defaults__, f.__kwdefaults__, vars(f), *data], make)
 
 
 def of_made(value: Made) -> Node:
@@ -420,29 +423,66 @@ def _of_parts(
     return Node(value, list(held.values()), make, lambda: cast(Any, kind).__new__(kind), keys, read, can_change=True)
 
 
-def of_library(value: Any) -> Node:
-    """An object of an unknown class, such as a spline, which is copied with other contents."""
-    held = parts_of(value)
+def of_library(value: Any) -> Node | None:
+    """An object of an unknown class, such as a spline, which is made anew with other contents; None if it cannot be."""
+    parts = reduction(value)
+    if parts is not None:
+        return Node(value, parts, lambda inside: copy.copy(Reduced(inside)))
+    held, kind = parts_of(value), type(value)
+    if not held or (not isinstance(value, tuple) and _copied(value) is None):
+        return None
 
     def make(inside: list[Any]) -> Any:
         parts = dict(zip(held, inside))
         if isinstance(value, tuple):  # which a class may make of other arguments than its items
-            made = tuple.__new__(type(value), [parts.pop(key) for key in held if type(key) is tuple])
+            made = tuple.__new__(kind, [parts.pop(key) for key in held if type(key) is tuple])
         else:
-            made = copied(value)
+            made = _copied(value)
         set_parts(made, parts, ())
         return made
 
     return Node(value, list(held.values()), make, None, list(held), parts_of)
 
 
-def copied(value: Any) -> Any:
-    """A copy of an object of an unknown class."""
+class Reduced:
+    """Stands for an object of which `copy.copy` makes a new one, of parts as `reduction` gives them."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(parts)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.parts
+
+
+def reduction(value: Any) -> list[Any] | None:
+    """What makes an object, in the form of the pickle protocol: a callable, its arguments, the state, the items.
+
+    None for an object that consists of its attributes, or cannot be made.
+    """
+    kind = type(value)
+    if kind is types.MappingProxyType:
+        return [kind, (gc.get_referents(value)[0],)]
+    if kind in VIEWS:
+        return [VIEWS[kind], (gc.get_referents(value)[0],)]
+    if (kind.__reduce_ex__, kind.__reduce__) == (object.__reduce_ex__, object.__reduce__):
+        return None
     try:
-        return copy.copy(value)
+        found = value.__reduce_ex__(4)
     except Exception as error:
         pass_on(error)
-        raise RepeatError(f"a captured {type(value).__name__} cannot be copied: capture what it contains") from error
+        return None
+    return None if isinstance(found, str) else [list(part) if isinstance(part, Iterator) else part for part in found]
+
+
+def _copied(value: Any) -> Any:
+    """A copy of an object that consists of its attributes; None if there is none."""
+    kind = type(value)
+    try:
+        made = object.__new__(kind) if all(map(is_made_by_python, kind.__mro__[:-1])) else copy.copy(value)
+    except Exception as error:
+        pass_on(error)
+        return None
+    return None if made is value else made
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
@@ -491,7 +531,8 @@ def parts_of(value: Any) -> dict[Any, Any]:
 def attributes_of(value: Any) -> dict[Any, Any]:
     """The attributes of an object by name, without those that it computes."""
     found, read = dict[Any, Any](), object.__getattribute__
-    for name in ("__dict__", *(name for base in type(value).__mro__ for name in slots_of(base))):
+    own = ("default_factory",) if issubclass(type(value), defaultdict) else ()
+    for name in ("__dict__", *own, *(name for base in type(value).__mro__ for name in slots_of(base))):
         with contextlib.suppress(AttributeError):
             found.update(read(value, name) if name == "__dict__" else {name: read(value, name)})
     return found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import functools
+import operator
+import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,6 +25,71 @@ class Pair(tuple):
 
     def __new__(cls, a: Any, b: Any) -> Pair:
         return super().__new__(cls, (a, b))
+
+
+class Settings(collections.UserDict[str, Any]):
+    """A dictionary of the program, of a class of Python's."""
+
+
+class Table(collections.defaultdict[str, Any]):
+    """A dictionary of the program with a default."""
+
+
+class Held:
+    """An object of a class that is not the program's."""
+
+    __module__ = "queue"
+    __slots__ = ("inner", "lock")
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __copy__(self) -> Held:
+        return self
+
+
+class Reduced:
+    """An object of such a class that says itself what it is made of."""
+
+    __module__ = "queue"
+
+    def __init__(self, k: Any) -> None:
+        self.read = lambda: k
+
+    def __reduce__(self) -> Any:
+        return Reduced, (self.read(),)
+
+
+class Made:
+    """An object whose class takes arguments."""
+
+    def __new__(cls, k: Any) -> Made:
+        made = super().__new__(cls)
+        made.k = k
+        return made
+
+
+def itself(k: Any) -> Callable[..., Any]:
+    """A function of an object that contains itself."""
+    made = types.SimpleNamespace(k=k)
+    made.me = [made]
+    return lambda y: y * made.me[0].k
+
+
+def attribute(k: Any) -> Callable[..., Any]:
+    def f(y: Any) -> Any:
+        return y * f.k
+
+    f.k, f.first = k, f
+    return lambda y: f.first(y)
+
+
+def item(holder: Any) -> Callable[..., Any]:
+    return lambda y: y * holder["k"]
+
+
+def first_of(view: Any) -> Callable[..., Any]:
+    return lambda y: y * next(iter(view))
 
 
 def with_forward_rule(k: Any) -> Callable[..., Any]:
@@ -64,11 +132,26 @@ TIMES: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "backpropagator": backpropagator,
     "vectorize": lambda k: tnp.vectorize(lambda v: v * k),
     "polynomial": lambda k: tnp.polynomial.Polynomial([0.0, k]),
+    "user dict": lambda k: item(Settings(k=k)),
+    "table": lambda k: item(Table(None, k=k)),
+    "chain map": lambda k: item(collections.ChainMap({}, {"k": k})),
+    "proxy": lambda k: item(types.MappingProxyType({"k": k})),
+    "values": lambda k: first_of({"k": k}.values()),
+    "items of an ordered dict": lambda k: (lambda view: lambda y: y * next(iter(view))[1])(
+        collections.OrderedDict(k=k).items()
+    ),
+    "user list": lambda k: first_of(collections.UserList([k])),
+    "library's objects": lambda k: (lambda a: lambda y: y * a.inner[0].inner[0])(Held([Held((k,))])),
+    "reduced": lambda k: (lambda a: lambda y: y * a.read())(Reduced(k)),
+    "made with arguments": lambda k: (lambda a: lambda y: y * a.k)(Made(k)),
+    "method caller": lambda k: operator.methodcaller("__mul__", k),
+    "itself": itself,
+    "attribute": attribute,
     "tuple": lambda k: (lambda pair: lambda y: y * pair[1] * len(pair) / 2)(Pair(1.0, k)),
 }
 
 #: Functions into which a call that runs again does not look.
-HIDING = {"vmap of stage", "stage", "lift", "linearize", "backpropagator"}
+HIDING = {"linearize", "backpropagator"}
 
 #: Ways to apply a function twice.
 TWICE: dict[str, Callable[[Callable[..., Any], Any], Any]] = {
@@ -95,6 +178,18 @@ def test_what_they_capture_has_its_derivative(name: str, way: str) -> None:
         return
     by_x, by_k = te.grad(program, (0, 1))(POINT, 3.0)
     assert by_x == pytest.approx([9.0, 9.0]) and by_k == pytest.approx(18.0)
+    for second in SECOND:
+        assert second(lambda k: program(POINT * k, k)) == pytest.approx(54.0)
+
+
+#: Second derivatives of a function at 3.
+SECOND: list[Callable[..., float]] = [
+    lambda f: te.grad(te.grad(f))(3.0),
+    lambda f: te.hessian(f)(3.0),
+    lambda f: te.jvp(te.grad(f), (3.0,), (1.0,))[1],
+    lambda f: te.grad(lambda k: te.jvp(f, (k,), (1.0,))[1])(3.0),
+    lambda f: te.jvp(lambda k: te.jvp(f, (k,), (1.0,))[1], (3.0,), (1.0,))[1],
+]
 
 
 #: Arrays that a thread of the program makes of a number.
