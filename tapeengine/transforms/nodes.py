@@ -192,6 +192,7 @@ def of_dict(value: Any) -> Node:
     def make(inside: list[Any], made: Any) -> None:
         for key, item in zip(_replaced(keys, places, inside), inside[len(places) :]):
             made[key] = item
+        _keep_alive(made, inside)
 
     inside = [*(keys[k] for k in places), *value.values()]
     node = Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
@@ -214,6 +215,7 @@ def of_set(value: Any) -> Node:
 
     def make(inside: list[Any], made: Any) -> None:
         made.update(_replaced(keys, places, inside))
+        _keep_alive(made, inside)
 
     inside = [*(keys[k] for k in places), *(None for _ in keys)]
     return Node(value, inside, make, lambda: _emptied(value), keys, dict.fromkeys, can_change=True, places=places)
@@ -236,9 +238,27 @@ def of_slice(value: slice) -> Node | None:
     return None if ATOMS.issuperset(map(type, parts)) else Node(value, parts, lambda inside: slice(*inside))
 
 
-def of_reference(value: weakref.ref[Any]) -> Node:
-    """A weak reference."""
-    return Node(value, [value()], lambda inside: weakref.ref(inside[0]))
+class Kept(weakref.ref[Any]):
+    """A weak reference among copies: it keeps its object alive, as something that is not captured may keep the original."""
+
+    __slots__ = ("kept",)
+
+
+def of_reference(value: weakref.ref[Any]) -> Node | None:
+    """A weak reference to an object."""
+
+    def make(inside: list[Any]) -> Any:
+        made = Kept(inside[0])
+        made.kept = inside[0]
+        return made
+
+    return None if value() is None else Node(value, [value()], make)
+
+
+def _keep_alive(made: Any, inside: list[Any]) -> None:
+    """Keep the objects in a copy of a weak table alive, as `Kept` does."""
+    if isinstance(made, (*WEAK_DICTS, weakref.WeakSet)):
+        made.kept = inside
 
 
 def of_address(address: int, node: Node) -> Node:

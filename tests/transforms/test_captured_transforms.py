@@ -6,6 +6,7 @@ import collections
 import functools
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -92,6 +93,25 @@ def first_of(view: Any) -> Callable[..., Any]:
     return lambda y: y * next(iter(view))
 
 
+#: Objects that functions hold weakly only.
+OWNERS: collections.deque[Any] = collections.deque(maxlen=8)
+
+
+def weakly(k: Any) -> Callable[..., Any]:
+    OWNERS.append(Made(k))
+    return (lambda r: lambda y: y * r().k)(weakref.ref(OWNERS[-1]))
+
+
+def in_a_weak_dict(k: Any) -> Callable[..., Any]:
+    OWNERS.append(Made(k))
+    return (lambda d: lambda y: y * d["a"].k)(weakref.WeakValueDictionary(a=OWNERS[-1]))
+
+
+def in_a_weak_set(k: Any) -> Callable[..., Any]:
+    OWNERS.append(Reduced(k))
+    return (lambda s: lambda y: y * next(iter(s)).read())(weakref.WeakSet([OWNERS[-1]]))
+
+
 def with_forward_rule(k: Any) -> Callable[..., Any]:
     times = te.custom_jvp(lambda y: y * k)
     times.defjvp(lambda primals, tangents: (primals[0] * k, tangents[0] * k))
@@ -145,6 +165,9 @@ TIMES: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "reduced": lambda k: (lambda a: lambda y: y * a.read())(Reduced(k)),
     "made with arguments": lambda k: (lambda a: lambda y: y * a.k)(Made(k)),
     "method caller": lambda k: operator.methodcaller("__mul__", k),
+    "weakly": weakly,
+    "in a weak dict": in_a_weak_dict,
+    "in a weak set": in_a_weak_set,
     "itself": itself,
     "attribute": attribute,
     "tuple": lambda k: (lambda pair: lambda y: y * pair[1] * len(pair) / 2)(Pair(1.0, k)),
