@@ -239,7 +239,7 @@ def of_slice(value: slice) -> Node | None:
 
 
 class Kept(weakref.ref[Any]):
-    """A weak reference among copies: it keeps its object alive, as something that is not captured may keep the original."""
+    """A weak reference among copies, which keeps its object alive, as the program may keep the original."""
 
     __slots__ = ("kept",)
 
