@@ -20,6 +20,7 @@ from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
 from .rerun import (
+    REPEATED,
     FirstRun,
     Places,
     Unwritten,
@@ -109,6 +110,7 @@ class Steps:
         with (
             FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run,
             told(self.progress, self.n, "iterate: value") as tell,
+            REPEATED,
         ):
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
@@ -192,7 +194,7 @@ class Reversal:
                 raise
             if made.copied is not None:
                 steps.check(made)
-            with restored(steps.begin[0] if steps.draws else None):
+            with restored(steps.begin[0] if steps.draws else None), REPEATED:
                 final, found = at_once()
             if beyond_rounding(steps.engine.structures, steps.final, final):
                 raise
