@@ -161,8 +161,8 @@ class Watched(Kinds):
             return nodes.of_watched(value, parts_of(value))
         return super().of_other_kind(value, kind)
 
-    def _of_library(self, value: Any) -> Node | None:
-        held = None if is_fixed(type(value)) else parts_of(value)
+    def _of_library(self, value: Any, kind: Any) -> Node | None:
+        held = None if is_fixed(kind) else parts_of(value)
         if held:
             return nodes.of_watched(value, held)
         return nodes.of_state(value) or (of_attributes(value) if is_of_library(value) else None)

@@ -22,6 +22,7 @@ from .forms import flatten, form_of, is_traced, leaves_like, unflatten
 from .rerun import Unwritten, frozen, read_only
 from .transformed import check_program
 
+INTEGERS = (int, np.integer, np.bool_, np.ndarray)
 #: The keyword arguments of most calls.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -250,17 +251,10 @@ class Call:
             raise PrimitiveError(f"{self.custom._name}: the jvp rule must return (value, tangent), not {pair!r}")
         return pair[1]
 
-    def _with_zeros(self, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Tangents with zeros for integers, which a rule then treats as other numbers that are not traced."""
+    def _with_zeros(self, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """Tangents with zeros for integers, as for other numbers that are not traced."""
         structures = self.custom.engine.structures
         leaves, steps = flatten(structures, args)
-        parts = leaves_like(structures, steps, tangents)
-        if parts is None or all(part is not None for part in parts):
-            return tangents
-        return unflatten(steps, [_zero(x) if part is None else part for x, part in zip(leaves, parts, strict=True)])  # type: ignore[no-any-return]
-
-
-def _zero(leaf: Any) -> Any:
-    """The tangent of a leaf that is not differentiated; None if the leaf is no number."""
-    is_array = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "iub"
-    return np.zeros(leaf.shape) if is_array else 0.0 if isinstance(leaf, (int, np.integer, np.bool_)) else None
+        parts = leaves_like(structures, steps, tangents) or ()
+        zeros = [np.zeros(np.shape(x))[()] if isinstance(x, INTEGERS) else None for x in leaves]
+        return unflatten(steps, [zero if part is None else part for part, zero in zip(parts, zeros, strict=True)])

@@ -15,10 +15,9 @@ from .._core.scalars.complex import ComplexDual
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies
-from .hidden_state import SHOWN, SOURCES
+from .hidden_state import SHOWN, SOURCES, is_closed, reaches
 from .nodes import DICTS, GENERATORS, Node, parts_of
 from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
-from .reached import is_closed, reaches
 
 #: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -70,7 +69,7 @@ class Kinds:
             return nodes.of_frozenset(value)
         if isinstance(value, nodes.MEMORY):
             return nodes.of_memory(value)
-        if kind is weakref.ref:
+        if kind in (weakref.ref, nodes.Kept):
             return nodes.of_reference(value)
         if kind in BOUND and (owner := owner_of(value)) is not None:
             return nodes.of_bound(value, owner)
@@ -83,9 +82,9 @@ class Kinds:
         if container is not None:
             return nodes.of_container(value, container)
         is_open = is_made_by_parts(kind) or getattr(kind, "__tapeengine_parts__", False)
-        return nodes.of_object(value) if is_open else self._of_library(value)
+        return nodes.of_object(value) if is_open else self._of_library(value, kind)
 
-    def _of_library(self, value: Any) -> Node | None:
+    def _of_library(self, value: Any, kind: Any) -> Node | None:
         """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
 
         Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
@@ -93,11 +92,11 @@ class Kinds:
         if isinstance(value, SOURCES) and not isinstance(value, SHOWN):
             return nodes.of_source(value)
         is_space = isinstance(value, (type, types.ModuleType))
-        if not is_space and not is_closed(type(value)) and reaches(value, self._wanted, self._data):
+        if not is_space and not is_closed(kind) and reaches(value, self._wanted, self._data):
             node = nodes.of_library(value)
             if node is not None:
                 return node
-        return None if is_fixed(value if is_space else type(value)) else nodes.of_watched(value, parts_of(value))
+        return None if is_fixed(value if is_space else kind) else nodes.of_watched(value, parts_of(value))
 
     def _data(self, f: types.FunctionType) -> Sequence[Any]:
         """The data in its namespace that a function reads."""

@@ -40,6 +40,7 @@ ATOMS = frozenset(
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 MEMORY = (bytearray, array)
 WEAK_DICTS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
+WEAK = (*WEAK_DICTS, weakref.WeakSet)
 #: Dictionaries that are filled by key.
 DICTS = frozenset((dict, OrderedDict, defaultdict, Counter, *WEAK_DICTS))
 #: Views of dictionaries, and what makes them.
@@ -192,7 +193,8 @@ def of_dict(value: Any) -> Node:
     def make(inside: list[Any], made: Any) -> None:
         for key, item in zip(_replaced(keys, places, inside), inside[len(places) :]):
             made[key] = item
-        _keep_alive(made, inside)
+        if type(value) in WEAK:
+            _keeping(made, inside)
 
     inside = [*(keys[k] for k in places), *value.values()]
     node = Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
@@ -215,7 +217,8 @@ def of_set(value: Any) -> Node:
 
     def make(inside: list[Any], made: Any) -> None:
         made.update(_replaced(keys, places, inside))
-        _keep_alive(made, inside)
+        if type(value) in WEAK:
+            _keeping(made, inside)
 
     inside = [*(keys[k] for k in places), *(None for _ in keys)]
     return Node(value, inside, make, lambda: _emptied(value), keys, dict.fromkeys, can_change=True, places=places)
@@ -239,26 +242,19 @@ def of_slice(value: slice) -> Node | None:
 
 
 class Kept(weakref.ref[Any]):
-    """A weak reference among copies, which keeps its object alive, as the program may keep the original."""
+    """A weak reference in a copy: it keeps its object alive, because the original may be kept by what is not copied."""
 
-    __slots__ = ("kept",)
+    kept: Any
 
 
 def of_reference(value: weakref.ref[Any]) -> Node | None:
-    """A weak reference to an object."""
-
-    def make(inside: list[Any]) -> Any:
-        made = Kept(inside[0])
-        made.kept = inside[0]
-        return made
-
-    return None if value() is None else Node(value, [value()], make)
+    """A weak reference."""
+    return None if value() is None else Node(value, [value()], lambda inside: _keeping(Kept(inside[0]), inside))
 
 
-def _keep_alive(made: Any, inside: list[Any]) -> None:
-    """Keep the objects in a copy of a weak table alive, as `Kept` does."""
-    if isinstance(made, (*WEAK_DICTS, weakref.WeakSet)):
-        made.kept = inside
+def _keeping(made: Any, inside: list[Any]) -> Any:
+    made.kept = inside
+    return made
 
 
 def of_address(address: int, node: Node) -> Node:
@@ -427,37 +423,46 @@ def of_plain(value: Any) -> Node:
     return _of_parts(value, vars(value), _attributes, lambda made, found: made.__dict__.update(found))
 
 
-def of_object(value: Any) -> Node:
+def of_object(value: Any, empty: Callable[[Any], Any] | None = None) -> Node:
     """An object that consists of its attributes and items only."""
-    return _of_parts(value, parts_of(value), parts_of, lambda made, found: set_parts(made, found, ()))
+    return _of_parts(value, parts_of(value), parts_of, lambda made, found: set_parts(made, found, ()), empty)
 
 
 def _of_parts(
-    value: Any, held: dict[Any, Any], read: Callable[[Any], dict[Any, Any]], fill: Callable[[Any, dict[Any, Any]], None]
+    value: Any,
+    held: dict[Any, Any],
+    read: Callable[[Any], dict[Any, Any]],
+    fill: Callable[[Any, dict[Any, Any]], None],
+    empty: Callable[[Any], Any] | None = None,
 ) -> Node:
     kind, keys = type(value), list(held)
 
     def make(inside: list[Any], made: Any) -> None:
         fill(made, dict(zip(keys, inside)))
 
-    return Node(value, list(held.values()), make, lambda: cast(Any, kind).__new__(kind), keys, read, can_change=True)
+    def shell() -> Any:
+        return cast(Any, kind).__new__(kind) if empty is None else empty(value)
+
+    return Node(value, list(held.values()), make, shell, keys, read, can_change=True)
 
 
 def of_library(value: Any) -> Node | None:
     """An object of an unknown class, such as a spline, which is made anew with other contents; None if it cannot be."""
+    if isinstance(value, tuple):
+        return _of_tuple(value)
     parts = reduction(value)
     if parts is not None:
         return Node(value, parts, lambda inside: copy.copy(Reduced(inside)))
-    held, kind = parts_of(value), type(value)
-    if not held or (not isinstance(value, tuple) and _copied(value) is None):
-        return None
+    return None if not parts_of(value) or _copied(value) is None else of_object(value, _copied)
+
+
+def _of_tuple(value: Any) -> Node:
+    """A tuple of a class, which may make it of other arguments than its items."""
+    held = parts_of(value)
 
     def make(inside: list[Any]) -> Any:
         parts = dict(zip(held, inside))
-        if isinstance(value, tuple):  # which a class may make of other arguments than its items
-            made = tuple.__new__(kind, [parts.pop(key) for key in held if type(key) is tuple])
-        else:
-            made = _copied(value)
+        made = tuple.__new__(type(value), [parts.pop(key) for key in held if type(key) is tuple])
         set_parts(made, parts, ())
         return made
 
@@ -468,10 +473,10 @@ class Reduced:
     """Stands for an object of which `copy.copy` makes a new one, of parts as `reduction` gives them."""
 
     def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = tuple(parts)
+        self.parts = parts
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.parts
+        return tuple(self.parts)
 
 
 def reduction(value: Any) -> list[Any] | None:
@@ -484,7 +489,7 @@ def reduction(value: Any) -> list[Any] | None:
         return [kind, (gc.get_referents(value)[0],)]
     if kind in VIEWS:
         return [VIEWS[kind], (gc.get_referents(value)[0],)]
-    if (kind.__reduce_ex__, kind.__reduce__) == (object.__reduce_ex__, object.__reduce__):
+    if kind.__reduce_ex__ is object.__reduce_ex__ and kind.__reduce__ is object.__reduce__:  # type: ignore[comparison-overlap]
         return None
     try:
         found = value.__reduce_ex__(4)

@@ -77,6 +77,12 @@ def itself(k: Any) -> Callable[..., Any]:
     return lambda y: y * made.me[0].k
 
 
+def held_in_itself(k: Any) -> Callable[..., Any]:
+    made = Held([k])
+    made.inner.append(made)
+    return lambda y: y * made.inner[1].inner[1].inner[0]
+
+
 def attribute(k: Any) -> Callable[..., Any]:
     def f(y: Any) -> Any:
         return y * f.k
@@ -162,6 +168,7 @@ TIMES: dict[str, Callable[[Any], Callable[..., Any]]] = {
     ),
     "user list": lambda k: first_of(collections.UserList([k])),
     "library's objects": lambda k: (lambda a: lambda y: y * a.inner[0].inner[0])(Held([Held((k,))])),
+    "a library's object in itself": held_in_itself,
     "reduced": lambda k: (lambda a: lambda y: y * a.read())(Reduced(k)),
     "made with arguments": lambda k: (lambda a: lambda y: y * a.k)(Made(k)),
     "method caller": lambda k: operator.methodcaller("__mul__", k),
