@@ -52,6 +52,7 @@ class Rerun:
     """The derivative of a call that is run again on demand."""
 
     __slots__ = ("call", "engine", "values")
+    runs_again = True
 
     def __init__(self, engine: Engine, call: Repeatable, values: list[Any]) -> None:
         self.engine = engine

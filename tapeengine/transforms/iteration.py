@@ -163,6 +163,7 @@ class Reversal:
     """The derivative of the steps with respect to their captured values and the first state."""
 
     __slots__ = ("args", "chain", "steps")
+    runs_again = True
 
     def __init__(self, steps: Steps, args: tuple[Any, ...], chain: Chain | None) -> None:
         self.steps = steps
