@@ -276,6 +276,17 @@ def of_array(value: Any, held: Any) -> Node:
     return node
 
 
+def be_view(node: Node, whole: Node) -> bool:
+    """Make the copy of an array a view of that of the whole one, if the two have the same layout."""
+    array, owner = node.original, whole.original
+    if array is owner or type(array) is not np.ndarray or whole.held is None or whole.held.strides != owner.strides:
+        return False
+    offset = array.ctypes.data - owner.ctypes.data
+    node.inside = [whole]
+    node.make = lambda inside: np.ndarray(array.shape, array.dtype, inside[0].ravel("K"), offset, array.strides)
+    return True
+
+
 def of_objects(array: Any) -> Node:
     """An array of objects, for example of traced numbers."""
 
