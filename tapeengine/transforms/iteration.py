@@ -11,7 +11,7 @@ from typing import Any
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_unseen
 from .._core.tape.tape import outside
-from ..errors import RepeatError, StructureError, UnsupportedError
+from ..errors import RepeatError, StructureError, TraceError, UnsupportedError
 from .calls import Derivative, call_with_rule
 from .captures import Made, Snapshot
 from .contract import Engine
@@ -39,6 +39,10 @@ Step = Callable[[Any], Any]
 Repeat = Callable[[range], Iterator[tuple[int, Any]]]
 
 NAME = "the step of iterate"
+HIDDEN = (
+    f"{NAME} uses a traced value that is neither in its state nor in its closure, such as one in an attribute of a "
+    "class. Make it a part of the state, or capture it as a local variable"
+)
 
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progress: Progress | None = None) -> Any:
@@ -59,10 +63,7 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
     if before != after:
         raise StructureError(f"the step of iterate must keep the state's form {before}; it returned {after}")
     if any(map(is_traced, flatten(engine.structures, final)[0])):
-        raise UnsupportedError(
-            "the step of iterate uses a traced value that is neither in its state nor in its closure, such as one in "
-            "an attribute of a class. Make it a part of the state, or capture it as a local variable"
-        )
+        raise UnsupportedError(HIDDEN)
 
 
 class Steps:
@@ -87,7 +88,12 @@ class Steps:
         traced, result = call_with_rule(self.engine, args, self.called, "iterate")
         if traced:
             return result, Reversal(self, args, None)
-        chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
+        try:
+            chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
+        except TraceError as error:
+            if "its trace has ended" not in str(error):
+                raise
+            raise UnsupportedError(HIDDEN) from error
         return chain.final, Reversal(self, args, chain)
 
     def first(self, values: list[Any], start: Any) -> Chain:

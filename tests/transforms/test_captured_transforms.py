@@ -141,6 +141,17 @@ def backpropagator(k: Any) -> Callable[..., Any]:
     return lambda y: back(y)[0]
 
 
+class Shared:
+    """A class with an attribute that a program sets."""
+
+    k: Any = None
+
+
+def in_a_class(k: Any) -> Callable[..., Any]:
+    Shared.k = k
+    return lambda y: y * Shared.k
+
+
 #: Functions that multiply by a number that they capture.
 TIMES: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "function": lambda k: lambda y: y * k,
@@ -175,19 +186,21 @@ TIMES: dict[str, Callable[[Any], Callable[..., Any]]] = {
     "weakly": weakly,
     "in a weak dict": in_a_weak_dict,
     "in a weak set": in_a_weak_set,
+    "class": in_a_class,
     "itself": itself,
     "attribute": attribute,
     "tuple": lambda k: (lambda pair: lambda y: y * pair[1] * len(pair) / 2)(Pair(1.0, k)),
 }
 
 #: Functions into which a call that runs again does not look.
-HIDING = {"linearize", "backpropagator"}
+HIDING = {"linearize", "backpropagator", "class"}
 
 #: Ways to apply a function twice.
 TWICE: dict[str, Callable[[Callable[..., Any], Any], Any]] = {
     "iterate": lambda g, x: te.iterate(g, 2, x),
     "iterate a function": lambda g, x: te.iterate(lambda y: g(y), 2, x),
     "checkpoint": lambda g, x: te.checkpoint(lambda y: g(g(y)))(x),
+    "iterate in a checkpoint": lambda g, x: te.checkpoint(lambda y: te.iterate(lambda z: g(z), 2, y))(x),
     "fork": lambda g, x: te.fork(lambda: g(g(x)), lambda: 0.0)[0],
     "rule": lambda g, x: with_rule(lambda y: g(g(y)))(x),
     "fork_map": lambda g, x: te.fork_map(lambda y: g(g(y)), [x])[0],
