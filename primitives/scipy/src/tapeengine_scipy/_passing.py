@@ -115,6 +115,16 @@ class Passed:
         result = theirs_called(self.__wrapped__, args, keywords, self._path)
         return Passed(result, self._path) if "frozen" in type(result).__name__ else result
 
+    def of_scipy(self) -> Any:
+        """Return SciPy's object."""
+        return self.__wrapped__
+
+    def __or__(self, other: Any) -> Any:
+        return self.__wrapped__ | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.__wrapped__
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
