@@ -17,14 +17,14 @@ import weakref
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from .._core.programs.callables import Made
 from .._core.scalars.complex import of_numbers
 from ..errors import RepeatError, pass_on
-from ..structure import Container, is_made_by_python, slots_of
+from ..structure import Container, slots_of
 from .array_copies import same_bits
 from .generators import differ, state_of
 from .hidden_state import position, reader_of
@@ -434,7 +434,7 @@ def of_plain(value: Any) -> Node:
     return _of_parts(value, vars(value), _attributes, lambda made, found: made.__dict__.update(found))
 
 
-def of_object(value: Any, empty: Callable[[Any], Any] | None = None) -> Node:
+def of_object(value: Any, empty: Callable[[], Any] | None = None) -> Node:
     """An object that consists of its attributes and items only."""
     return _of_parts(value, parts_of(value), parts_of, lambda made, found: set_parts(made, found, ()), empty)
 
@@ -444,27 +444,31 @@ def _of_parts(
     held: dict[Any, Any],
     read: Callable[[Any], dict[Any, Any]],
     fill: Callable[[Any, dict[Any, Any]], None],
-    empty: Callable[[Any], Any] | None = None,
+    empty: Callable[[], Any] | None = None,
 ) -> Node:
-    kind, keys = type(value), list(held)
+    kind: Any = type(value)
+    keys = list(held)
 
     def make(inside: list[Any], made: Any) -> None:
         fill(made, dict(zip(keys, inside)))
 
-    def shell() -> Any:
-        return cast(Any, kind).__new__(kind) if empty is None else empty(value)
-
+    shell = empty or (lambda: kind.__new__(kind))
     return Node(value, list(held.values()), make, shell, keys, read, can_change=True)
 
 
 def of_library(value: Any) -> Node | None:
     """An object of an unknown class, such as a spline, which is made anew with other contents; None if it cannot be."""
+    kind: Any = type(value)
     if isinstance(value, tuple):
         return _of_tuple(value)
-    parts = reduction(value)
-    if parts is not None:
-        return Node(value, parts, lambda inside: copy.copy(Reduced(inside)))
-    return None if not parts_of(value) or _copied(value) is None else of_object(value, _copied)
+    if hasattr(kind, "__del__"):  # which would end what a copy shares
+        return None
+    try:
+        object.__new__(kind)
+    except TypeError:  # it consists of more than attributes
+        parts = reduction(value)
+        return None if parts is None else Node(value, parts, lambda inside: copy.copy(Reduced(inside)))
+    return of_object(value, lambda: object.__new__(kind))
 
 
 def _of_tuple(value: Any) -> Node:
@@ -491,34 +495,16 @@ class Reduced:
 
 
 def reduction(value: Any) -> list[Any] | None:
-    """What makes an object, in the form of the pickle protocol: a callable, its arguments, the state, the items.
-
-    None for an object that consists of its attributes, or cannot be made.
-    """
-    kind = type(value)
-    if kind is types.MappingProxyType:
-        return [kind, (gc.get_referents(value)[0],)]
-    if kind in VIEWS:
-        return [VIEWS[kind], (gc.get_referents(value)[0],)]
-    if kind.__reduce_ex__ is object.__reduce_ex__ and kind.__reduce__ is object.__reduce__:  # type: ignore[comparison-overlap]
-        return None
+    """What makes an object, in the form of the pickle protocol: a callable, its arguments, the state, the items."""
+    make = types.MappingProxyType if type(value) is types.MappingProxyType else VIEWS.get(type(value))
+    if make is not None:
+        return [make, (gc.get_referents(value)[0],)]
     try:
         found = value.__reduce_ex__(4)
     except Exception as error:
         pass_on(error)
         return None
     return None if isinstance(found, str) else [list(part) if isinstance(part, Iterator) else part for part in found]
-
-
-def _copied(value: Any) -> Any:
-    """A copy of an object that consists of its attributes; None if there is none."""
-    kind = type(value)
-    try:
-        made = object.__new__(kind) if all(map(is_made_by_python, kind.__mro__[:-1])) else copy.copy(value)
-    except Exception as error:
-        pass_on(error)
-        return None
-    return None if made is value else made
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
