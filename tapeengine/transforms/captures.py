@@ -24,6 +24,10 @@ from .nodes import ATOMS, GENERATORS, Node
 from .program_objects import stored_names
 
 
+#: Larger arrays are not copied for the sake of their views.
+MOST_BYTES = 1 << 26
+
+
 class Made(dict[int, Any]):
     """The copies of captured objects that one or more runs use, by node.
 
@@ -287,6 +291,8 @@ class Snapshot(Kinds):
                 end, widest = stop, node
         for node in shared.values():
             owner = owner_of_memory(node.original)
+            if owner.nbytes > MOST_BYTES or not owner.flags.writeable:
+                continue
             whole = self._nodes.get(id(owner)) or self._array(owner)
             if whole is not None and nodes.be_view(node, whole):
                 self._nodes[id(owner)] = whole
