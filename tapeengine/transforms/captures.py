@@ -23,7 +23,6 @@ from .kinds import Kinds, data_of
 from .nodes import ATOMS, GENERATORS, Node
 from .program_objects import stored_names
 
-
 #: Larger arrays are not copied for the sake of their views.
 MOST_BYTES = 1 << 26
 
