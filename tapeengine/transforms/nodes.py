@@ -355,11 +355,11 @@ def of_made(value: Made) -> Node:
     """A function that a transform has made."""
 
     def make(inside: list[Any]) -> Made:
-        made = Made(inside[0], value.make, value.args)
-        vars(made).update(vars(value))
+        made = Made(*inside[:3])
+        vars(made).update(inside[3])
         return made
 
-    return Node(value, [value.function], make)
+    return Node(value, [value.function, value.make, value.args, vars(value)], make)
 
 
 def _attributes(value: Any) -> dict[Any, Any]:
