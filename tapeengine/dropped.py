@@ -127,7 +127,9 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     if module_named(call, program).startswith("tapeengine_scipy"):
         return "Its callable uses a traced value that was not found, as in an attribute of a class: pass it in args="
     way = "Lifted code calls" if is_lifted(program) else "Import it from"
-    return f"{way} tapeengine_{found}, which has derivatives (pip install 'tapeengine[scipy]')"
+    return (
+        f"{way} tapeengine_{found}, which has derivatives of what docs/scipy.md lists (pip install 'tapeengine[scipy]')"
+    )
 
 
 def module_of_frame(frame: FrameType) -> str:

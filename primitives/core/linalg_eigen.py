@@ -241,13 +241,21 @@ EIG = Primitive(
 
 
 def _vectors(a: Any, w: Any, equal: Any) -> Any:
-    """Return the eigenvectors; refuse matrices without a basis of eigenvectors, and eigenvalues in another order."""
+    """Return the eigenvectors in the order of the eigenvalues; refuse matrices without a basis of eigenvectors."""
     found, v = EIG(a)
     if any(groups(equal)) and numpy.max(numpy.linalg.cond(plain(v))) > 1e10:
         raise UnsupportedError("numpy.linalg.eigvals of a matrix without a basis of eigenvectors has no derivative")
-    if not numpy.allclose(plain(found), plain(w), rtol=1e-6, atol=1e-6 * numpy.abs(plain(w)).max(initial=0.0)):
-        raise UnsupportedError("numpy.linalg.eigvals and eig differ in the order of the eigenvalues; use eig")
-    return v
+    found, w = plain(found), plain(w)
+    if _are_close(found, w):
+        return v
+    order = numpy.abs(w[..., None] - found[..., None, :]).argmin(-1)  # of large matrices it may be another one
+    if not _are_close(numpy.take_along_axis(found, order, -1), w) or (numpy.diff(numpy.sort(order)) != 1).any():
+        raise UnsupportedError("numpy.linalg.eigvals and eig give different eigenvalues; use eig")
+    return np.take_along_axis(v, order[..., None, :], -1)
+
+
+def _are_close(a: Any, b: Any) -> bool:
+    return numpy.allclose(a, b, rtol=1e-6, atol=1e-6 * numpy.abs(b).max(initial=0.0))
 
 
 def _eigvals_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:

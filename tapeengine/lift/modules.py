@@ -67,7 +67,9 @@ def of_statistics() -> dict[str, Any]:
     """The functions of statistics for traced numbers; its classes come from a twin."""
     from . import statistics
 
-    return {**vars(importlib.import_module(f"{TWINS}statistics.statistics")), **statistics.functions()}
+    names = vars(importlib.import_module(f"{TWINS}statistics.statistics"))
+    names.update(statistics.functions())
+    return names
 
 
 SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {

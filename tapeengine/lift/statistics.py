@@ -79,9 +79,14 @@ def linear_regression(x: Any, y: Any, /, *, proportional: bool = False) -> Any:
     return slope, fmean(y) - slope * fmean(x)
 
 
+def _mean_stdev(data: Any) -> Any:
+    """What the class of normal distributions is made of."""
+    return fmean(data), stdev(data)
+
+
 FORMULAS: tuple[Callable[..., Any], ...] = (
     *(fmean, geometric_mean, harmonic_mean, pvariance, variance, pstdev, stdev),
-    *(covariance, correlation, linear_regression),
+    *(covariance, correlation, linear_regression, _mean_stdev),
 )
 
 
@@ -93,7 +98,8 @@ def plain(value: Any) -> Any:
 def exact(value: Any, formula: Any) -> Any:
     """The result of a formula, with the values computed by the library."""
     if isinstance(value, tuple):
-        return type(value)(*map(exact, value, formula))
+        parts = map(exact, value, formula)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return with_value(formula, float(value))
 
 

@@ -130,6 +130,8 @@ class Staged(Replays):
 
     engine: Engine
     __name__: str
+    #: Calls that run again stage the program anew if it contains traced values.
+    __tapeengine_parts__ = False
 
     def __init__(
         self,

@@ -96,10 +96,10 @@ class Watch:
             self._watch(value, node.read)
         if type(value) in ACCESSORS:
             self.named += [name for text in node.inside if type(text) is str for name in text.split(".")]
-        if not self._has_more(value, node) or not _beside(value):
+        if not self._has_more(value, node) or not attributes_of(value):
             return node.inside
-        self._watch(value, _beside)
-        return [*node.inside, *_beside(value).values()]
+        self._watch(value, attributes_of)
+        return [*node.inside, *attributes_of(value).values()]
 
     @staticmethod
     def _has_more(value: Any, node: Node) -> bool:
@@ -161,8 +161,8 @@ class Watched(Kinds):
             return nodes.of_watched(value, parts_of(value))
         return super().of_other_kind(value, kind)
 
-    def _of_library(self, value: Any) -> Node | None:
-        held = None if is_fixed(type(value)) else parts_of(value)
+    def _of_library(self, value: Any, kind: Any) -> Node | None:
+        held = None if is_fixed(kind) else parts_of(value)
         if held:
             return nodes.of_watched(value, held)
         return nodes.of_state(value) or (of_attributes(value) if is_of_library(value) else None)
@@ -179,11 +179,3 @@ def of_attributes(value: Any) -> Node:
     node = nodes.of_watched(value, parts_of(value))
     node.inside = [item for item in node.inside if not is_of_library(item) or issubclass(type(item), GENERATORS)]
     return node
-
-
-def _beside(value: Any) -> dict[Any, Any]:
-    """The attributes of an object, whose other contents are watched."""
-    found = attributes_of(value)
-    if type(value) is defaultdict:
-        found["default_factory"] = value.default_factory
-    return found

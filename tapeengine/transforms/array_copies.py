@@ -40,6 +40,13 @@ class ArrayCopies:
             del self._known[key]
 
 
+def owner_of_memory(array: Any) -> Any:
+    """The array of which this one is a view, or the array itself."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def same_bits(a: Any, b: Any) -> bool:
     """Whether two arrays hold the same bits; always false for arrays of objects."""
     if same_memory(a, b):

@@ -13,14 +13,18 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core.structures.boundary import place
 from ..structure import Structures
 from . import nodes
-from .array_copies import ArrayCopies
+from .array_copies import ArrayCopies, owner_of_memory
 from .class_tables import ClassTables
 from .forms import is_traced
 from .kinds import Kinds, data_of
 from .nodes import ATOMS, GENERATORS, Node
 from .program_objects import stored_names
+
+#: Larger arrays are not copied for the sake of their views.
+MOST_BYTES = 1 << 26
 
 
 class Made(dict[int, Any]):
@@ -267,11 +271,32 @@ class Snapshot(Kinds):
         for space in self._spaces.values():
             space.inside = [self._nodes.get(id(value), value) for value in space.inside]
             self._order.append(space)
+        self._share_memory(len(known))
         for node in self._order[len(known) :]:
             self._find_addresses(node)
             node.links = () if node.flat else tuple(id(inner) for inner in node.inside if type(inner) is Node)
         while self._settle_once(known):
             pass
+
+    def _share_memory(self, first: int) -> None:
+        """Let arrays that share memory be views of one array, so that their copies do so as well."""
+        arrays = [node for node in self._order[first:] if node.held is not None]
+        places = sorted(place(node.original, k, node) for k, node in enumerate(arrays)) if len(arrays) > 1 else []
+        end, widest, shared = 0, None, dict[int, Any]()
+        for start, stop, _, _, node in places:
+            if start < end:
+                shared.update({id(widest): widest, id(node): node})
+            if stop > end:
+                end, widest = stop, node
+        for node in shared.values():
+            owner = owner_of_memory(node.original)
+            if owner.nbytes > MOST_BYTES or not owner.flags.writeable:
+                continue
+            whole = self._nodes.get(id(owner)) or self._array(owner)
+            if whole is not None and nodes.be_view(node, whole):
+                self._nodes[id(owner)] = whole
+                if whole not in self._order[:first]:
+                    self._order = [*self._order[:first], whole, *(n for n in self._order[first:] if n is not whole)]
 
     def _find_addresses(self, node: Node) -> None:
         """Put a node in place of each key that is the `id` of a captured object."""
@@ -338,7 +363,7 @@ class Snapshot(Kinds):
     def _global_data(self, f: types.FunctionType) -> tuple[Node | None, list[Any]]:
         """The namespace that a function reads, and the data in it."""
         names = f.__globals__
-        found = data_of(f) if self._with_globals else None
+        found = self._names(f)
         if found is None:
             return None, []
         space = self._spaces.get(id(names))
@@ -352,6 +377,13 @@ class Snapshot(Kinds):
                 space.names.append(name)
                 space.inside.append(names[name])
         return space, [names[name] for name in read]
+
+    def _names(self, f: types.FunctionType) -> tuple[list[str], list[str]] | None:
+        return data_of(f) if self._with_globals else None
+
+    def _data(self, f: types.FunctionType) -> list[Any]:
+        found = self._names(f)
+        return [] if found is None else [f.__globals__[name] for name in found[0]]
 
 
 def holds_atoms(value: tuple[Any, ...]) -> bool:

@@ -46,13 +46,16 @@ def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:
         return run_saved(engine, call, args[0]), Rerun(engine, call, args[0])
 
     traced, result = call_with_rule(engine, (list(values),), run, call.name)
-    return result if traced else call.first(values)
+    if traced:
+        return result
+    return call.first(values) if call.outcome is None else call.again(values)
 
 
 class Rerun:
     """The derivative of a call that is run again on demand."""
 
     __slots__ = ("call", "engine", "values")
+    runs_again = True
 
     def __init__(self, engine: Engine, call: Repeatable, values: list[Any]) -> None:
         self.engine = engine

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
@@ -20,6 +22,7 @@ from .forms import flatten, form_of, is_traced, leaves_like, unflatten
 from .rerun import Unwritten, frozen, read_only, without_effects
 from .transformed import check_program
 
+INTEGERS = (int, np.integer, np.bool_, np.ndarray)
 #: The keyword arguments of most calls.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -253,7 +256,17 @@ class Call:
             self.snapshot.take_over(made)
 
     def _tangent(self, jvp: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
-        pair = jvp(args, tangents)
+        pair = jvp(args, self._with_zeros(args, tangents))
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise PrimitiveError(f"{self.custom._name}: the jvp rule must return (value, tangent), not {pair!r}")
         return pair[1]
+
+    def _with_zeros(self, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """Tangents with zeros for integers, as for other numbers that are not traced."""
+        if all(is_traced(t) or type(t) in (float, np.ndarray) for t in tangents):
+            return tangents
+        structures = self.custom.engine.structures
+        leaves, steps = flatten(structures, args)
+        parts = leaves_like(structures, steps, tangents) or ()
+        zeros = [np.zeros(np.shape(x))[()] if isinstance(x, INTEGERS) else None for x in leaves]
+        return unflatten(steps, [zero if part is None else part for part, zero in zip(parts, zeros, strict=True)])

@@ -126,6 +126,17 @@ class Captures:
         return number
 
 
+class _Stopped(Exception):
+    """A StopIteration of a task, which generators do not pass on."""
+
+
+def _ran(function: Callable[..., Any], *args: Any) -> Any:
+    try:
+        return function(*args)
+    except StopIteration as error:
+        raise _Stopped(error) from None
+
+
 @dataclass(slots=True)
 class Fork:
     """Tasks, and for each of them the numbers of its values among the shared ones, its `places`."""
@@ -181,7 +192,10 @@ class Fork:
     def each(self, function: Callable[..., Any], what: str, values: list[Any], *more: Any) -> list[Any]:
         """Call a function on the workers, once per task, with the task, its values and further arguments."""
         pairs = zip(self.tasks, self.own(values), strict=True)
-        return list(self.calls([(function, task, own, *more) for task, own in pairs], what))
+        try:
+            return list(self.calls([(_ran, function, task, own, *more) for task, own in pairs], what))
+        except _Stopped as error:
+            raise error.args[0] from None
 
     def calls(self, calls: Sequence[tuple[Any, ...]], what: str) -> Iterable[Any]:
         """Run calls on the workers and return their results in order."""

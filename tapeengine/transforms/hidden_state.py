@@ -12,10 +12,14 @@ import itertools
 import operator
 import threading
 import types
-from collections.abc import Callable, ItemsView, Iterator, Mapping, MappingView, Sequence, Set
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 import numpy as np
+
+from .._core.programs.callables import Made
+from .._core.scalars.complex import ComplexDual
+from ..errors import module_of
 
 
 def reader_of(value: Any) -> Callable[[Any], dict[Any, Any]] | None:
@@ -87,3 +91,41 @@ _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     (ItemsView, lambda value: _entries(dict(value))),
     ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not mere iterables
 )
+
+#: A search for a leaf ends after this many objects, so that a call which captures a large model does not take long.
+MOST = 4096
+_CLOSED: Any = (type, types.ModuleType, types.CodeType, types.FrameType, np.ufunc, *SOURCES)
+
+
+def reaches(value: Any, is_wanted: Callable[[Any], bool], data: Callable[[Any], Sequence[Any]]) -> bool:
+    """Whether a leaf is among all that an object refers to; `data` is what a function reads in its namespace."""
+    seen, pending = {id(value)}, [value]
+    while pending and len(seen) < MOST:
+        found = {id(part): part for whole in pending for part in _referents(whole, data) if id(part) not in seen}
+        if any(map(is_wanted, found.values())):
+            return True
+        seen |= found.keys()
+        pending = [part for part in found.values() if _is_open(part)]
+    return False
+
+
+def _referents(value: Any, data: Callable[[Any], Sequence[Any]]) -> Iterable[Any]:
+    if type(value) is types.FunctionType:
+        return [value.__closure__, value.__defaults__, value.__kwdefaults__, vars(value), *data(value)]
+    return value.flat if type(value) is np.ndarray and value.dtype == object else gc.get_referents(value)
+
+
+def _is_open(value: Any) -> bool:
+    kind: Any = type(value)
+    is_namespace = kind is dict and ("__spec__" in value or "__builtins__" in value)
+    return not (is_namespace or issubclass(kind, _CLOSED) or is_closed(kind))
+
+
+@functools.lru_cache(maxsize=4096)
+def is_closed(kind: Any) -> bool:
+    """Whether a class is one of the engine's own that contain no objects of the program, such as that of tapes.
+
+    Others have ``__tapeengine_parts__``, whether their objects are made anew of their attributes or as pickles say.
+    """
+    is_open = hasattr(kind, "__tapeengine_parts__") or issubclass(kind, (Made, ComplexDual))
+    return module_of(kind).partition(".")[0] == "tapeengine" and not is_open

@@ -11,7 +11,7 @@ from typing import Any
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_unseen
 from .._core.tape.tape import outside
-from ..errors import RepeatError, StructureError, UnsupportedError
+from ..errors import RepeatError, StructureError, TraceError, UnsupportedError
 from .calls import Again, Derivative, call_with_rule
 from .captures import Made, Snapshot
 from .contract import Engine
@@ -21,6 +21,7 @@ from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told
 from .recorded_tasks import RecordedFunction
 from .rerun import (
+    REPEATED,
     FirstRun,
     Places,
     Unwritten,
@@ -40,6 +41,10 @@ Step = Callable[[Any], Any]
 Repeat = Callable[[range], Iterator[tuple[int, Any]]]
 
 NAME = "the step of iterate"
+HIDDEN = (
+    f"{NAME} uses a traced value that is neither in its state nor in its closure, such as one in an attribute of a "
+    "class. Make it a part of the state, or capture it as a local variable"
+)
 
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progress: Progress | None = None) -> Any:
@@ -60,10 +65,7 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
     if before != after:
         raise StructureError(f"the step of iterate must keep the state's form {before}; it returned {after}")
     if any(map(is_traced, flatten(engine.structures, final)[0])):
-        raise UnsupportedError(
-            "the step of iterate uses a traced value that is neither in its state nor in its closure, such as one in "
-            "an attribute of a class. Make it a part of the state, or capture it as a local variable"
-        )
+        raise UnsupportedError(HIDDEN)
 
 
 class Steps:
@@ -88,7 +90,12 @@ class Steps:
         traced, result = call_with_rule(self.engine, args, self.called, "iterate")
         if traced:
             return result, Reversal(self, args, None)
-        chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
+        try:
+            chain = outside(self.first, *args)  # lifted steps make their constants on a trace of this thread
+        except TraceError as error:
+            if "its trace has ended" not in str(error):
+                raise
+            raise UnsupportedError(HIDDEN) from error
         return chain.final, Reversal(self, args, chain)
 
     def checked(self, step: Step) -> Step:
@@ -120,6 +127,7 @@ class Steps:
         with (
             FirstRun(self.engine, self.snapshot, values, NAME, leaves) as run,
             told(self.progress, self.n, "iterate: value") as tell,
+            REPEATED,
         ):
             passed = self.checked(run.bound)
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
@@ -174,6 +182,7 @@ class Reversal:
     """The derivative of the steps with respect to their captured values and the first state."""
 
     __slots__ = ("args", "chain", "steps", "vjp")
+    runs_again = True
 
     def __init__(self, steps: Steps, args: tuple[Any, ...], chain: Chain | None, vjp: Any = None) -> None:
         self.steps = steps
@@ -223,7 +232,7 @@ class Reversal:
                 raise
             if made.copied is not None:
                 steps.check(made)
-            with restored(steps.begin[0] if steps.draws else None):
+            with restored(steps.begin[0] if steps.draws else None), REPEATED:
                 final, found = at_once()
             if beyond_rounding(steps.engine.structures, steps.final, final):
                 raise

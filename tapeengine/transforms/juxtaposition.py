@@ -21,6 +21,8 @@ class Containers:
         self.structures = structures
         self.steps = flatten(structures, maps)[1]
         self.count = sum(step is None for step in self.steps)
+        if len(self.steps) != self.count + 1:
+            raise StructureError("maps are juxtaposed in one tuple, list, dict or array, not in nested ones")
 
     def refill(self, items: Sequence[Any]) -> Any:
         """Return the same container around other items."""
@@ -30,8 +32,6 @@ class Containers:
 
     def split(self, value: Any) -> list[Any]:
         """Return the parts of a value whose outermost container has this form."""
-        if len(self.steps) != self.count + 1:
-            raise StructureError("maps are juxtaposed in one tuple, list, dict or array, not in nested ones")
         kind = type(self.refill([None] * self.count))
         if type(value) is not kind or len(value) != self.count:
             raise StructureError(f"expected a {kind.__name__} of {self.count} parts, not {value!r}")

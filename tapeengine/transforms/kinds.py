@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from .._core.scalars.complex import ComplexDual
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies
-from .hidden_state import SHOWN, SOURCES
+from .hidden_state import SHOWN, SOURCES, is_closed, reaches
 from .nodes import DICTS, GENERATORS, Node, parts_of
 from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
 
@@ -69,7 +69,7 @@ class Kinds:
             return nodes.of_frozenset(value)
         if isinstance(value, nodes.MEMORY):
             return nodes.of_memory(value)
-        if kind is weakref.ref:
+        if kind in (weakref.ref, nodes.Kept):
             return nodes.of_reference(value)
         if kind in BOUND and (owner := owner_of(value)) is not None:
             return nodes.of_bound(value, owner)
@@ -77,14 +77,14 @@ class Kinds:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        if is_plain(kind) and (container is None or container.fields is not None):
+        if kind is types.SimpleNamespace or (is_plain(kind) and (container is None or container.fields is not None)):
             return nodes.of_plain(value)
         if container is not None:
             return nodes.of_container(value, container)
-        is_open = is_made_by_parts(kind) or hasattr(kind, "__tapeengine_parts__")
-        return nodes.of_object(value) if is_open else self._of_library(value)
+        is_open = is_made_by_parts(kind) or getattr(kind, "__tapeengine_parts__", False)
+        return nodes.of_object(value) if is_open else self._of_library(value, kind)
 
-    def _of_library(self, value: Any) -> Node | None:
+    def _of_library(self, value: Any, kind: Any) -> Node | None:
         """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
 
         Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
@@ -92,13 +92,15 @@ class Kinds:
         if isinstance(value, SOURCES) and not isinstance(value, SHOWN):
             return nodes.of_source(value)
         is_space = isinstance(value, (type, types.ModuleType))
-        fixed = is_fixed(value if is_space else type(value))
-        held = getattr(value, "__dict__", None) if fixed else parts_of(value)
-        if type(held) is not dict or (fixed and is_space):
-            return None
-        if is_space or not any(map(self._wanted, held.values())):
-            return None if fixed else nodes.of_watched(value, held)
-        return nodes.of_library(value)
+        if not is_space and not is_closed(kind) and reaches(value, self._wanted, self._data):
+            node = nodes.of_library(value)
+            if node is not None:
+                return node
+        return None if is_fixed(value if is_space else kind) else nodes.of_watched(value, parts_of(value))
+
+    def _data(self, f: types.FunctionType) -> Sequence[Any]:
+        """The data in its namespace that a function reads."""
+        return ()
 
     def _array(self, value: Any) -> Node | None:
         held = self._copies.of(value)

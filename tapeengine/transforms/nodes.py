@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import gc
 import operator
 import random
 import types
 import weakref
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +40,13 @@ ATOMS = frozenset(
 GENERATORS = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
 MEMORY = (bytearray, array)
 WEAK_DICTS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
+WEAK = (*WEAK_DICTS, weakref.WeakSet)
 #: Dictionaries that are filled by key.
 DICTS = frozenset((dict, OrderedDict, defaultdict, Counter, *WEAK_DICTS))
+#: Views of dictionaries, and what makes them.
+VIEWS: dict[Any, Any] = {
+    type(make(kind())): make for kind in (dict, OrderedDict) for make in (kind.keys, kind.values, kind.items)
+}
 #: Smaller integers are not addresses of objects.
 _ADDRESSES = 1 << 20
 
@@ -187,6 +193,8 @@ def of_dict(value: Any) -> Node:
     def make(inside: list[Any], made: Any) -> None:
         for key, item in zip(_replaced(keys, places, inside), inside[len(places) :]):
             made[key] = item
+        if type(value) in WEAK:
+            _keeping(made, inside)
 
     inside = [*(keys[k] for k in places), *value.values()]
     node = Node(value, inside, make, lambda: _emptied(value), keys, dict, can_change=True, places=places)
@@ -209,6 +217,8 @@ def of_set(value: Any) -> Node:
 
     def make(inside: list[Any], made: Any) -> None:
         made.update(_replaced(keys, places, inside))
+        if type(value) in WEAK:
+            _keeping(made, inside)
 
     inside = [*(keys[k] for k in places), *(None for _ in keys)]
     return Node(value, inside, make, lambda: _emptied(value), keys, dict.fromkeys, can_change=True, places=places)
@@ -231,9 +241,20 @@ def of_slice(value: slice) -> Node | None:
     return None if ATOMS.issuperset(map(type, parts)) else Node(value, parts, lambda inside: slice(*inside))
 
 
-def of_reference(value: weakref.ref[Any]) -> Node:
+class Kept(weakref.ref[Any]):
+    """A weak reference in a copy: it keeps its object alive, because the original may be kept by what is not copied."""
+
+    kept: Any
+
+
+def of_reference(value: weakref.ref[Any]) -> Node | None:
     """A weak reference."""
-    return Node(value, [value()], lambda inside: weakref.ref(inside[0]))
+    return None if value() is None else Node(value, [value()], lambda inside: _keeping(Kept(inside[0]), inside))
+
+
+def _keeping(made: Any, inside: list[Any]) -> Any:
+    made.kept = inside
+    return made
 
 
 def of_address(address: int, node: Node) -> Node:
@@ -253,6 +274,17 @@ def of_array(value: Any, held: Any) -> Node:
     node.has_changed = lambda: not same_bits(held, value)
     node.held = held
     return node
+
+
+def be_view(node: Node, whole: Node) -> bool:
+    """Make the copy of an array a view of that of the whole one, if the two have the same layout."""
+    array, owner = node.original, whole.original
+    if array is owner or type(array) is not np.ndarray or whole.held is None or whole.held.strides != owner.strides:
+        return False
+    offset = array.ctypes.data - owner.ctypes.data
+    node.inside = [whole]
+    node.make = lambda inside: np.ndarray(array.shape, array.dtype, inside[0].ravel("K"), offset, array.strides)
+    return True
 
 
 def of_objects(array: Any) -> Node:
@@ -303,33 +335,31 @@ def _cell(cell: types.CellType) -> dict[Any, Any]:
 
 def of_function(f: types.FunctionType, space: Node | None, data: Sequence[Any]) -> Node | None:
     """A function: the cells of its closure, its default arguments, and the data that it reads from a namespace."""
-    cells, own = list(f.__closure__ or ()), vars(f)
-    if not (cells or f.__defaults__ or f.__kwdefaults__ or data or own):
+    cells = list(f.__closure__ or ())
+    if not (cells or f.__defaults__ or f.__kwdefaults__ or data or vars(f)):
         return None
-    names_of_own = list(own)
 
     def make(inside: list[Any]) -> Any:
         closure = tuple(inside[1 : 1 + len(cells)])
         names = f.__globals__ if inside[0] is None else inside[0]
         made = types.FunctionType(f.__code__, names, f.__name__, inside[1 + len(cells)], closure)
         made.__kwdefaults__ = inside[2 + len(cells)]
-        made.__dict__.update(zip(names_of_own, inside[len(inside) - len(names_of_own) :]))
+        made.__dict__ = inside[3 + len(cells)]
         made.__module__, made.__qualname__ = f.__module__, f.__qualname__
         return made
 
-    inside = [space, *cells, f.__defaults__, f.__kwdefaults__, *data, *own.values()]
-    return Node(f, inside, make, None, names_of_own, _attributes)
+    return Node(f, [space, *cells, f.__defaults__, f.__kwdefaults__, vars(f), *data], make)
 
 
 def of_made(value: Made) -> Node:
     """A function that a transform has made."""
 
     def make(inside: list[Any]) -> Made:
-        made = Made(inside[0], value.make, value.args)
-        vars(made).update(vars(value))
+        made = Made(*inside[:3])
+        vars(made).update(inside[3])
         return made
 
-    return Node(value, [value.function], make)
+    return Node(value, [value.function, value.make, value.args, vars(value)], make)
 
 
 def _attributes(value: Any) -> dict[Any, Any]:
@@ -404,45 +434,77 @@ def of_plain(value: Any) -> Node:
     return _of_parts(value, vars(value), _attributes, lambda made, found: made.__dict__.update(found))
 
 
-def of_object(value: Any) -> Node:
+def of_object(value: Any, empty: Callable[[], Any] | None = None) -> Node:
     """An object that consists of its attributes and items only."""
-    return _of_parts(value, parts_of(value), parts_of, lambda made, found: set_parts(made, found, ()))
+    return _of_parts(value, parts_of(value), parts_of, lambda made, found: set_parts(made, found, ()), empty)
 
 
 def _of_parts(
-    value: Any, held: dict[Any, Any], read: Callable[[Any], dict[Any, Any]], fill: Callable[[Any, dict[Any, Any]], None]
+    value: Any,
+    held: dict[Any, Any],
+    read: Callable[[Any], dict[Any, Any]],
+    fill: Callable[[Any, dict[Any, Any]], None],
+    empty: Callable[[], Any] | None = None,
 ) -> Node:
-    kind, keys = type(value), list(held)
+    kind: Any = type(value)
+    keys = list(held)
 
     def make(inside: list[Any], made: Any) -> None:
         fill(made, dict(zip(keys, inside)))
 
-    return Node(value, list(held.values()), make, lambda: cast(Any, kind).__new__(kind), keys, read, can_change=True)
+    shell = empty or (lambda: kind.__new__(kind))
+    return Node(value, list(held.values()), make, shell, keys, read, can_change=True)
 
 
-def of_library(value: Any) -> Node:
-    """An object of an unknown class, such as a spline, which is copied with other contents."""
+def of_library(value: Any) -> Node | None:
+    """An object of an unknown class, such as a spline, which is made anew with other contents; None if it cannot be."""
+    kind: Any = type(value)
+    if isinstance(value, tuple):
+        return _of_tuple(value)
+    if hasattr(kind, "__del__"):  # which would end what a copy shares
+        return None
+    try:
+        object.__new__(kind)
+    except TypeError:  # it consists of more than attributes
+        parts = reduction(value)
+        return None if parts is None else Node(value, parts, lambda inside: copy.copy(Reduced(inside)))
+    return of_object(value, lambda: object.__new__(kind))
+
+
+def _of_tuple(value: Any) -> Node:
+    """A tuple of a class, which may make it of other arguments than its items."""
     held = parts_of(value)
 
     def make(inside: list[Any]) -> Any:
         parts = dict(zip(held, inside))
-        if isinstance(value, tuple):  # which a class may make of other arguments than its items
-            made = tuple.__new__(type(value), [parts.pop(key) for key in held if type(key) is tuple])
-        else:
-            made = copied(value)
+        made = tuple.__new__(type(value), [parts.pop(key) for key in held if type(key) is tuple])
         set_parts(made, parts, ())
         return made
 
     return Node(value, list(held.values()), make, None, list(held), parts_of)
 
 
-def copied(value: Any) -> Any:
-    """A copy of an object of an unknown class."""
+class Reduced:
+    """Stands for an object of which `copy.copy` makes a new one, of parts as `reduction` gives them."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return tuple(self.parts)
+
+
+def reduction(value: Any) -> list[Any] | None:
+    """What makes an object, in the form of the pickle protocol: a callable, its arguments, the state, the items."""
+    make = types.MappingProxyType if type(value) is types.MappingProxyType else VIEWS.get(type(value))
+    if make is not None:
+        return [make, (gc.get_referents(value)[0],)]
     try:
-        return copy.copy(value)
+        found = value.__reduce_ex__(4)
     except Exception as error:
         pass_on(error)
-        raise RepeatError(f"a captured {type(value).__name__} cannot be copied: capture what it contains") from error
+        return None
+    return None if isinstance(found, str) else [list(part) if isinstance(part, Iterator) else part for part in found]
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
@@ -491,7 +553,8 @@ def parts_of(value: Any) -> dict[Any, Any]:
 def attributes_of(value: Any) -> dict[Any, Any]:
     """The attributes of an object by name, without those that it computes."""
     found, read = dict[Any, Any](), object.__getattribute__
-    for name in ("__dict__", *(name for base in type(value).__mro__ for name in slots_of(base))):
+    own = ("default_factory",) if issubclass(type(value), defaultdict) else ()
+    for name in ("__dict__", *own, *(name for base in type(value).__mro__ for name in slots_of(base))):
         with contextlib.suppress(AttributeError):
             found.update(read(value, name) if name == "__dict__" else {name: read(value, name)})
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from .._core.sweeps import linear
 from .._core.sweeps.trace import value_of
-from ..errors import NotFiniteError
+from ..errors import NotFiniteError, RepeatError
 from ..primitive.spaces import leaves
 from ..structure import Structures
 from .forms import flatten, is_traced
@@ -67,6 +68,9 @@ class Watcher:
         for result in results:
             at = first_bad(result)
             if at is not None:
+                if getattr(getattr(rule, "derivative", None), "runs_again", False):
+                    with suppress(RepeatError):  # the later run is watched
+                        rule.push([None] * len(rule.arguments.spaces))
                 raise NotFiniteError(
                     f"a value that is not finite at {here()}: {getattr(rule, 'name', 'a function')} "
                     f"gives {_number(result, at)}"

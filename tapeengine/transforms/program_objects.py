@@ -8,7 +8,7 @@ import os
 import random
 import sys
 import types
-from collections import deque
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -84,12 +84,13 @@ def is_plain(kind: Any) -> bool:
 @functools.lru_cache(maxsize=4096)
 def is_made_by_parts(kind: Any) -> bool:
     """Whether a class is the program's and its instances can be rebuilt from their attributes and items."""
-    base: Any = next((base for base in (list, dict, deque) if issubclass(kind, base)), object)
+    base: Any = next((base for base in (list, defaultdict, dict, deque) if issubclass(kind, base)), object)
+    own = [cls for cls in kind.__mro__[: kind.__mro__.index(base)] if module_of(cls) != "collections"]  # as UserDict
     of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
     return (
-        not is_library(module_of(kind), _file_of(module_of(kind)))
+        not (own and is_library(module_of(kind), _file_of(module_of(kind))))
         and kind.__new__ is base.__new__
         and kind.__reduce_ex__ is base.__reduce_ex__
         and kind.__reduce__ is base.__reduce__
-        and not any(name in vars(cls) for cls in kind.__mro__[: kind.__mro__.index(base)] for name in of_their_own)
+        and not any(name in vars(cls) for cls in own for name in of_their_own)
     )

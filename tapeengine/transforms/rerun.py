@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from hashlib import blake2b
 from typing import Any
 
@@ -90,6 +90,25 @@ class Places:
             set_generators(moment[0])
         for generator, state in zip(self.generators, moment[1], strict=True):
             set_state(generator, state)
+
+
+# -- gradients of solvers ---------------------------------------------------------------------------------------------
+class Repeated(threading.local):
+    """The number of calls under way in this thread that run on plain values as well as on traced ones.
+
+    Both runs must have the same bits, so solvers use the same gradients in them.
+    """
+
+    calls = 0
+
+    def __enter__(self) -> None:
+        self.calls += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.calls -= 1
+
+
+REPEATED = Repeated()
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
@@ -361,7 +380,8 @@ class Repeatable:
     def first(self, values: Sequence[Any]) -> Any:
         """Run the call for its value, on the program's own objects; see `FirstRun`."""
         before = generator_states()
-        with FirstRun(self.engine, self.snapshot, values, self.name) as run:
+        here = REPEATED if self.values else nullcontext()
+        with FirstRun(self.engine, self.snapshot, values, self.name) as run, here:
             value = called(run.bound)
         if not same_states(before, generator_states()):
             self.states = before
@@ -408,7 +428,8 @@ class Repeatable:
 def repeating(name: str, plain: Callable[[], Any]) -> Iterator[None]:
     """Say of an error of a later run that the first run did not raise it, unless a `plain` run does not either."""
     try:
-        yield
+        with REPEATED:
+            yield
     except TapeEngineError:
         raise
     except Exception as error:

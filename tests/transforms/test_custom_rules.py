@@ -244,3 +244,25 @@ def test_names_of_arguments_are_those_of_the_function_itself(function: Any, call
     value, gradient = te.value_and_grad(lambda x: call(ruled, x))(2.0)
     assert value == call(function, 2.0)
     assert gradient == pytest.approx((call(function, 2.0 + 1e-4) - call(function, 2.0 - 1e-4)) / 2e-4, rel=1e-7)
+
+
+@pytest.mark.parametrize("constant", [2, True, np.int64(2), np.True_, 2.0, np.float32(2.0), np.arange(1, 3)], ids=repr)
+@pytest.mark.parametrize("held", [lambda c: c, lambda c: [c, 1.0], lambda c: {"a": (c, "text"), "b": None}])
+def test_a_forward_rule_treats_integers_as_numbers_that_are_not_traced(constant: Any, held: Any) -> None:
+    def number_of(c: Any) -> Any:
+        return c["a"][0] if isinstance(c, dict) else c[0] if isinstance(c, list) else c
+
+    product = te.custom_jvp(lambda c, y: number_of(c) * y)
+    seen = []
+
+    @product.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (c, y), (dc, dy) = primals, tangents
+        seen.append(dc)
+        return number_of(c) * y, number_of(dc) * y + number_of(c) * dy
+
+    wanted = float(np.sum(np.asarray(constant)))
+    assert te.grad(lambda y: np.sum(product(held(constant), y)))(3.0) == wanted
+    assert np.sum(te.jvp(lambda y: product(held(constant), y), (3.0,), (1.0,))[1]) == wanted
+    if isinstance(held(constant), dict):
+        assert all(dc["a"][1] is None and dc["b"] is None for dc in seen)

@@ -407,3 +407,12 @@ def test_a_map_of_real_and_complex_numbers_has_no_matrix() -> None:
         m.matrix()
     m = te.linearize(lambda x: x * (1 + 2j), np.ones(2))[1]
     np.testing.assert_array_equal(m.matrix(), (1 + 2j) * np.eye(2))
+
+
+@pytest.mark.parametrize("join", [LinearMap.vstack, LinearMap.hstack])
+@pytest.mark.parametrize(
+    "nested", [lambda m: [m, [m]], lambda m: {"a": m, "b": (m, m)}, lambda m: ([[m]],), lambda m: m]
+)
+def test_nested_containers_of_maps_are_refused_at_once(join: Callable[[Any], LinearMap], nested: Any) -> None:
+    with pytest.raises(StructureError, match="juxtapose"):
+        join(nested(linear(np.ones((2, 2)))))

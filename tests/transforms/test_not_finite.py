@@ -102,6 +102,32 @@ def test_the_first_number_is_named(
     TRANSFORMS[transform](engine, lambda x: tnp.sin(x), x)  # works, and is off
 
 
+#: Calls that run again for their derivative.
+WITHIN: dict[str, Callable[[te.Engine, Any, Any], Any]] = {
+    "checkpoint": lambda engine, f, x: engine.checkpoint(f)(x),
+    "checkpoint of a checkpoint": lambda engine, f, x: engine.checkpoint(engine.checkpoint(f))(x),
+    "iterate": lambda engine, f, x: engine.iterate(lambda s: [s[0], tnp.sum(f(s[0]))], 2, [x, x[0]])[1],
+    "checkpoint of iterate": lambda engine, f, x: engine.checkpoint(
+        lambda x: engine.iterate(lambda s: [s[0], tnp.sum(f(s[0]))], 2, [x, x[0]])[1]
+    )(x),
+    "fork": lambda engine, f, x: engine.fork(lambda: f(x), lambda: x)[0],
+}
+
+
+@pytest.mark.parametrize("within", WITHIN)
+@pytest.mark.parametrize("transform", sorted(TRANSFORMS))
+@pytest.mark.parametrize(
+    ("program", "comment"), [(logarithm, "the logarithm"), (product, "the product"), (element, "the element")]
+)
+def test_a_value_in_a_call_that_runs_again_is_named(
+    engine: te.Engine, transform: str, within: str, program: Any, comment: str
+) -> None:
+    x = np.array([2.0, 1.0, 3.0, 1.0])
+    with engine.debug(nans=True), pytest.raises(NotFiniteError) as caught:
+        TRANSFORMS[transform](engine, lambda x: WITHIN[within](engine, program, x), x)
+    assert line_with(comment) in str(caught.value), str(caught.value)
+
+
 def test_a_cotangent_of_an_array_is_named(engine: te.Engine) -> None:
     with engine.debug(nans=True):
         _value, backpropagator = engine.vjp(steep, np.ones(2))

@@ -328,6 +328,12 @@ def test_distances():
     ):
         check(lambda a, b: D.cdist(a, b, k), lambda a, b: sd.cdist(a, b, k), (X, Y))
         check(lambda a: D.pdist(a, k), lambda a: sd.pdist(a, k), (X,), second=False)
+    for k in ("seuclidean", "SEuclidean", "mahalanobis"):  # with scales of the points
+        check(lambda a, b: D.cdist(a, b, k), lambda a, b: sd.cdist(a, b, k), (X, Y))
+        check(lambda a: D.pdist(a, k), lambda a: sd.pdist(a, k), (numpy.concatenate([X, Y[::-1] ** 2]),))
+    for call in (D.pdist, lambda a, k: D.cdist(a, a[:0], k)):
+        with pytest.raises(ValueError, match="too small"):
+            te.grad(lambda a, call=call: np.sum(call(a, "mahalanobis")))(X[:3, :3])
     check(lambda a, b: D.cdist(a, b, "minkowski", p=3), lambda a, b: sd.cdist(a, b, "minkowski", p=3), (X, Y))
     V = numpy.array([1.0, 2, 3])
     check(lambda a, b: D.cdist(a, b, "seuclidean", V=V), lambda a, b: sd.cdist(a, b, "seuclidean", V=V), (X, Y))

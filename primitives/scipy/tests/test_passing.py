@@ -1,5 +1,6 @@
 """SciPy's names without rules: usable on plain values, refused on traced ones, wherever these are hidden."""
 
+import copy
 import functools
 import inspect
 from importlib import import_module
@@ -329,3 +330,23 @@ def test_what_our_modules_need_themselves_hides_no_name_of_scipys(module):
             assert inspect.ismodule(getattr(theirs, name)), name
         else:
             assert hasattr(value, "vjp_rules") or home.startswith(("tapeengine_scipy", "scipy")), name
+
+
+@pytest.mark.parametrize("name", ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"])
+def test_a_solvers_method_may_be_a_class_of_either_package(name):
+    def end(k, method):
+        return integrate.solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0], method=method).y[0, -1]
+
+    for method in (getattr(integrate, name), getattr(scipy.integrate, name)):
+        assert end(1.0, method) == end(1.0, name)
+        assert te.value_and_grad(end)(1.0, method) == te.value_and_grad(end)(1.0, name)
+
+
+def test_classes_that_are_passed_on_join_annotations_and_frozen_distributions_show_their_parameters():
+    assert (optimize.OptimizeResult | None) == (scipy.optimize.OptimizeResult | None)
+    assert (None | optimize.OptimizeResult) == (None | scipy.optimize.OptimizeResult)
+    for made in (stats.norm(0.5, scale=2.0), copy.copy(stats.norm(0.5, scale=2.0))):
+        theirs = scipy.stats.norm(0.5, scale=2.0)
+        assert (made.args, made.kwds, made.dist.name) == (theirs.args, theirs.kwds, theirs.dist.name)
+        with pytest.raises(AttributeError):
+            _ = made.unknown

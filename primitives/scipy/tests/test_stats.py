@@ -173,3 +173,38 @@ def test_what_is_not_differentiated_is_scipys(name):
 def test_a_distribution_is_pickled_and_copied_by_its_name(name):
     distribution = getattr(stats, name)
     assert pickle.loads(pickle.dumps(distribution)) is copy.deepcopy(distribution) is distribution
+
+
+SHAPES = {
+    **dict.fromkeys(("norm", "expon", "laplace", "cauchy", "uniform"), ((),)),
+    **dict.fromkeys(("t", "gamma", "chi2", "lognorm", "weibull_min"), ((0.9,), (2.5,), (12.0,))),
+    "beta": ((0.7, 1.5), (2.5, 0.9), (12.0, 3.0)),
+}
+#: Ties with the location, values around it, and tails.
+SPECIAL = (0.0, -0.0, 0.3, 1e-9, -1e-9, 1.0, -1.0, 5.0, -5.0, 1e5, -1e5, 1e200, -1e200, 1e300, -1e300, np.inf, -np.inf)
+
+
+@pytest.mark.parametrize("method", ["pdf", "logpdf", "cdf", "logcdf", "sf", "logsf"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_derivatives_at_ties_and_in_tails(name, method):
+    ours, theirs = getattr(getattr(stats, name), method), getattr(getattr(scipy.stats, name), method)
+    for shapes, (loc, scale), x in itertools.product(SHAPES[name], ((0.0, 1.0), (0.3, 2.0)), SPECIAL):
+        args = (x, *shapes, loc, scale)
+        with np.errstate(all="ignore"):
+            value = theirs(*args)
+        if not np.isfinite(value):
+            continue
+        for k in range(len(args)):
+            try:
+                found = te.grad(ours, k)(*args)
+            except te.errors.UnsupportedError:
+                continue
+            at_the_end = x == loc and shapes and name not in ("t", "lognorm")  # where densities may be infinite
+            assert at_the_end or not np.isnan(found), (args, k)
+            if abs(x) > 10.0 or np.isnan(found):
+                continue
+            around = [[*args[:k], args[k] + h, *args[k + 1 :]] for h in (1e-6, -1e-6)]
+            with np.errstate(all="ignore"):
+                right, left = (theirs(*around[0]) - value) / 1e-6, (value - theirs(*around[1])) / 1e-6
+            if abs(right - left) < 1e-4 * max(abs(right), 1e-3):
+                assert found == pytest.approx((right + left) / 2, rel=1e-3, abs=1e-6), (args, k)

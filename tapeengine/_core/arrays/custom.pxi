@@ -4,6 +4,10 @@
 # reverse sweep records on the right tape. What the function computes from captured values of its own trace is recorded
 # there as usual, and the record passes the cotangent of such a result on, besides calling the rule for the cotangents of
 # the arguments. Each call of a rule has its own tape for computations on captured values of the trace.
+#
+# A call on an outer trace is no record if its result depends on values of an inner one, which the function reaches besides
+# its arguments: the derivatives by these depend on the arguments, and the function got plain ones. Such a function has to
+# run on its arguments as they are.
 
 cdef class CustomRecord(ArrayRecord):
     """One call: the places of its arguments and results, and the rule."""
@@ -175,7 +179,8 @@ def call(function, list leaves):
     Returns
     -------
     list
-        The leaves of the result; None if no argument is traced: then the function was not called.
+        The leaves of the result; None if the call is no record: no argument is traced, and the function was not called,
+        or its result depends on an inner trace.
     """
     cdef uint32_t tag
     cdef Head *h
@@ -200,6 +205,8 @@ def call(function, list leaves):
         if type(given[k]) is Array and (<Array> given[k]).storage.shared:   # by a call on an outer trace
             (<Array> leaves[k]).storage.shared = True
     h = head_of_any(tag, leaves)    # raises if another thread has ended the trace
+    if innermost_tag(results) > tag:
+        return None
     if operands is not None and not lost:   # what the function looked at, its repetition looks at again
         h.guards.lost = NULL if record.rule.repeated is not None else once
     record.rule.bind(Outward(tag))

@@ -1,5 +1,7 @@
 """B-splines with given knots, differentiable in their coefficients and arguments. See `interpolate`."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -125,6 +127,20 @@ class BSpline:
         return np.asarray(found)  # also without dimensions
 
 
+def _of_places(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return splines of this package, also of plain values: their places may be traced."""
+
+    @functools.wraps(make)
+    def made(*args: Any, **keywords: Any) -> Any:
+        found = make(*args, **keywords)
+        if isinstance(found, BSpline):
+            return found
+        return BSpline(found.t, numpy.moveaxis(found.c, 0, found.axis), found.k, found.extrapolate, found.axis)
+
+    return made
+
+
+@_of_places
 @beside("scipy.interpolate.make_interp_spline")
 def make_interp_spline(
     x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0, check_finite: bool = True

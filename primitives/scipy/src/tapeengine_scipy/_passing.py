@@ -5,6 +5,7 @@ If the arguments do not fit, SciPy's function raises its own error, or the error
 `names_of` provides the other names of a SciPy module, which refuse traced values in arguments and in callables.
 """
 
+import contextlib
 import functools
 from collections.abc import Callable
 from importlib import import_module
@@ -15,6 +16,7 @@ import numpy
 
 from tapeengine.duals import offered
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError, pass_on
+from tapeengine.transforms.rerun import REPEATED
 from tapeengine.transforms.second_order import live_traces
 from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
 
@@ -47,17 +49,24 @@ def _find(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def beside(path: str, *, runs_callables: bool = False, returns: str = "") -> Callable[[_Function], _Function]:
+def beside(
+    path: str, *, runs_callables: bool = False, differs: bool = False, returns: str = ""
+) -> Callable[[_Function], _Function]:
     """Mark the function that differentiates SciPy's function at `path`, a name such as ``scipy.linalg.solve``.
 
     With `runs_callables`, the function calls user code: its errors pass unchanged, and it is not called again to find
-    SciPy's error. `returns` is for one of several functions with the same code: it gets SciPy's name, and a docstring.
+    SciPy's error. If its value `differs` from SciPy's by more than rounding, it also handles plain values in calls that
+    run again, because other runs of these have traced ones. `returns` is for one of several functions with the same
+    code: it gets SciPy's name, and a docstring.
     """
 
     def decorate(ours: _Function) -> _Function:
         @functools.wraps(ours)
         def called(*args: Any, **keywords: Any) -> Any:
             if not holds_traced(*args, *keywords.values()):
+                if differs and REPEATED.calls:
+                    with contextlib.suppress(UnsupportedError):
+                        return ours(*args, **keywords)
                 return theirs_called(_find(path), args, keywords, runs_callables and path)
             return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
 
@@ -105,6 +114,16 @@ class Passed:
         refuse_traced(self._path, args, keywords)
         result = theirs_called(self.__wrapped__, args, keywords, self._path)
         return Passed(result, self._path) if "frozen" in type(result).__name__ else result
+
+    def of_scipy(self) -> Any:
+        """Return SciPy's object."""
+        return self.__wrapped__
+
+    def __or__(self, other: Any) -> Any:
+        return self.__wrapped__ | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.__wrapped__
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

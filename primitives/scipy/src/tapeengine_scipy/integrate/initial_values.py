@@ -11,7 +11,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, plain
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import Passed, beside
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
 from tapeengine_scipy.integrate.steps import differentiated_steps
@@ -62,6 +62,7 @@ def solve_ivp(
     """
     given = () if args is None else args
     watched = [] if events is None else [events] if callable(events) else list(events)
+    method = method.of_scipy() if isinstance(method, Passed) else method
     closed = Closed((fun, given, options.get("jac"), watched), "solve_ivp")
     start, span = floating(y0), tuple(t_span)
     times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)

@@ -10,6 +10,7 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.transforms.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, holds_traced, jacobian, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -22,7 +23,7 @@ def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
     return back(value)[0]
 
 
-@beside("scipy.optimize.least_squares", runs_callables=True)
+@beside("scipy.optimize.least_squares", runs_callables=True, differs=True)
 def least_squares(
     fun: Callable[..., Any], x0: Any, jac: Any = "2-point", bounds: Any = (-numpy.inf, numpy.inf),
     method: str = "trf", ftol: Any = 1e-08, xtol: Any = 1e-08, gtol: Any = 1e-08, x_scale: Any = None,
@@ -65,7 +66,7 @@ def least_squares(
         held = found["active_mask"] != 0
         return held * (x - found["x"]) + ~held * slope if held.any() else slope
 
-    if not closed.is_traced:
+    if not (closed.is_traced or REPEATED.calls):
         return scipy.optimize.least_squares(fun, start, jac, args=args, kwargs=kwargs or {}, **given)
     x = solution(closed, solve, residual)
     value = as_vector(fun(x, *args, **(kwargs or {})))
@@ -77,7 +78,7 @@ def _jacobian(fun: Callable[[Any], Any], x: Any) -> Any:
     return jacobian(back, value.shape[0], 0)
 
 
-@beside("scipy.optimize.curve_fit", runs_callables=True)
+@beside("scipy.optimize.curve_fit", runs_callables=True, differs=True)
 def curve_fit(
     f: Callable[..., Any], xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
     check_finite: bool | None = None, bounds: Any = (-numpy.inf, numpy.inf), method: Any = None, jac: Any = None, *,

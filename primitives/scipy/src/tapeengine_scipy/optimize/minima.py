@@ -9,6 +9,7 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.transforms.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, holds_traced, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python
@@ -17,7 +18,7 @@ from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_conver
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
 
-@beside("scipy.optimize.minimize", runs_callables=True)
+@beside("scipy.optimize.minimize", runs_callables=True, differs=True)
 def minimize(
     fun: Callable[..., Any],
     x0: Any,
@@ -53,7 +54,7 @@ def minimize(
     if holds_traced(bounds):
         raise UnsupportedError("minimize: bounds are constants of the derivative; traced ones are refused")
     rest = {"bounds": bounds, "tol": plain_values(tol), "options": options}
-    if not closed.is_traced:
+    if not (closed.is_traced or REPEATED.calls):
         whole = {"hess": hess, "hessp": hessp, "callback": callback, "constraints": constraints, **rest}
         return scipy.optimize.minimize(fun, start, args, method, jac, **whole)
     if not (isinstance(constraints, (tuple, list)) and not constraints):
@@ -130,7 +131,7 @@ def minimize_scalar(
     closed, found = Closed((fun, as_tuple(args)), "minimize_scalar"), scipy.optimize.OptimizeResult()
     if holds_traced(bounds):
         raise UnsupportedError("minimize_scalar: bounds are constants of the derivative; traced ones are refused")
-    if not closed.is_traced:
+    if not (closed.is_traced or REPEATED.calls):
         bracket = plain_values(bracket)
         return scipy.optimize.minimize_scalar(fun, bracket, bounds, args, method, tol, options)
 

@@ -42,16 +42,27 @@ METRICS: dict[str, Callable[..., Any]] = {
 _SHORT = {"cheb": "chebyshev"}
 
 
-def _metric(name: Any, options: dict[str, Any]) -> Callable[..., Any]:
+#: The scales of a metric that are not given, of all points.
+DEFAULTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "seuclidean": ("V", lambda points: np.var(points, axis=0, ddof=1)),
+    "mahalanobis": ("VI", lambda points: np.linalg.inv(np.atleast_2d(np.cov(points.T))).T),
+}
+
+
+def _metric(name: Any, options: dict[str, Any], *points: Any) -> Callable[..., Any]:
     if callable(name):
         return lambda u, v: np.vectorize(name, signature="(n),(n)->()")(u, v)
-    found = METRICS.get(_SHORT.get(name.lower(), name.lower()))
+    name = _SHORT.get(name.lower(), name.lower())
+    found = METRICS.get(name)
     if found is None:
         scipy.spatial.distance.pdist(numpy.eye(2), name)  # which refuses names that it does not know
     if found is None or options.get("out") is not None or options.get("w") is not None:
         raise UnsupportedError(f"scipy.spatial.distance: {name!r} with {sorted(options)} is not differentiated")
-    if (name == "seuclidean" and "V" not in options) or (name == "mahalanobis" and "VI" not in options):
-        raise UnsupportedError(f"scipy.spatial.distance: pass V or VI to {name!r} for traced values")
+    if name in DEFAULTS and options.get(DEFAULTS[name][0]) is None:
+        (key, of_points), every = DEFAULTS[name], np.concatenate(points)
+        if key == "VI" and every.shape[0] <= every.shape[1]:
+            raise ValueError("too few points for their covariance")
+        options[key] = of_points(every)
     return lambda u, v: found(u, v, **{key: value for key, value in options.items() if key != "out"})
 
 
@@ -70,7 +81,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     a, b = floating(XA), floating(XB)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ValueError(f"XA and XB must be two-dimensional with equally many columns, not {a.shape} and {b.shape}")
-    return _metric(metric, {**kwargs, "out": out})(a[:, None], b[None])
+    return _metric(metric, {**kwargs, "out": out}, a, b)(a[:, None], b[None])
 
 
 @beside("scipy.spatial.distance.pdist")
@@ -87,7 +98,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
     if points.ndim != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     first, second = numpy.triu_indices(points.shape[0], 1)
-    return _metric(metric, {**kwargs, "out": out})(points[first], points[second])
+    return _metric(metric, {**kwargs, "out": out}, points)(points[first], points[second])
 
 
 @beside("scipy.spatial.distance.squareform")

@@ -26,6 +26,7 @@ def _bernoulli_ratio(y: Any, *, order: int = 0) -> Any:
     """The series for small y; for others, Leibniz' rule for (1 - exp(-y)) f(y) = y exp(-y)."""
     y = real(y)
     near, far = numpy.where(numpy.abs(y) < 1, y, 0.0), numpy.where(numpy.abs(y) < 1, 1.0, y)
+    far = numpy.minimum(far, 1e3)  # from there on all are 0
     series = numpy.zeros_like(y)
     for n in range(30, order - 1, -1):
         series = series * near + _bernoulli(n) / factorial(n - order)

@@ -92,13 +92,14 @@ def t_density(df: Any, t: Any) -> Any:
 
 
 def _in_df(df: Any, t: Any) -> Any:
-    """The slope in df; near t = 0 it is t times the slope of the density at 0."""
+    """The slope in df; near t = 0 it is t times the slope of the density at 0, and 0 where t^2 overflows."""
     around = np.abs(t) < 1e-6
-    if not np.any(around):
+    usual = ~(around | np.isinf(t * t))
+    if np.all(usual):
         return _in_df_away(df, t)
     density = np.exp(half_step(df / 2)) / math.sqrt(2 * math.pi)
     slope = np.where(around, t, 0.0) * (0.5 * density * half_step(df / 2, order=1))
-    return np.where(around, slope, _in_df_away(df, np.where(around, 1.0, t)))
+    return np.where(usual, _in_df_away(df, np.where(usual, t, 1.0)), slope)
 
 
 def _in_df_away(df: Any, t: Any) -> Any:

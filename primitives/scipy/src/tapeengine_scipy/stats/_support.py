@@ -16,21 +16,21 @@ class Frozen:
     """A distribution with fixed parameters, and the distribution's methods."""
 
     def __init__(self, distribution: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        self._distribution = distribution
-        self._args = args
-        self._keywords = keywords
+        self.dist = distribution
+        self.args = args
+        self.kwds = keywords
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or "dist" not in vars(self):  # of an object that is being copied
             raise AttributeError(name)
-        if hasattr(type(self._distribution), name):
-            method = getattr(self._distribution, name)
-            return lambda *given, **keywords: method(*given, *self._args, **self._keywords, **keywords)
-        path = f"scipy.stats.{self._distribution.name}"
-        theirs = getattr(scipy.stats, self._distribution.name)
+        if hasattr(type(self.dist), name):
+            method = getattr(self.dist, name)
+            return lambda *given, **keywords: method(*given, *self.args, **self.kwds, **keywords)
+        path = f"scipy.stats.{self.dist.name}"
+        theirs = getattr(scipy.stats, self.dist.name)
         getattr(theirs, name)  # raises AttributeError if SciPy does not have it either
-        refuse_traced(f"{path}.{name}", self._args, self._keywords)
-        return passed(getattr(theirs(*self._args, **self._keywords), name), f"{path}.{name}")
+        refuse_traced(f"{path}.{name}", self.args, self.kwds)
+        return passed(getattr(theirs(*self.args, **self.kwds), name), f"{path}.{name}")
 
 
 class Distribution:
