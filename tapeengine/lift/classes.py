@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy
 
-from .._core.programs.callables import class_of, is_instance, original, stand_in, stand_ins
+from .._core.programs.callables import class_of, has_attribute, is_instance, original, stand_in, stand_ins
 from .._core.scalars import complex as complexes
 from .rewrite import CLASS_OF
 
@@ -29,5 +29,6 @@ def builtin_names() -> dict[str, Any]:
         "complex": classes[complex],
         "type": classes[type],
         "isinstance": is_instance,
+        "hasattr": has_attribute,
         CLASS_OF: class_of,
     }

@@ -3,6 +3,7 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 cimport cython
+from cpython.type cimport PyType_Check
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 
 from tapeengine._core.arrays.array cimport Array

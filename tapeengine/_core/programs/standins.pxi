@@ -90,6 +90,12 @@ def stand_ins():
     return dict(of_class)
 
 
+def counts_as(value, cls):
+    """Take instances of a class, in lifted code, for instances of what replaces the class there; its type too."""
+    originals.setdefault(id(value), cls)
+    of_class.setdefault(cls, value)
+
+
 cdef bint is_any_traced(object x) noexcept:
     return type(x) is Dual or type(x) is Array or type(x) is ComplexDual
 
@@ -131,7 +137,13 @@ cdef bint holds(object x, object cls) except -1:
         return PyFloat_Check(x) or type(x) is Dual
     if type(cls) is tuple:
         return holds_one(x, <tuple> cls)
-    return is_one(x, original(cls)) if is_any_traced(x) else PyObject_IsInstance(x, cls)
+    if is_any_traced(x):
+        return is_one(x, originals.get(id(cls), cls))
+    if type(cls) is UnionType:
+        return holds_one(x, cls.__args__)
+    if PyType_Check(cls) and PyObject_IsInstance(x, cls):
+        return True
+    return PyObject_IsInstance(x, originals.get(id(cls), cls))
 
 
 cdef bint holds_one(object x, tuple classes) except -1:
@@ -156,6 +168,13 @@ cdef bint is_one(object x, object cls) except -1:
 def is_instance(x, cls, /):
     """`isinstance` in lifted code."""
     return holds(x, cls)
+
+
+def has_attribute(x, name, /):
+    """`hasattr` in lifted code."""
+    if is_any_traced(x) and type(name) is str:
+        return _PyType_Lookup(plain_class(x), name) != NULL
+    return hasattr(x, name)
 
 
 cdef object number(object x):
