@@ -152,7 +152,7 @@ class Relinked:
 
     def module(self, value: ModuleType) -> ModuleType:
         """The counterpart of a module in the namespace."""
-        found = self.world.importlib if value is importlib else replaced_object(value)
+        found = self.world.seen[value.__name__] if value in (importlib, sys) else replaced_object(value)
         if found is value and sys.modules.get(value.__name__) is value and self.world.owns(value.__name__):
             found = self.world.module(value.__name__)
         assert isinstance(found, ModuleType)

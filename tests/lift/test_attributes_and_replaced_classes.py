@@ -1,4 +1,4 @@
-"""Lifted code asks values for attributes, and objects that the engine replaces for their class, as the plain code does."""
+"""Lifted code sees the attributes of values, and the classes of objects that it replaces, as the plain code does."""
 
 import importlib
 import statistics
@@ -49,7 +49,7 @@ def test_attributes_are_those_of_the_plain_value(kind: str, ask: Any) -> None:
 OBJECTS = [
     *(np.sin, np.matmul, np.add, np.sum, np.dot, np.max, np.linalg.norm, np.fft.fft, 1.5, np.ones(2), [1.0], None),
     *(np.random.default_rng(0), np.random.RandomState(0), np.random.PCG64(), np.vectorize(abs), np.ndenumerate([1.0])),
-    *(np.polynomial.Polynomial([1.0, 2.0]), np.polynomial.Chebyshev([1.0]), np.poly1d([1.0]), np.nditer(np.ones(2))),
+    *(np.polynomial.Polynomial([1.0, 2.0]), np.polynomial.Chebyshev([1.0]), np.poly1d([1.0])),
     *(
         statistics.NormalDist(),
         statistics.StatisticsError(),
@@ -63,7 +63,7 @@ CLASSES = sorted(
         f"{module}.{name}"
         for module in SOURCES
         for name, x in vars(importlib.import_module(module)).items()
-        if isinstance(x, type) and not name.startswith("_")
+        if isinstance(x, type) and not name.startswith("_") and name != "ABCPolyBase"  # numpy does not export it
     }
 )
 ASKED = "\n".join(
@@ -72,7 +72,7 @@ ASKED = "\n".join(
         "def asked(o, maker):",
         "    found = {}",
         *(
-            f"    found[{c!r}] = isinstance(o, {c}), isinstance(o, ({c}, str)), issubclass(type(o), {c})"
+            f"    found[{c!r}] = isinstance(o, {c}), isinstance(o, ({c}, str)), isinstance({c}, type) and issubclass(type(o), {c})"
             for c in CLASSES
         ),
         "    return found, type(o) is type(maker)",
@@ -89,7 +89,8 @@ def test_objects_are_instances_of_the_same_classes(package: Any) -> None:
 
     lifted = te.lift(classes_asked)
     for o in OBJECTS:
-        assert lifted.asked(o, o) == classes_asked.asked(o, o), o
+        (found, same), (wanted, _) = lifted.asked(o, o), classes_asked.asked(o, o)
+        assert same and {c: (x, wanted[c]) for c, x in found.items() if x != wanted[c]} == {}, o
         assert lifted.of_type(o) == classes_asked.of_type(o), o
 
 
