@@ -14,7 +14,7 @@ from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .._core.programs.callables import counts_as
+from .._core.programs.callables import ORIGINALS, stand_ins
 from ..dropped import TWINS
 from ..numpy._classes import numpy_names
 from . import dispatching, memo
@@ -31,7 +31,8 @@ def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
             there, made = getattr(module, name), unbound(value, getattr(module, name))
             found.__dict__[name] = made
             if isinstance(there, type) and made is not there:
-                counts_as(made, there)
+                ORIGINALS.setdefault(id(made), there)  # its instances count as those of the replacement
+                stand_ins().setdefault(there, made)
     return found
 
 

@@ -8,7 +8,7 @@ import numpy
 
 from .._core.arrays.array import Array
 from .._core.arrays.functions import offered
-from .._core.programs.callables import counts_as, stand_in, stand_ins
+from .._core.programs.callables import stand_in, stand_ins
 from .._core.scalars.complex import ComplexDual, make
 from .._core.scalars.scalar import Dual
 from ._creation import asarray
@@ -51,6 +51,6 @@ def numpy_names() -> dict[str, Any]:
         for kind in abstract:
             stand_in(kind, (), kind)  # for class patterns
         for function in (numpy.sin, numpy.mean, numpy.max):
-            counts_as(type(function), type(offered(function)))
-        known = stand_ins()
-    return {name: known[cls] for name, cls in vars(numpy).items() if isinstance(cls, type) and cls in known}
+            known[type(offered(function))] = type(function)
+    found = {name: known[cls] for name, cls in vars(numpy).items() if isinstance(cls, type) and cls in known}
+    return {**found, "sctypeDict": {name: known.get(cls, cls) for name, cls in numpy.sctypeDict.items()}}

@@ -72,7 +72,8 @@ ASKED = "\n".join(
         "def asked(o, maker):",
         "    found = {}",
         *(
-            f"    found[{c!r}] = isinstance(o, {c}), isinstance(o, ({c}, str)), isinstance({c}, type) and issubclass(type(o), {c})"
+            f"    found[{c!r}] = isinstance(o, {c}), isinstance(o, ({c}, str))\n"
+            f"    found[{c!r}] += (isinstance({c}, type) and issubclass(type(o), {c}),)"
             for c in CLASSES
         ),
         "    return found, type(o) is type(maker)",

@@ -14,6 +14,7 @@ cdef dict originals = {}
 cdef dict traced = {}
 cdef dict calls = {}
 cdef dict of_class = {}     # the stand-in of each class, traced ones included
+ORIGINALS = originals
 cdef PyObject *the_float = NULL
 
 
@@ -87,13 +88,7 @@ def original(value):
 
 def stand_ins():
     """The stand-ins by their classes; the traced classes are keys as well."""
-    return dict(of_class)
-
-
-def counts_as(value, cls):
-    """Take instances of a class, in lifted code, for instances of what replaces the class there; its type too."""
-    originals.setdefault(id(value), cls)
-    of_class.setdefault(cls, value)
+    return of_class
 
 
 cdef bint is_any_traced(object x) noexcept:
@@ -168,13 +163,6 @@ cdef bint is_one(object x, object cls) except -1:
 def is_instance(x, cls, /):
     """`isinstance` in lifted code."""
     return holds(x, cls)
-
-
-def has_attribute(x, name, /):
-    """`hasattr` in lifted code."""
-    if is_any_traced(x) and type(name) is str:
-        return _PyType_Lookup(plain_class(x), name) != NULL
-    return hasattr(x, name)
 
 
 cdef object number(object x):
