@@ -127,6 +127,9 @@ class Relinked:
             return self.class_(value)
         if isinstance(value, ModuleType):
             return self.module(value)
+        if type(value) is tuple:  # which nothing can change later
+            items = tuple(map(self.twin, value))
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
         if isinstance(value, (staticmethod, classmethod)):
             return type(value)(self.twin(value.__func__))
         if isinstance(value, property):

@@ -1,9 +1,8 @@
 """Changes of source code that bindings of names cannot achieve.
 
 ``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``kind is float`` becomes
-``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value, and ``dtype.type`` one that gives
-its stand-in. ``type(x)``, ``isinstance``
-and class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them
+``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value, and ``dtype.type`` one that
+gives its stand-in. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them
 are changed in `tapeengine.lift.stores`, operators of sparse matrices and methods of arrays in
 `tapeengine.lift.operands`.
 """
@@ -14,6 +13,7 @@ import __future__
 import ast
 import linecache
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
@@ -67,9 +67,13 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     """The code of a changed source, with original lines and columns; None if the original's code can be used."""
     if _LIKELY.search(source) is None:
         return None
-    tree = with_traced_stores(Classes().visit(by_equality(ast.parse(source, place))))
-    tree = with_operands(tree, MENTIONED.encode() in source)
-    found: CodeType = compile(tree, place, "exec", flags, True)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 100_000))  # the tree of a long sum is deep
+    try:
+        tree = with_traced_stores(Classes().visit(by_equality(ast.parse(source, place))))
+        found: CodeType = compile(with_operands(tree, MENTIONED.encode() in source), place, "exec", flags, True)
+    finally:
+        sys.setrecursionlimit(limit)
     return found
 
 
