@@ -47,10 +47,7 @@ STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 #: Further libraries that errors do not point into: a derivative that they drop is reported at their caller.
 BELOW = ("tapeengine", "statistics", "xarray", "mpmath")
 #: What to write instead of a function of SciPy without a rule.
-NO_RULE = (
-    "It has no derivative rule: write it with functions that have one (docs/scipy.md lists them), or give it one with "
-    "tapeengine.primitive"
-)
+NO_RULE = "It has no derivative rule: write it with functions that have one, or give it one with tapeengine.primitive"
 #: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
@@ -73,8 +70,8 @@ def way_out(frame: FrameType) -> str:
     """Say how to lift the code of a frame, or what to do if it is lifted already."""
     if is_lifted(frame):
         return (
-            "Compiled code cannot be lifted: a rule is a plugin's, or a primitive of your own. Functions in lists, "
-            "dictionaries and objects stay as they are: put those of tapeengine.math and tapeengine.numpy there"
+            "Compiled code cannot be lifted: a rule is a plugin's, or a primitive of your own. Functions in lists and "
+            "dictionaries stay as they are: put those of tapeengine.math there"
         )
     module, name = frame.f_globals.get("__name__") or "__main__", frame.f_code.co_name
     outer = frame.f_back
@@ -192,17 +189,7 @@ def public_package(module: str) -> str:
 
 
 def told(what: str, kind: str, hint: str = "") -> str:
-    """The message for a value about to lose its derivative; the core calls it in the frame of the call.
-
-    Parameters
-    ----------
-    what
-        The value: "a dual number (0.3)", "a traced array of shape (2,)".
-    kind
-        What it would be converted to: "float", "array".
-    hint
-        A sentence that precedes the other advice.
-    """
+    """The message for a value (what) about to become a plain float or array (kind); the core calls it in that frame."""
     frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
     instead_of = instead_below(sys._getframe(1), frame, call)
@@ -234,20 +221,6 @@ def told(what: str, kind: str, hint: str = "") -> str:
     return (
         f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
         f"{way}. tapeengine.value(x) drops the derivative on purpose"
-    )
-
-
-def keyed(what: str) -> str:
-    """The message for a value as a key; the core calls it in the frame that looks it up."""
-    frame = frame_of_program(sys._getframe(1))
-    call, place = place_of_call(frame)
-    instead_of = instead_below(sys._getframe(1), frame, call)
-    if instead_of:
-        return f"{call} would take {what} as a key, without its derivative ({place}). {instead_of}"
-    return (
-        f"{what} has no hash: sets, dicts and functools.lru_cache find keys by value, and would return the derivative of "
-        "another number with the same value. Use tapeengine.value(x) as the key if only the value matters; otherwise "
-        "use a key that is not differentiated, such as an index or a name"
     )
 
 
@@ -308,6 +281,8 @@ def is_formatting() -> bool:
 def note_objects(error: BaseException) -> None:
     """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
     if isinstance(error, TapeEngineError):
+        if "has no hash" in str(error):
+            is_of_scipy(error)
         return
     if MEMORY.search(str(error)):
         note(
@@ -327,11 +302,7 @@ def note_objects(error: BaseException) -> None:
     if ours is not None:
         note(error, str(ours))
     found = OBJECTS.search(str(error))
-    program = caller_of_library(error)
-    frame = innermost(error) if found else None
-    instead_of = instead_below(frame, frame_of_program(frame), place_of_call(program)[0]) if frame else ""
-    if "tapeengine" in instead_of:
-        note(error, f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)")
+    if found and is_of_scipy(error):
         return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         places = [f"{name}, assigned at {place}" for name, place in objects_behind(error)]
@@ -340,8 +311,23 @@ def note_objects(error: BaseException) -> None:
             "numpy and pandas make an array of objects of a list or a Series with traced numbers, and few of their "
             f"functions take one. {f'Here it is {places[0]}' if places else 'If that is so here'}: take the functions "
             "of tapeengine.numpy (import tapeengine.numpy as np; np.mean(series))"
-            + ("" if is_lifted(program) else ", or lift the program: program = tapeengine.lift(program)"),
+            + (
+                ""
+                if is_lifted(caller_of_library(error))
+                else ", or lift the program: program = tapeengine.lift(program)"
+            ),
         )
+
+
+def is_of_scipy(error: BaseException) -> bool:
+    """Whether a function of SciPy raised an error; if so, a note says what to use instead."""
+    frame = innermost(error)
+    call = place_of_call(caller_of_library(error))[0]
+    instead_of = instead_below(frame, frame_of_program(frame), call) if frame else ""
+    if "tapeengine" not in instead_of:
+        return False
+    note(error, f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)")
+    return True
 
 
 def objects_behind(error: BaseException) -> list[tuple[str, str]]:
@@ -369,11 +355,12 @@ def holds_objects(value: object) -> bool:
 
 
 def innermost(error: BaseException) -> FrameType | None:
-    """The frame that raised an error."""
-    found = error.__traceback__
-    while found is not None and found.tb_next is not None:
-        found = found.tb_next
-    return found and found.tb_frame
+    """The frame that raised an error, or called the core that did."""
+    at, found = error.__traceback__, None
+    while at is not None:
+        found = found if module_of_frame(at.tb_frame).startswith("tapeengine._core") else at.tb_frame
+        at = at.tb_next
+    return found
 
 
 def caller_of_library(error: BaseException) -> FrameType:

@@ -30,17 +30,7 @@ _SLOTS = ("__dict__", "__weakref__")
 
 
 class Relinked:
-    """The twins of one namespace's objects, in one world; they share a namespace.
-
-    Parameters
-    ----------
-    names : dict
-        The namespace of a module, which does not change.
-    world : World
-        The world, which provides builtin names and import statements.
-    again : callable
-        ``again(function, also)``, which unpickling a twin calls.
-    """
+    """The twins of one namespace's objects, in one world; they share a namespace; unpickling a twin calls `again`."""
 
     def __init__(self, names: dict[str, Any], world: World, again: Callable[..., Any]) -> None:
         self.there, self.world, self.again = names, world, again

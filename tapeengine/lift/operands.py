@@ -2,8 +2,8 @@
 
 SciPy's classes take every number for one of theirs, and arrays by their methods, and convert both to plain arrays;
 traced operands on the left are asked first. So ``A * s`` becomes ``times(A, s)``, ``A / s`` becomes ``over(A, s)``, and
-``A.multiply(x)`` becomes ``method(A, "multiply")(x)``; operators only where the source mentions sparse matrices. So do the
-methods of plain arrays that take numbers: ``A.dot(x)`` with a traced ``x`` is a method of a traced copy of ``A``.
+``A.multiply(x)`` becomes ``method(A, "multiply")(x)``; operators only where the source mentions sparse matrices. With a
+traced ``x``, ``A.dot(x)`` of a plain array is a method of its traced copy.
 """
 
 from __future__ import annotations

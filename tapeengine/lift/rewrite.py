@@ -2,9 +2,9 @@
 
 ``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``kind is float`` becomes
 ``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value, and ``dtype.type`` one that
-gives its stand-in. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them
-are changed in `tapeengine.lift.stores`, operators of sparse matrices and methods of arrays in
-`tapeengine.lift.operands`.
+gives its stand-in. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are bound to
+stand-ins. `tapeengine.lift.stores` changes copies of plain arrays and writes to them, `tapeengine.lift.operands`
+operators of sparse matrices and methods of arrays.
 """
 
 from __future__ import annotations

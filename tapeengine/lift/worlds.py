@@ -25,15 +25,7 @@ ACCELERATORS = {"statistics": "_statistics"}
 
 
 class World:
-    """Packages whose modules are imported again, so that they refer to each other's twins.
-
-    Attributes
-    ----------
-    roots : frozenset of str
-        The top-level names of the packages.
-    prefix : str
-        The first part of a twin's name; the original's name follows.
-    """
+    """Packages (roots) whose modules are imported again under a prefix, so that they refer to each other's twins."""
 
     def __init__(self, name: str) -> None:
         self.roots = frozenset(name.split("+"))
@@ -168,7 +160,7 @@ class Modules(MutableMapping[str, Any]):
         return (name.removeprefix(self.world.prefix) for name in list(sys.modules) if self.named(name) == name)
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return sum(1 for _ in self)
 
 
 @cache

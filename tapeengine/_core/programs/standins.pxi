@@ -56,19 +56,7 @@ cdef class StandIn(type):
 
 
 def stand_in(cls, classes, call, **names):
-    """Make the stand-in for a class, once in a process.
-
-    Parameters
-    ----------
-    cls : type
-        The class to replace.
-    classes : tuple of type
-        The traced classes whose instances count as instances of `cls`.
-    call : callable
-        The function that runs when the stand-in is called.
-    **names
-        Further attributes of the stand-in.
-    """
+    """Make the stand-in for a class, once in a process; instances of `classes` count as its, calls run `call`."""
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, **names}
     # A subclass, unless the class tracks its subclasses: abstract base classes query each of them.
     bases = (cls,) if type(cls) is python_type else ()

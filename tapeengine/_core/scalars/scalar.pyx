@@ -36,7 +36,7 @@ from tapeengine._core.tape.tape cimport (
 
 from tapeengine._core.scalars.discrete import quotient
 from tapeengine._core.scalars.floatlike import FloatLike, refused
-from tapeengine.dropped import is_formatting, keyed, told
+from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
 
 cdef extern from "Python.h":
@@ -770,7 +770,10 @@ cdef class Dual:
         raise DroppedDerivativeError(told(f"a dual number ({self.v!r})", "float"))
 
     def __hash__(self):
-        raise DroppedDerivativeError(keyed(f"a dual number ({self.v!r})"))
+        raise drop(self, "a dual number ({value}) has no hash: sets, dicts and functools.lru_cache find keys by value, "
+                   "and would return the derivative of another number with the same value. Use tapeengine.value(x) as "
+                   "the key if only the value matters; otherwise use a key that is not differentiated, such as an "
+                   "index or a name")
 
     def as_integer_ratio(self):
         """Refused: a ratio of integers has no derivative."""
