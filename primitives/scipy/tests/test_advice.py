@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.special
 from scipy import spatial, stats
-from scipy.special import cython_special
 from scipy.spatial.transform import Rotation
+from scipy.special import cython_special
 
 import tapeengine as te
 import tapeengine_scipy.spatial
@@ -41,7 +41,7 @@ def test_a_function_without_a_rule_is_not_advised(number: int, change: Any) -> N
 
 
 def test_a_function_with_a_rule_is_advised() -> None:
-    with pytest.raises(te.errors.DroppedDerivativeError, match="Import it from tapeengine_scipy.stats, which has"):
+    with pytest.raises(te.errors.DroppedDerivativeError, match=r"Import it from tapeengine_scipy\.stats, which has"):
         te.grad(lambda x: stats.norm.logpdf(0.3, x))(0.5)
 
 
