@@ -19,9 +19,12 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     return builtins.__build_class__(body, name, *map(original, bases), **options)
 
 
+TRACED = frozenset({Dual, Array, complexes.ComplexDual})
+
+
 def has_attribute(x: Any, name: str, /) -> bool:
     """``hasattr(x, name)``, of a traced value as of the plain one."""
-    if type(x) in (Dual, Array, complexes.ComplexDual):
+    if type(x) in TRACED:
         return any(name in vars(cls) for cls in original(traced_class(x)).__mro__)
     return hasattr(x, name)
 

@@ -43,7 +43,7 @@ class Memoised:
 
 def changed(there: dict[str, Any], seen: dict[str, Any], names: list[str]) -> str | None: ...
 
-ORIGINALS: dict[int, type]
+REPLACED: dict[Any, type]
 
 class StandIn(type):
     def __call__(self, *args: Any, **options: Any) -> Any: ...

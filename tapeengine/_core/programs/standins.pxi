@@ -14,7 +14,8 @@ cdef dict originals = {}
 cdef dict traced = {}
 cdef dict calls = {}
 cdef dict of_class = {}     # the stand-in of each class, traced ones included
-ORIGINALS = originals
+cdef dict replaced = {}     # classes by what else replaces them
+REPLACED = replaced
 cdef PyObject *the_float = NULL
 
 
@@ -114,19 +115,24 @@ def pickled(cls):
 
 
 cdef bint holds(object x, object cls) except -1:
+    cdef PyObject *found
     if <PyObject *> Py_TYPE(x) == <PyObject *> cls:
         return True
     if <PyObject *> cls == the_float:
         return PyFloat_Check(x) or type(x) is Dual
     if type(cls) is tuple:
         return holds_one(x, <tuple> cls)
+    if not PyType_Check(cls):
+        if type(cls) is UnionType:
+            return holds_one(x, cls.__args__)
+        found = PyDict_GetItem(replaced, cls)
+        cls = cls if found == NULL else <object> found
     if is_any_traced(x):
-        return is_one(x, originals.get(id(cls), cls))
-    if type(cls) is UnionType:
-        return holds_one(x, cls.__args__)
-    if PyType_Check(cls) and PyObject_IsInstance(x, cls):
+        return is_one(x, original(cls))
+    if PyObject_IsInstance(x, cls):
         return True
-    return PyObject_IsInstance(x, originals.get(id(cls), cls))
+    found = PyDict_GetItem(replaced, cls)
+    return found != NULL and PyObject_IsInstance(x, <object> found)
 
 
 cdef bint holds_one(object x, tuple classes) except -1:
