@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
 from threading import current_thread, main_thread
+from traceback import walk_tb
 from types import FrameType, ModuleType
 
 from .errors import DroppedDerivativeError, TapeEngineError, module_of, note
@@ -332,11 +333,7 @@ def is_of_scipy(error: BaseException) -> bool:
 
 def objects_behind(error: BaseException) -> list[tuple[str, str]]:
     """The variables with arrays of traced numbers as objects, and where they are assigned, in the innermost frame."""
-    frames, at = [], error.__traceback__
-    while at is not None:
-        frames.append(at.tb_frame)
-        at = at.tb_next
-    for frame in reversed(frames):
+    for frame in frames_of(error):
         held = {name for name, value in frame.f_locals.items() if holds_objects(value)}
         steps = [step for step in dis.get_instructions(frame.f_code) if step.opname in STORES and step.argval in held]
         if steps and not is_below(frame):
@@ -354,23 +351,22 @@ def holds_objects(value: object) -> bool:
     return any(module_of(type(x)).partition(".")[0] == "tapeengine" for x in found[:100])
 
 
+def frames_of(error: BaseException) -> list[FrameType]:
+    """The frames that an error left, from the innermost outwards."""
+    return [frame for frame, _ in walk_tb(error.__traceback__)][::-1]
+
+
 def innermost(error: BaseException) -> FrameType | None:
     """The frame that raised an error, or called the core that did."""
-    at, found = error.__traceback__, None
-    while at is not None:
-        found = found if module_of_frame(at.tb_frame).startswith("tapeengine._core") else at.tb_frame
-        at = at.tb_next
-    return found
+    return next((x for x in frames_of(error) if not module_of_frame(x).startswith("tapeengine._core")), None)
 
 
 def caller_of_library(error: BaseException) -> FrameType:
     """The innermost frame of an error that is neither of Python's own library nor of a compiled package."""
-    at = found = error.__traceback__
-    while at is not None:
-        module = module_of_frame(at.tb_frame).partition(".")[0]
-        found = at if module not in sys.stdlib_module_names and not is_below(at.tb_frame) else found
-        at = at.tb_next
-    return found.tb_frame if found is not None else sys._getframe(1)
+    frames = frames_of(error) or [sys._getframe(1)]
+    library = sys.stdlib_module_names
+    found = (x for x in frames if module_of_frame(x).partition(".")[0] not in library and not is_below(x))
+    return next(found, frames[-1])
 
 
 def behind(error: BaseException) -> DroppedDerivativeError | None:
