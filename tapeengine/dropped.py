@@ -7,8 +7,11 @@ import linecache
 import opcode
 import re
 import sys
+from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec
 from threading import current_thread, main_thread
+from traceback import walk_tb
 from types import FrameType, ModuleType
 
 from .errors import DroppedDerivativeError, TapeEngineError, module_of, note
@@ -18,7 +21,7 @@ OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
-    r"|function output must be real numbers|^Unable to parse arguments$"
+    r"|function output must be real numbers|^Unable to parse arguments$|ObjectDType|type for non-numeric array"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
@@ -35,6 +38,7 @@ PLAIN_ONLY = re.compile(
     r"|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal|mp[fc])'"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"
+    r"|No matching signature found|ambiguous argument types|\bincompatible (?:function|constructor) arguments"
 )
 
 #: The arguments of the instruction BINARY_OP for % and %=.
@@ -43,6 +47,8 @@ REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "
 STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 #: Further libraries that errors do not point into: a derivative that they drop is reported at their caller.
 BELOW = ("tapeengine", "statistics", "xarray", "mpmath")
+#: What to write instead of a function of SciPy without a rule.
+NO_RULE = "It has no derivative rule: write it with functions that have one, or give it one with tapeengine.primitive"
 #: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
 TWINS = "tapeengine.lift.twins."
 
@@ -64,14 +70,20 @@ def place_of_call(frame: FrameType) -> tuple[str, str]:
 def way_out(frame: FrameType) -> str:
     """Say how to lift the code of a frame, or what to do if it is lifted already."""
     if is_lifted(frame):
-        return "Compiled code and its packages cannot be lifted: a rule is a plugin's, or a primitive of your own"
+        return (
+            "Compiled code cannot be lifted: a rule is a plugin's, or a primitive of your own. Functions in lists and "
+            "dictionaries stay as they are: put those of tapeengine.math there"
+        )
     module, name = frame.f_globals.get("__name__") or "__main__", frame.f_code.co_name
     outer = frame.f_back
     while outer is not None and not is_lifted(outer):
         outer = outer.f_back
     if outer is not None and module != "__main__":
-        caller = (outer.f_globals.get("__name__") or "__main__").removeprefix(TWINS).partition(".")[2] or "program"
-        return f'Take its package along: tapeengine.lift("{caller}", also=["{module.partition(".")[0]}"])'
+        if "self" in frame.f_locals:
+            return f'Make its object with the class in tapeengine.lift("{module}"), or lift its method'
+        caller = module_of_frame(outer)
+        caller = f'"{caller.removeprefix(TWINS).partition(".")[2]}"' if caller.startswith(TWINS) else "program"
+        return f'Take its package along: tapeengine.lift({caller}, also=["{module.partition(".")[0]}"])'
     if name == "<lambda>":
         return "Lift the program: tapeengine.lift(lambda ...)"
     if module == "__main__" or "<locals>" in frame.f_code.co_qualname:
@@ -122,14 +134,27 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
         return "Columns of pandas take no traced array: compute with the data's array, X.to_numpy() @ b"
     if found == "scipy.differentiate":
         return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
+    named = module_named(call, program)
+    if found and (named == "tapeengine_scipy._passing" or not has_rule(found, call)):
+        return NO_RULE
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
-    if module_named(call, program).startswith("tapeengine_scipy"):
+    if named.startswith("tapeengine_scipy"):
         return "Its callable uses a traced value that was not found, as in an attribute of a class: pass it in args="
     way = "Lifted code calls" if is_lifted(program) else "Import it from"
     return (
         f"{way} tapeengine_{found}, which has derivatives of what docs/scipy.md lists (pip install 'tapeengine[scipy]')"
     )
+
+
+def has_rule(package: str, call: str) -> bool:
+    """Whether the plugin may have a rule for what a call names in a package of SciPy; also if there is no plugin."""
+    try:
+        there = import_module(f"tapeengine_{package}")
+    except ImportError:
+        return find_spec("tapeengine_scipy") is None
+    found = [getattr(there, name) for name in re.findall(r"\w+", call) if name in dir(there)]
+    return not found or any(type(x).__name__ != "Passed" for x in found)
 
 
 def module_of_frame(frame: FrameType) -> str:
@@ -162,22 +187,12 @@ def module_named(call: str, program: FrameType) -> str:
 
 def public_package(module: str) -> str:
     """``scipy.stats`` of ``scipy.stats._distn``; empty for a private package, and for other libraries."""
-    name = ".".join(module.split(".")[:2])
-    return name if re.match(r"(scipy|pandas)(\.[a-z]|$)", name) else ""
+    found = re.match(r"(scipy|pandas)((\.[a-z]\w*)+|$)", module)
+    return found[0] if found else ""
 
 
 def told(what: str, kind: str, hint: str = "") -> str:
-    """The message for a value about to lose its derivative; the core calls it in the frame of the call.
-
-    Parameters
-    ----------
-    what
-        The value: "a dual number (0.3)", "a traced array of shape (2,)".
-    kind
-        What it would be converted to: "float", "array".
-    hint
-        A sentence that precedes the other advice.
-    """
+    """The message for a value (what) about to become a plain float or array (kind); the core calls it in that frame."""
     frame = frame_of_program(sys._getframe(1))
     call, place = place_of_call(frame)
     instead_of = instead_below(sys._getframe(1), frame, call)
@@ -201,7 +216,7 @@ def told(what: str, kind: str, hint: str = "") -> str:
         else:
             way = f"The draw has no derivative by this parameter. {way}"
     else:
-        lifted = way_out(frame)
+        lifted = way_out(entered_from(frame))
         if is_lifted(frame):
             way = instead_of or lifted
         else:
@@ -210,6 +225,15 @@ def told(what: str, kind: str, hint: str = "") -> str:
         f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
         f"{way}. tapeengine.value(x) drops the derivative on purpose"
     )
+
+
+def entered_from(program: FrameType) -> FrameType:
+    """The outermost frame below a program's, of a package that could be lifted too; otherwise the program's frame."""
+    frame = found = sys._getframe(1)
+    while frame is not program and frame.f_back is not None:
+        found, frame = frame, frame.f_back
+    root = module_of_frame(found).partition(".")[0]
+    return program if root in (*BELOW, "numpy", "scipy", "pandas") or root.startswith("tapeengine_") else found
 
 
 def in_place_of(call: str, frame: FrameType) -> str:
@@ -226,7 +250,7 @@ def in_place_of(call: str, frame: FrameType) -> str:
     if module == "numpy":
         return f"Import tapeengine.numpy as {name if isinstance(found, ModuleType) else 'np'}"
     if module.startswith("tapeengine"):
-        return f"{module} has no derivative rule for this call"
+        return NO_RULE if module.endswith("._passing") else f"{module} has no derivative rule for this call"
     if found is float or found is complex:
         return f"Leave {name}() out"
     return (
@@ -260,6 +284,8 @@ def is_formatting() -> bool:
 def note_objects(error: BaseException) -> None:
     """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
     if isinstance(error, TapeEngineError):
+        if "has no hash" in str(error):
+            is_of_scipy(error)
         return
     if MEMORY.search(str(error)):
         note(
@@ -279,12 +305,7 @@ def note_objects(error: BaseException) -> None:
     if ours is not None:
         note(error, str(ours))
     found = OBJECTS.search(str(error))
-    if (
-        found
-        and (frame := innermost(error))
-        and "tapeengine" in (instead_of := instead_below(frame, frame_of_program(frame), ""))
-    ):
-        note(error, f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)")
+    if found and is_of_scipy(error):
         return
     if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         places = [f"{name}, assigned at {place}" for name, place in objects_behind(error)]
@@ -292,18 +313,29 @@ def note_objects(error: BaseException) -> None:
             error,
             "numpy and pandas make an array of objects of a list or a Series with traced numbers, and few of their "
             f"functions take one. {f'Here it is {places[0]}' if places else 'If that is so here'}: take the functions "
-            "of tapeengine.numpy (import tapeengine.numpy as np; np.mean(series)), or lift the program: program = "
-            "tapeengine.lift(program)",
+            "of tapeengine.numpy (import tapeengine.numpy as np; np.mean(series))"
+            + (
+                ""
+                if is_lifted(caller_of_library(error))
+                else ", or lift the program: program = tapeengine.lift(program)"
+            ),
         )
+
+
+def is_of_scipy(error: BaseException) -> bool:
+    """Whether a function of SciPy raised an error; if so, a note says what to use instead."""
+    frame = innermost(error)
+    call = place_of_call(caller_of_library(error))[0]
+    instead_of = instead_below(frame, frame_of_program(frame), call) if frame else ""
+    if "tapeengine" not in instead_of:
+        return False
+    note(error, f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)")
+    return True
 
 
 def objects_behind(error: BaseException) -> list[tuple[str, str]]:
     """The variables with arrays of traced numbers as objects, and where they are assigned, in the innermost frame."""
-    frames, at = [], error.__traceback__
-    while at is not None:
-        frames.append(at.tb_frame)
-        at = at.tb_next
-    for frame in reversed(frames):
+    for frame in frames_of(error):
         held = {name for name, value in frame.f_locals.items() if holds_objects(value)}
         steps = [step for step in dis.get_instructions(frame.f_code) if step.opname in STORES and step.argval in held]
         if steps and not is_below(frame):
@@ -321,22 +353,22 @@ def holds_objects(value: object) -> bool:
     return any(module_of(type(x)).partition(".")[0] == "tapeengine" for x in found[:100])
 
 
+def frames_of(error: BaseException) -> list[FrameType]:
+    """The frames that an error left, from the innermost outwards."""
+    return [frame for frame, _ in walk_tb(error.__traceback__)][::-1]
+
+
 def innermost(error: BaseException) -> FrameType | None:
-    """The frame that raised an error."""
-    found = error.__traceback__
-    while found is not None and found.tb_next is not None:
-        found = found.tb_next
-    return found and found.tb_frame
+    """The frame that raised an error, or called the core that did."""
+    return next((x for x in frames_of(error) if not module_of_frame(x).startswith("tapeengine._core")), None)
 
 
 def caller_of_library(error: BaseException) -> FrameType:
     """The innermost frame of an error that is neither of Python's own library nor of a compiled package."""
-    at = found = error.__traceback__
-    while at is not None:
-        module = module_of_frame(at.tb_frame).partition(".")[0]
-        found = at if module not in sys.stdlib_module_names and not is_below(at.tb_frame) else found
-        at = at.tb_next
-    return found.tb_frame if found is not None else sys._getframe(1)
+    frames = frames_of(error) or [sys._getframe(1)]
+    library = sys.stdlib_module_names
+    found = (x for x in frames if module_of_frame(x).partition(".")[0] not in library and not is_below(x))
+    return next(found, frames[-1])
 
 
 def behind(error: BaseException) -> DroppedDerivativeError | None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy
 
-from .._core.programs.callables import class_of, is_instance, original, stand_in, stand_ins
+from .._core.arrays.array import Array
+from .._core.programs.callables import class_of, is_instance, original, stand_in, stand_ins, traced_class
 from .._core.scalars import complex as complexes
-from .rewrite import CLASS_OF
+from .._core.scalars.scalar import Dual
+from .rewrite import CLASS_OF, STAND_IN
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
@@ -17,17 +19,28 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     return builtins.__build_class__(body, name, *map(original, bases), **options)
 
 
+TRACED = frozenset({Dual, Array, complexes.ComplexDual})
+
+
+def has_attribute(x: Any, name: str, /) -> bool:
+    """``hasattr(x, name)``, of a traced value as of the plain one."""
+    if type(x) in TRACED:
+        return any(name in vars(cls) for cls in original(traced_class(x)).__mro__)
+    return hasattr(x, name)
+
+
 def builtin_names() -> dict[str, Any]:
     """The builtin names of lifted code."""
     classes = stand_ins()
     if complex not in classes:
         stand_in(complex, (complexes.ComplexDual,), complexes.make, dtype=numpy.dtype(complex))
-        classes = stand_ins()
     return {
         **vars(builtins),
         "float": classes[float],
         "complex": classes[complex],
         "type": classes[type],
         "isinstance": is_instance,
+        "hasattr": has_attribute,
         CLASS_OF: class_of,
+        STAND_IN: lambda x: classes.get(x, x) if isinstance(x, type) else x,
     }

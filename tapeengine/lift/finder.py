@@ -80,7 +80,7 @@ class TwinLoader(Loader):
         code = None if isinstance(self.loader, ExtensionFileLoader) else self.get_code(module.__name__)
         if code is None:
             shared = vars(importlib.import_module(self.spec.name))
-            module.__dict__.update({name: value for name, value in shared.items() if not name.startswith("__")})
+            module.__dict__.update({name: value for name, value in shared.items() if name not in module.__dict__})
         else:
             module.__dict__["__builtins__"] = self.world.builtins
             outside(exec, code, module.__dict__)  # a module's content outlives the trace during which it is imported

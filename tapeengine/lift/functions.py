@@ -30,17 +30,7 @@ _SLOTS = ("__dict__", "__weakref__")
 
 
 class Relinked:
-    """The twins of one namespace's objects, in one world; they share a namespace.
-
-    Parameters
-    ----------
-    names : dict
-        The namespace of a module, which does not change.
-    world : World
-        The world, which provides builtin names and import statements.
-    again : callable
-        ``again(function, also)``, which unpickling a twin calls.
-    """
+    """The twins of one namespace's objects, in one world; they share a namespace; unpickling a twin calls `again`."""
 
     def __init__(self, names: dict[str, Any], world: World, again: Callable[..., Any]) -> None:
         self.there, self.world, self.again = names, world, again
@@ -127,6 +117,9 @@ class Relinked:
             return self.class_(value)
         if isinstance(value, ModuleType):
             return self.module(value)
+        if type(value) is tuple:  # which nothing can change later
+            items = tuple(map(self.twin, value))
+            return value if all(a is b for a, b in zip(items, value, strict=True)) else items
         if isinstance(value, (staticmethod, classmethod)):
             return type(value)(self.twin(value.__func__))
         if isinstance(value, property):
@@ -152,7 +145,7 @@ class Relinked:
 
     def module(self, value: ModuleType) -> ModuleType:
         """The counterpart of a module in the namespace."""
-        found = self.world.importlib if value is importlib else replaced_object(value)
+        found = self.world.seen[value.__name__] if value in (importlib, sys) else replaced_object(value)
         if found is value and sys.modules.get(value.__name__) is value and self.world.owns(value.__name__):
             found = self.world.module(value.__name__)
         assert isinstance(found, ModuleType)

@@ -14,6 +14,7 @@ from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .._core.programs.callables import REPLACED, stand_ins
 from ..dropped import TWINS
 from ..numpy._classes import numpy_names
 from . import dispatching, memo
@@ -27,7 +28,10 @@ def overlay(module: ModuleType, names: Mapping[str, Any]) -> ModuleType:
     found.__dict__.update(vars(module))
     for name, value in names.items():
         if hasattr(module, name):
-            found.__dict__[name] = unbound(value, getattr(module, name))
+            there, made = getattr(module, name), unbound(value, getattr(module, name))
+            found.__dict__[name] = made
+            if isinstance(there, type) and made is not there and there not in stand_ins():
+                REPLACED[made], stand_ins()[there] = there, made  # instances of one count as those of the other
     return found
 
 

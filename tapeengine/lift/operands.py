@@ -1,8 +1,9 @@
-"""Sparse matrices of SciPy on the left of traced operands, in code that names them.
+"""Plain arrays, and sparse matrices of SciPy, on the left of traced operands.
 
 SciPy's classes take every number for one of theirs, and arrays by their methods, and convert both to plain arrays;
 traced operands on the left are asked first. So ``A * s`` becomes ``times(A, s)``, ``A / s`` becomes ``over(A, s)``, and
-``A.multiply(x)`` becomes ``method(A, "multiply")(x)``, where the source mentions sparse matrices.
+``A.multiply(x)`` becomes ``method(A, "multiply")(x)``; operators only where the source mentions sparse matrices. With a
+traced ``x``, ``A.dot(x)`` of a plain array is a method of its traced copy.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .._core.arrays.array import Array
-from .._core.arrays.storing import rules_of
+import numpy
+
+from .._core.arrays.storing import holds_traced, rules_of
 from .._core.scalars.scalar import Dual
 from ..errors import module_of
+from ..numpy import array
 
 #: Names in a source whose operators are changed.
 MENTIONED = "sparse"
 _TIMES, _OVER, _METHOD = ".times", ".over", ".method"
-_METHODS = {"multiply", "dot"}
+#: Methods of sparse matrices, and those of plain arrays whose arguments may be traced.
+METHODS = ("multiply", "dot", "clip", "searchsorted", "choose")
 
 
 def is_sparse(a: Any) -> bool:
@@ -39,15 +43,18 @@ def over(a: Any, b: Any) -> Any:
 
 
 def method(a: Any, name: str) -> Callable[..., Any]:
-    """``a.multiply`` or ``a.dot``."""
-    return partial(called, a, name) if is_sparse(a) else getattr(a, name)
+    """``a.multiply``, ``a.dot``, ..."""
+    return partial(called, a, name) if type(a) is numpy.ndarray or is_sparse(a) else getattr(a, name)
 
 
-def called(a: Any, name: str, x: Any) -> Any:
-    """Call a method of a sparse matrix."""
-    if type(x) is not Array and type(x) is not Dual:
-        found = getattr(a, name)(x)  # SciPy does not know sparse matrices with traced entries
-        return x.multiply(a) if found is NotImplemented and name == "multiply" else found
+def called(a: Any, name: str, *args: Any, **options: Any) -> Any:
+    """Call a method of a plain array, which becomes a traced one for traced arguments, or of a sparse matrix."""
+    if not any(map(holds_traced, (*args, *options.values()))):
+        found = getattr(a, name)(*args, **options)  # SciPy does not know sparse matrices with traced entries
+        return args[0].multiply(a) if found is NotImplemented and name == "multiply" else found
+    if not is_sparse(a):
+        return getattr(array(a), name)(*args, **options)
+    x = args[0]
     rule = rules_of(x).of_class((a,))
     return getattr(a, name)(x) if rule is None else rule(getattr(type(a), name), a, x)
 
@@ -57,9 +64,9 @@ def operand_names() -> dict[str, Any]:
     return {_TIMES: times, _OVER: over, _METHOD: method}
 
 
-def with_operands(tree: ast.Module) -> ast.Module:
-    """Replace operators and methods in a tree by these calls."""
-    changed = Operands().visit(tree)
+def with_operands(tree: ast.Module, sparse: bool) -> ast.Module:
+    """Replace methods in a tree by these calls, and operators if it mentions sparse matrices."""
+    changed = Operands(sparse).visit(tree)
     assert isinstance(changed, ast.Module)
     return changed
 
@@ -67,10 +74,13 @@ def with_operands(tree: ast.Module) -> ast.Module:
 class Operands(ast.NodeTransformer):
     """Replaces operators whose right operand is no constant, and calls of the methods."""
 
+    def __init__(self, sparse: bool) -> None:
+        self.operators = {ast.Mult: _TIMES, ast.Div: _OVER} if sparse else {}
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         """``a * b`` and ``a / b``."""
         self.generic_visit(node)
-        name = {ast.Mult: _TIMES, ast.Div: _OVER}.get(type(node.op))
+        name = self.operators.get(type(node.op))
         if name is None or isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant):
             return node
         return made(name, [node.left, node.right], node)
@@ -78,8 +88,9 @@ class Operands(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``a.multiply(x)``."""
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS and len(node.args) == 1:
-            node.func = made(_METHOD, [node.func.value, ast.Constant(node.func.attr)], node.func)
+        of = node.func
+        if isinstance(of, ast.Attribute) and of.attr in METHODS and getattr(of.value, "id", "") not in ("np", "numpy"):
+            node.func = made(_METHOD, [of.value, ast.Constant(of.attr)], of)
         return node
 
 

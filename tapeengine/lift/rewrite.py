@@ -1,9 +1,10 @@
 """Changes of source code that bindings of names cannot achieve.
 
 ``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``kind is float`` becomes
-``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value. ``type(x)``, ``isinstance``
-and class patterns need no change, because their names are bound to stand-ins. Copies of plain arrays and writes to them
-are changed in `tapeengine.lift.stores`, operators of sparse matrices in `tapeengine.lift.operands`.
+``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value, and ``dtype.type`` one that
+gives its stand-in. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are bound to
+stand-ins. `tapeengine.lift.stores` changes copies of plain arrays and writes to them, `tapeengine.lift.operands`
+operators of sparse matrices and methods of arrays.
 """
 
 from __future__ import annotations
@@ -12,24 +13,25 @@ import __future__
 import ast
 import linecache
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
-from .operands import MENTIONED, made, with_operands
+from .operands import MENTIONED, METHODS, made, with_operands
 from .stores import with_traced_stores
 
-#: The name of the function that changed code calls for ``x.__class__``.
-CLASS_OF = ".class_of"
+#: The names of the functions that changed code calls for ``x.__class__`` and with the value of ``dtype.type``.
+CLASS_OF, STAND_IN = ".class_of", ".stand_in"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 5
+RULES = 6
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
-    rf"\.\s*__class__\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
-    rf"|{MENTIONED}|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
+    rf"\.\s*(?:__class__|type)\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
+    rf"|{MENTIONED}|\.(?:{'|'.join(METHODS)})\s*\(|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
 
@@ -51,22 +53,27 @@ def by_equality(tree: ast.Module) -> ast.Module:
 
 
 class Classes(ast.NodeTransformer):
-    """Replaces ``x.__class__`` by a call."""
+    """Replaces ``x.__class__`` and ``dtype.type`` by calls."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Only where it is read."""
         self.generic_visit(node)
-        is_read = node.attr == "__class__" and isinstance(node.ctx, ast.Load)
-        return made(CLASS_OF, [node.value], node) if is_read else node
+        if not isinstance(node.ctx, ast.Load) or node.attr not in ("__class__", "type"):
+            return node
+        return made(STAND_IN, [node], node) if node.attr == "type" else made(CLASS_OF, [node.value], node)
 
 
 def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     """The code of a changed source, with original lines and columns; None if the original's code can be used."""
     if _LIKELY.search(source) is None:
         return None
-    tree = with_traced_stores(Classes().visit(by_equality(ast.parse(source, place))))
-    tree = with_operands(tree) if MENTIONED.encode() in source else tree
-    found: CodeType = compile(tree, place, "exec", flags, True)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 100_000))  # the tree of a long sum is deep
+    try:
+        tree = with_traced_stores(Classes().visit(by_equality(ast.parse(source, place))))
+        found: CodeType = compile(with_operands(tree, MENTIONED.encode() in source), place, "exec", flags, True)
+    finally:
+        sys.setrecursionlimit(limit)
     return found
 
 

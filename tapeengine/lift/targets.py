@@ -75,6 +75,8 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
         return made
     module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
     module = "__main__" if module is None and isinstance(target, FunctionType) else module
+    if name is None and callable(target):
+        return viewed(target, twin_of(type(target), also))
     if module is None or name is None:
         raise UnsupportedError(f"{target!r} is no module, function or class that can be lifted")
     if is_importable(module) and reached(sys.modules[module], name) is target:
@@ -87,6 +89,8 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
         if function is None:
             raise UnsupportedError(f"{target!r} is C code, which cannot be lifted; a plugin can provide a rule for it")
     names = function.__globals__ if isinstance(function, FunctionType) else vars(sys.modules[module])
+    if names is vars(functools) and hasattr(function, "registry"):  # of functools.singledispatch
+        names = function.registry[object].__globals__
     linked = relinked(names, also)
     if isinstance(target, FunctionType):
         return linked.entry(target, also)

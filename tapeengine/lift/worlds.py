@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cache, cached_property
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -25,15 +25,7 @@ ACCELERATORS = {"statistics": "_statistics"}
 
 
 class World:
-    """Packages whose modules are imported again, so that they refer to each other's twins.
-
-    Attributes
-    ----------
-    roots : frozenset of str
-        The top-level names of the packages.
-    prefix : str
-        The first part of a twin's name; the original's name follows.
-    """
+    """Packages (roots) whose modules are imported again under a prefix, so that they refer to each other's twins."""
 
     def __init__(self, name: str) -> None:
         self.roots = frozenset(name.split("+"))
@@ -94,8 +86,10 @@ class World:
         """`__import__` in this world."""
         if level:
             return builtins.__import__(name, globals, locals, fromlist, level)
-        if name == "importlib":
-            return self.importlib
+        top, _, rest = name.partition(".")
+        if top in self.seen and not (rest and fromlist):
+            builtins.__import__(name)
+            return self.seen[top]
         module = stand_in_module(name)
         if module is not None:
             return module if fromlist else stand_in_module(name.partition(".")[0])
@@ -108,11 +102,12 @@ class World:
         return found if fromlist else sys.modules[self.prefix + name.partition(".")[0]]
 
     @cached_property
-    def importlib(self) -> ModuleType:
-        """The module `importlib`, with a function that imports into this world."""
-        module = ModuleType("importlib", importlib.__doc__)
-        module.__dict__.update(vars(importlib), import_module=self.import_module)
-        return module
+    def seen(self) -> dict[str, ModuleType]:
+        """The modules that find other modules by their names."""
+        return {
+            "importlib": Seen(importlib, import_module=self.import_module),
+            "sys": Seen(sys, modules=Modules(self)),
+        }
 
     def import_module(self, name: str, package: str | None = None) -> ModuleType:
         """`importlib.import_module` in this world."""
@@ -121,6 +116,51 @@ class World:
         found = self.import_statement(name, fromlist=("__name__",))
         assert isinstance(found, ModuleType)
         return found
+
+
+class Seen(ModuleType):
+    """A module with some names replaced, which reads and writes all others in the module itself."""
+
+    def __init__(self, module: ModuleType, **names: Any) -> None:
+        super().__init__(module.__name__, module.__doc__)
+        vars(self).update(names, __wrapped__=module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__wrapped__, name, value)
+
+
+class Modules(MutableMapping[str, Any]):
+    """`sys.modules` in a world: twins stand under the names of their originals."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def named(self, name: str) -> str:
+        """The name of the module that stands under a name."""
+        return self.world.prefix + name if self.world.owns(name) and name != "__main__" else name
+
+    def __getitem__(self, name: str) -> Any:
+        named = self.named(name)
+        if named == name:
+            return (name in sys.modules and stand_in_module(name)) or sys.modules[name]
+        if named not in sys.modules and name in sys.modules:
+            self.world.module(name)
+        return sys.modules[named]
+
+    def __setitem__(self, name: str, module: Any) -> None:
+        sys.modules[self.named(name)] = module
+
+    def __delitem__(self, name: str) -> None:
+        del sys.modules[self.named(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name.removeprefix(self.world.prefix) for name in list(sys.modules) if self.named(name) == name)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 @cache

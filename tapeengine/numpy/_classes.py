@@ -7,6 +7,7 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array
+from .._core.arrays.functions import offered
 from .._core.programs.callables import stand_in, stand_ins
 from .._core.scalars.complex import ComplexDual, make
 from .._core.scalars.scalar import Dual
@@ -49,5 +50,7 @@ def numpy_names() -> dict[str, Any]:
         abstract: Any = (numpy.generic, numpy.number, numpy.inexact, numpy.floating, numpy.complexfloating)
         for kind in abstract:
             stand_in(kind, (), kind)  # for class patterns
-        known = stand_ins()
-    return {name: known[cls] for name, cls in vars(numpy).items() if isinstance(cls, type) and cls in known}
+        for function in (numpy.sin, numpy.mean, numpy.max):
+            known[type(offered(function))] = type(function)
+    found = {name: known[cls] for name, cls in vars(numpy).items() if isinstance(cls, type) and cls in known}
+    return {**found, "sctypeDict": {name: known.get(cls, cls) for name, cls in numpy.sctypeDict.items()}}

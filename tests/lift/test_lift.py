@@ -426,11 +426,17 @@ def test_instances_of_the_module_are_of_their_classes() -> None:
     assert te.grad(te.lift(of_the_module))(3.0) == 2.0
 
 
-@pytest.mark.parametrize("call", ["stats.skewnorm.fit(x)", "linalg.companion(x)", "spatial.distance.pdist(x[:, None])"])
-def test_what_scipy_drops_is_told_with_the_plugins_module(call: str) -> None:
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("stats.skewnorm.fit(x)", "stats"),
+        ("linalg.companion(x)", "linalg"),
+        ("spatial.distance.pdist(x[:, None])", "spatial.distance"),
+    ],
+)
+def test_what_scipy_drops_is_told_with_the_plugins_module(call: str, name: str) -> None:
     modules = {name: pytest.importorskip(f"scipy.{name}") for name in ("stats", "linalg", "spatial")}
     program = eval(f"lambda x: {call}", modules | {"__name__": "somewhere"})
-    name = call.partition(".")[0]
     with pytest.raises(DroppedDerivativeError, match=f"Import it from tapeengine_scipy.{name}, .*Or lift"):
         te.vjp(program, np.array([1.0, 2.0, 4.0]))
     if "tapeengine_scipy" not in sys.modules:

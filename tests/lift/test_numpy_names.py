@@ -13,9 +13,18 @@ METHODS = sorted(name for name, f in vars(np.ndarray).items() if callable(f) and
 #: Methods that take a file or memory, or count references.
 OTHERS = {"dump", "tofile", "setfield", "to_device", "setflags", "resize"}
 ARGUMENTS = ["", ", 0", ", 1", ", -1", ", (1, 2)", ", 0, 1", ", [0, 1]", ", x", ", float", ", x > 0.7"]
+OF_PLAIN = ["x", "x[0]", "x[0], x[1]", "0, x[0]", "initial=x[0]", "min=x[0]", "None, x[0]", "b=x", "v=x", "[x, 2 * x]"]
 NUMBERS = ["float64", "float32", "complex128", "complex64", "double", "single", "half", "longdouble"]
 CALLS = [
     *(f"np.ndarray.{name}(x{rest})" for name in METHODS if name not in OTHERS for rest in ARGUMENTS),
+    *(f"(A + 0).{name}({rest})" for name in METHODS if name not in OTHERS and name[:4] != "conj" for rest in OF_PLAIN),
+    *(
+        f"{kind}.type({x})"
+        for kind in ("x.dtype", "np.dtype('f4')", "np.result_type(x, 1j)")
+        for x in ("x[0]", "x", "2.5")
+    ),
+    *("np.sctypeDict['float32'](x[0])", "x.dtype.type is np.float64", "np.dtype('f4').type is np.float32"),
+    *("np.issubdtype(x.dtype.type, np.floating)", "{np.float64: 1.5}[x.dtype.type] * x"),
     *(f"list(map(np.ndarray.{name}, [x, x]))" for name in ("sum", "copy", "tolist", "argmax")),
     *(f"np.{name}({x})" for name in NUMBERS for x in ("x[0]", "x", "x.sum() * 1.5", "2.5", "x[0].item()", "")),
     *(f"np.{name}(x[0], {y})" for name in NUMBERS for y in ("x[1]", "-0.0", "2")),
@@ -40,7 +49,7 @@ def library(tmp_path_factory):
     """A module with one function for each call."""
     folder = tmp_path_factory.mktemp("lifted_names")
     lines = [f"def f{k}(x):\n    return {call}\n" for k, call in enumerate(CALLS)]
-    (folder / "calls_of_numpy_names.py").write_text("import numpy as np\n" + "".join(lines))
+    (folder / "calls_of_numpy_names.py").write_text("import numpy as np\nA = np.array([0.25, 1.75])\n" + "".join(lines))
     sys.path.insert(0, str(folder))
     yield importlib.import_module("calls_of_numpy_names")
     sys.path.remove(str(folder))

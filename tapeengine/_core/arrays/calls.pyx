@@ -506,12 +506,9 @@ def zero_dim_complex(object re, object im, bint python):
 
 
 def attribute_of_number(Dual x, name):
-    """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers.
-
-    `tolist` makes a number of Python's: one that had the method itself would be converted again and again.
-    """
-    if name == "tolist" and not is_numpy(x):
-        raise AttributeError("'float' object has no attribute 'tolist'")
+    """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
+    if not is_numpy(x) and not hasattr(float, name):
+        raise AttributeError(f"'float' object has no attribute {name!r}")
     found = getattr(array_of_dual(x), name)
     if not callable(found):
         return number_or_array(found)

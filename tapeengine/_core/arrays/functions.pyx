@@ -155,6 +155,10 @@ cdef class Ufunc:
     def __repr__(self):
         return repr(self.ufunc)
 
+    @property
+    def __class__(self):    # what isinstance sees
+        return numpy.ufunc
+
     def __reduce__(self):
         return Ufunc, (self.ufunc,)
 
@@ -189,6 +193,10 @@ cdef class Function:
 
     def __repr__(self):
         return repr(self.function)
+
+    @property
+    def __class__(self):
+        return type(self.function)
 
     def __reduce__(self):
         return type(self), (self.function,)

@@ -3,6 +3,7 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject, PyObject_IsInstance, PyTypeObject, Py_TYPE
 cimport cython
+from cpython.type cimport PyType_Check
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 
 from tapeengine._core.arrays.array cimport Array
@@ -42,24 +43,15 @@ cdef extern from *:
 
 
 def calls_by_c(int more):
-    """Allow this thread deeper calls by C code, and return how many are left.
-
-    Python 3.12 and 3.13 count them apart from those that `sys.setrecursionlimit` limits; others have no such count.
-    """
+    """Allow this thread deeper calls by C code, and return how many are left."""
+    # Python 3.12 and 3.13 count them apart from those that `sys.setrecursionlimit` limits; others have no such count.
     return te_calls_by_c(more)
 
 
 def own_derivative(program, name):
-    """Return the method `name` of a program's class; None if it has none.
-
-    Such methods are found like Python's special methods. `getattr` would raise and catch an exception for each program
-    that has none, which is a tenth of the time to enter and leave `vjp`.
-
-    Examples
-    --------
-    >>> own_derivative(lambda x: x, "__tapeengine_vjp__") is None
-    True
-    """
+    """Return the method `name` of a program's class, found like Python's special methods; None if it has none."""
+    # `getattr` would raise and catch an exception for each program that has none, which is a tenth of the time to enter
+    # and leave `vjp`.
     cdef PyObject *found = _PyType_Lookup(type(program), name)
     if found == NULL:
         return None
@@ -76,18 +68,10 @@ cdef bint is_dual(object x) except -1:
 
 
 cdef class Made:
-    """A function that pickles as the call that made it.
+    """A function that pickles as the call that made it."""
 
-    Parameters
-    ----------
-    function : callable
-        The function that a call runs.
-    make : callable
-    args : tuple
-        ``make(*args)`` makes the function again, in this process or another.
-    """
-
-    cdef readonly object function, make
+    cdef readonly object function       # what a call runs
+    cdef readonly object make           # make(*args) makes this object again, in this process or another
     cdef readonly tuple args
     cdef dict __dict__
     cdef object __weakref__
@@ -115,16 +99,10 @@ Transformed.register(Made)
 
 @cython.final
 cdef class Memoised:
-    """A function and its memoised form; calls with traced arguments are not cached.
+    """A function and its memoised form; calls with traced arguments are not cached."""
 
-    Parameters
-    ----------
-    function : callable
-    cached : callable
-        The result of `functools.lru_cache` for the function.
-    """
-
-    cdef object function, cached
+    cdef object function
+    cdef object cached      # the result of functools.lru_cache for the function
     cdef dict __dict__
 
     def __init__(self, function, cached):
@@ -155,25 +133,15 @@ cdef class Memoised:
 
 @cython.final
 cdef class Linked(Made):
-    """A function with its own bindings of module names, which are checked before each call.
+    """A function with its own bindings of module names, which are checked before each call."""
 
-    Parameters
-    ----------
-    function, make, args
-        As for `Made`.
-    names : object
-        The present values of the module's names (`there`), their values when they were bound (`seen`), the names in use
-        (`used`), a function that binds them again (`refresh`), and the module's classes that have twins (`classes`).
-    around : callable
-        Wraps each call if there are such classes, or if the function assigns to names of the module.
-    writes : bool
-        Whether the function assigns to names of the module.
-    """
-
-    cdef dict there, seen, classes
-    cdef list used
-    cdef object refresh, around
-    cdef bint writes
+    cdef dict there         # the present values of the module's names
+    cdef dict seen          # their values when they were bound
+    cdef list used          # the names in use
+    cdef dict classes       # the module's classes that have twins
+    cdef object refresh     # binds the names again
+    cdef object around      # wraps each call if there are such classes, or if the function assigns to names
+    cdef bint writes        # whether it does
 
     def __init__(self, function, make, args, names, around, writes):
         Made.__init__(self, function, make, args)

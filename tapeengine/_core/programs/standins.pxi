@@ -14,6 +14,8 @@ cdef dict originals = {}
 cdef dict traced = {}
 cdef dict calls = {}
 cdef dict of_class = {}     # the stand-in of each class, traced ones included
+cdef dict replaced = {}     # classes by what else replaces them
+REPLACED = replaced
 cdef PyObject *the_float = NULL
 
 
@@ -55,19 +57,7 @@ cdef class StandIn(type):
 
 
 def stand_in(cls, classes, call, **names):
-    """Make the stand-in for a class, once in a process.
-
-    Parameters
-    ----------
-    cls : type
-        The class to replace.
-    classes : tuple of type
-        The traced classes whose instances count as instances of `cls`.
-    call : callable
-        The function that runs when the stand-in is called.
-    **names
-        Further attributes of the stand-in.
-    """
+    """Make the stand-in for a class, once in a process; instances of `classes` count as its, calls run `call`."""
     names = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__, **names}
     # A subclass, unless the class tracks its subclasses: abstract base classes query each of them.
     bases = (cls,) if type(cls) is python_type else ()
@@ -87,7 +77,7 @@ def original(value):
 
 def stand_ins():
     """The stand-ins by their classes; the traced classes are keys as well."""
-    return dict(of_class)
+    return of_class
 
 
 cdef bint is_any_traced(object x) noexcept:
@@ -125,13 +115,24 @@ def pickled(cls):
 
 
 cdef bint holds(object x, object cls) except -1:
+    cdef PyObject *found
     if <PyObject *> Py_TYPE(x) == <PyObject *> cls:
         return True
     if <PyObject *> cls == the_float:
         return PyFloat_Check(x) or type(x) is Dual
     if type(cls) is tuple:
         return holds_one(x, <tuple> cls)
-    return is_one(x, original(cls)) if is_any_traced(x) else PyObject_IsInstance(x, cls)
+    if not PyType_Check(cls):
+        if type(cls) is UnionType:
+            return holds_one(x, cls.__args__)
+        found = PyDict_GetItem(replaced, cls)
+        cls = cls if found == NULL else <object> found
+    if is_any_traced(x):
+        return is_one(x, original(cls))
+    if PyObject_IsInstance(x, cls):
+        return True
+    found = PyDict_GetItem(replaced, cls)
+    return found != NULL and PyObject_IsInstance(x, <object> found)
 
 
 cdef bint holds_one(object x, tuple classes) except -1:
