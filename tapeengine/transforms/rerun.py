@@ -349,7 +349,8 @@ def without_effects(
     """Run what a snapshot holds, on copies of all that can change; return None if it has written into them."""
     made, done = Made(), dict[int, Any]()
     made.copied = snapshot.to_copy(every=True)
-    found = run(snapshot.again(values, made, done))
+    with REPEATED:
+        found = run(snapshot.again(values, made, done))
     return None if Effects(structures, snapshot, done).written else found
 
 
