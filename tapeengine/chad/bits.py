@@ -7,13 +7,7 @@ from typing import Any
 
 
 def bits_of(value: Any, is_real: bool = False) -> Any:
-    """Give what a number is told apart by; an integer that stands for a float, by its bits as a float.
-
-    Examples
-    --------
-    >>> bits_of(0.0) == bits_of(-0.0), bits_of(1) == bits_of(True), bits_of(float("nan")) == bits_of(float("nan"))
-    (False, False, True)
-    """
+    """Give what a number is told apart by; an integer that stands for a float, by its bits as a float."""
     if isinstance(value, float) or (is_real and value is not None):
         return struct.pack("d", value)
     return type(value), value

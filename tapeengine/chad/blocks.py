@@ -209,14 +209,7 @@ class Blocks:
 
 
 def basis(shapes: Sequence[tuple[int, ...]], start: int, count: int) -> list[Any]:
-    """Give the unit vectors from one on, so many, as a block for each of some shapes.
-
-    Examples
-    --------
-    >>> basis([(), (2,)], 1, 2)
-    [array([0., 0.]), array([[1., 0.],
-           [0., 1.]])]
-    """
+    """Give the unit vectors from one on, so many, as a block for each of some shapes."""
     sizes = [*map(math.prod, shapes)]
     rows = np.zeros((count, sum(sizes)))
     rows.ravel()[start :: rows.shape[1] + 1] = 1.0

@@ -43,13 +43,7 @@ Path = Any
 
 
 def shown(path: Path) -> str:
-    """Format a place.
-
-    Examples
-    --------
-    >>> shown((("x", ".rest"), "[2]"))
-    'x.rest[2]'
-    """
+    """Format a place."""
     parts = []
     while isinstance(path, tuple):
         path, part = path

@@ -69,17 +69,6 @@ def deep(limit: int = 100_000) -> Iterator[None]:
     ----------
     limit : int
         The required recursion limit.
-
-    Examples
-    --------
-    >>> before = sys.getrecursionlimit()
-    >>> with deep(50_000):
-    ...     sys.getrecursionlimit() >= 50_000
-    True
-    >>> sys.getrecursionlimit() == before
-    True
-    >>> deep()(gc.isenabled)(), gc.isenabled()
-    (False, True)
     """
     _ROOM.enter(limit)
     more = max(0, limit - calls_by_c(0))
@@ -143,16 +132,6 @@ def with_room(f: Callable[..., Any], *args: Any) -> Any:
     """Call a function, and again with a large stack if it recurses deeper than the limit of the caller.
 
     The function must not change anything.
-
-    Examples
-    --------
-    >>> def depth_of(pair):
-    ...     return sum(1 + depth_of(part) for part in pair)
-    >>> pair = ()
-    >>> for _ in range(20_000):
-    ...     pair = (pair,)
-    >>> with_room(depth_of, pair)
-    20000
     """
     try:
         return f(*args)

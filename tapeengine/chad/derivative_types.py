@@ -31,14 +31,7 @@ from .types import (
 # D[t -> s]2 = !D[t]1 (x) D[s]2
 @functools.cache
 def cotangent(type_: Type) -> Linear:
-    """Give the type of cotangents of a type, D[type]2 of reverse mode.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT, INT
-    >>> cotangent(Product((FLOAT, INT)))
-    LProduct(items=(LReal(), LUnit()))
-    """
+    """Give the type of cotangents of a type, D[type]2 of reverse mode."""
     match type_:
         case Function(params, result):
             return Copower(Product(tuple(map(reverse_primal, params))), cotangent(result))

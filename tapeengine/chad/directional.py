@@ -34,13 +34,6 @@ def directional(module: Module) -> Module:
     ------
     UnsupportedError
         If the program takes or returns functions, members of sums or recursive data, or calls a registry primitive.
-
-    Examples
-    --------
-    >>> x = Var("x", FLOAT)
-    >>> square = Module("f", {"f": Definition("f", (x,), FLOAT, Op("mul", (x, x)))})
-    >>> directional(square).definitions["f_directional"].result
-    Product(items=(Float(), Float()), name='', fields=())
     """
     return Directional(module).whole()
 

@@ -28,17 +28,7 @@ Structure = str | tuple["Structure", str]
 
 @deep()
 def display(module: Module) -> str:
-    """Write every definition of a module as Python for reading.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> print(display(Module("f", {"f": Definition("f", (x,), FLOAT, Op("mul", (x, x)))})))
-    def f(x: float):
-        return x * x
-    """
+    """Write every definition of a module as Python for reading."""
     return "\n\n\n".join(Writer(d).text() for d in module.definitions.values())
 
 

@@ -31,11 +31,6 @@ def annotation_of(value: Any, name: str) -> Any:
     ------
     UnsupportedError
         If the value has no type of the language, or an ambiguous one.
-
-    Examples
-    --------
-    >>> annotation_of((1.0, 2), "x"), annotation_of([[1.0]], "x").element.element
-    (tuple[float, int], <class 'float'>)
     """
     if is_strange(value):
         advice = "a class of its own: give a plain number, list or array of float64"
@@ -97,13 +92,7 @@ def _of_list(value: list[Any], name: str) -> Any:
 
 
 def kind_of(value: Any) -> Any:
-    """Give what decides the annotation of a value, in little time; equal kinds give equal annotations.
-
-    Examples
-    --------
-    >>> kind_of([1.0, 2.0]) == kind_of([3.0]), kind_of((1.0, "a")), kind_of(numpy.zeros(2)) == kind_of(numpy.zeros(3))
-    (True, (<class 'tuple'>, <class 'float'>, 'a'), True)
-    """
+    """Give what decides the annotation of a value, in little time; equal kinds give equal annotations."""
     of = type(value)
     if of is float or of is int:
         return of
@@ -127,13 +116,7 @@ def kind_of(value: Any) -> Any:
 
 
 def is_importable(value: Any) -> bool:
-    """Tell whether something is a function that can be imported by its name: there are few of these.
-
-    Examples
-    --------
-    >>> is_importable(is_importable), is_importable(numpy.sin), is_importable(lambda x: x)
-    (True, True, False)
-    """
+    """Tell whether something is a function that can be imported by its name: there are few of these."""
     if not callable(value):
         return False
     if isinstance(value, numpy.ufunc):

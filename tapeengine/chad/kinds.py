@@ -78,14 +78,7 @@ Kind = ListOf | TupleOf | Given | str | None
 
 
 def of_arrays(kind: Kind, of: Type) -> Kind:
-    """Give the part of a kind that says something about a value of a type; None where that holds no arrays.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> of_arrays(Given(frozenset({("x", ())})), FLOAT), of_arrays(TupleOf((ARRAY, NUMBER)), Product((FLOAT, FLOAT)))
-    (None, None)
-    """
+    """Give the part of a kind that says something about a value of a type; None where that holds no arrays."""
     match of:
         case Array(element):
             if isinstance(kind, ListOf):
@@ -106,13 +99,7 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
 
 
 def depends(kind: Kind) -> bool:
-    """Tell whether arguments, or a run, decide a kind.
-
-    Examples
-    --------
-    >>> depends(ListOf(Given(frozenset({("x", ())})))), depends(ListOf(NUMBER))
-    (True, False)
-    """
+    """Tell whether arguments, or a run, decide a kind."""
     if isinstance(kind, ListOf):
         return depends(kind.element)
     if isinstance(kind, TupleOf):
@@ -121,13 +108,7 @@ def depends(kind: Kind) -> bool:
 
 
 def list_axes(kind: Kind, rank: int) -> int | None:
-    """Tell how many outer axes of an array of numbers are lists: none, one or all; None for another answer.
-
-    Examples
-    --------
-    >>> list_axes(ListOf(NUMBER), 1), list_axes(ListOf(ARRAY), 2), list_axes(ListOf(ListOf(), tuple), 2)
-    (1, 1, None)
-    """
+    """Tell how many outer axes of an array of numbers are lists: none, one or all; None for another answer."""
     count = 0
     while isinstance(kind, ListOf) and count < rank:
         if kind.made is not list:
@@ -137,14 +118,7 @@ def list_axes(kind: Kind, rank: int) -> int | None:
 
 
 def is_direct(of: Type, kind: Kind) -> bool:
-    """Tell whether the core can build a value with the lists that it has in Python; `with_kinds` makes the others.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> [is_direct(Array(FLOAT), k) for k in (ARRAY, ListOf(NUMBER), Given(frozenset({("x", ())})))]
-    [True, True, False]
-    """
+    """Tell whether the core can build a value with the lists that it has in Python; `with_kinds` makes the others."""
     if of == UNIT:
         return False
     if isinstance(of, Product):
@@ -160,13 +134,7 @@ def has_nothing(of: Type) -> bool:
 
 
 def with_nothing(like: Any, value: Any) -> Any:
-    """Give a value with None or an empty tuple where another one has it.
-
-    Examples
-    --------
-    >>> with_nothing((None, [()]), ((), [None, None]))
-    (None, [(), ()])
-    """
+    """Give a value with None or an empty tuple where another one has it."""
     if value is None or (type(value) is tuple and not value):
         return like if like is None or type(like) is tuple else value
     if type(value) in (list, tuple) and isinstance(like, list | tuple) and like:
@@ -186,11 +154,6 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
         The arguments.
     plain : callable
         Gives the value of the plain program, for kinds that neither the text nor the arguments tell.
-
-    Examples
-    --------
-    >>> with_kinds(TupleOf((ListOf(NUMBER), MIXED)), (numpy.ones(1), numpy.ones(1)), {}, lambda: ([1.0], [1.0]))
-    ([1.0], [1.0])
     """
 
     def part_of(kind: Kind, part: Any, key: Any) -> Any:
@@ -233,13 +196,7 @@ def as_listed(like: Any, value: Any) -> Any:
 
 
 def part_at(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> Any:
-    """Give a part of an argument; None where there is none.
-
-    Examples
-    --------
-    >>> part_at({"x": [1.0]}, "x", ()), part_at({"x": ((1.0,),)}, "x", (0,)), part_at({"x": {"a": 1.0}}, "x", ("a",))
-    ([1.0], (1.0,), 1.0)
-    """
+    """Give a part of an argument; None where there is none."""
     value = values.get(name)
     for step in steps:
         if isinstance(step, str):

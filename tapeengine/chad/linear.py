@@ -27,11 +27,6 @@ class Sparse:
     ----------
     steps : int
         The steps taken so far, in the cost model of EC appendix C.
-
-    Examples
-    --------
-    >>> print(Sparse().zero(LProduct((LReal(), LReal()))))
-    None
     """
 
     def __init__(self, types: Mapping[str, Sum] | None = None) -> None:

@@ -52,15 +52,6 @@ def on_duals(
     -------
     callable or None
         The function itself where it uses neither; None where it uses a name that is not defined yet.
-
-    Examples
-    --------
-    >>> def area(r):
-    ...     return math.pi * math.sqrt(r)
-    >>> def double(r):
-    ...     return 2.0 * r
-    >>> on_duals(area)(4.0) == area(4.0), on_duals(area) is area, on_duals(double) is double
-    (True, False, True)
     """
     if not isinstance(function, FunctionType):
         return function
@@ -109,17 +100,7 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] |
 
 
 def records_on_duals(classes: Iterable[type]) -> dict[Any, Any]:
-    """Give for each class of records whose methods are to be exchanged a class with the exchanged ones.
-
-    Examples
-    --------
-    >>> class Angle(tuple):
-    ...     def sine(self):
-    ...         return math.sin(self[0])
-    >>> Angle.sine.__module__ = "mine"  # not of this package, as a class in these lines is
-    >>> list(records_on_duals([Angle, tuple])) == [Angle], records_on_duals([Angle])[Angle]([0.0]).sine()
-    (True, 0.0)
-    """
+    """Give for each class of records whose methods are to be exchanged a class with the exchanged ones."""
     methods = {cls: dict(_methods(cls)) for cls in classes}
     found = {c: each for c, each in methods.items() if any(on_duals(f) is not f for f in each.values())}
     twins: dict[Any, Any] = {c: type(c.__name__, (c,), {"__module__": c.__module__}) for c in found}
@@ -143,13 +124,7 @@ NUMBERS = frozenset({float, int, bool, str, type(None)})
 
 
 def holds_traced(value: Any) -> bool:
-    """Whether a value, or a part of it, belongs to a trace.
-
-    Examples
-    --------
-    >>> holds_traced((1.0, [2.0]))
-    False
-    """
+    """Whether a value, or a part of it, belongs to a trace."""
     pending, seen = [value], dict[int, Any]()
     while pending:
         one = pending.pop()
@@ -177,10 +152,6 @@ def check_trees(values: Iterable[Any]) -> None:
     ------
     StructureError
         With the name of the class that contains itself.
-
-    Examples
-    --------
-    >>> check_trees([(1.0, [2.0])])
     """
     pending = [(value, False) for value in values]
     around: set[int] = set()

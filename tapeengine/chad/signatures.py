@@ -8,25 +8,12 @@ from typing import Any
 
 
 def code_of(function: Any) -> Any:
-    """Give what the text of a function is read from: its own code, as `inspect` reads a function in `__wrapped__`.
-
-    Examples
-    --------
-    >>> import functools
-    >>> functools.wraps(len)(lambda x: x).__name__, code_of(functools.wraps(len)(lambda x: x)).co_name
-    ('len', '<lambda>')
-    """
+    """Give what the text of a function is read from: its own code, as `inspect` reads a function in `__wrapped__`."""
     return getattr(function, "__code__", function)
 
 
 def names_of(function: Any) -> tuple[str, ...]:
-    """Give the names of a function's parameters, those by name only last; those with stars are each one of these.
-
-    Examples
-    --------
-    >>> names_of(lambda x, *rest, k, **more: x)
-    ('x', 'rest', 'k', 'more')
-    """
+    """Give the names of a function's parameters, those by name only last; those with stars are each one of these."""
     rest, more = stars_of(function)
     code = function.__code__
     places, by_name = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
@@ -34,13 +21,7 @@ def names_of(function: Any) -> tuple[str, ...]:
 
 
 def stars_of(function: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the names of the parameters with one star and with two, if there are such.
-
-    Examples
-    --------
-    >>> stars_of(lambda x, *rest: x)
-    (('rest',), ())
-    """
+    """Give the names of the parameters with one star and with two, if there are such."""
     code = function.__code__
     count = code.co_argcount + code.co_kwonlyargcount
     has_rest, has_more = bool(code.co_flags & CO_VARARGS), bool(code.co_flags & CO_VARKEYWORDS)
@@ -48,26 +29,14 @@ def stars_of(function: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
-    """Give the defaults of a function's parameters.
-
-    Examples
-    --------
-    >>> defaults_of(lambda x, y=1.0, *, k, n=2: x)
-    {'y': 1.0, 'n': 2}
-    """
+    """Give the defaults of a function's parameters."""
     values = function.__defaults__ or ()
     names = names_of(function)[: function.__code__.co_argcount]
     return {**dict(zip(names[len(names) - len(values) :], values, strict=True)), **(function.__kwdefaults__ or {})}
 
 
 def by_position(function: Any) -> Any:
-    """Give a function that takes each of its arguments by position, or by name.
-
-    Examples
-    --------
-    >>> by_position(lambda x, *, k: x - k)(3.0, 1.0), by_position(lambda x, /: x)(x=1.0)
-    (2.0, 1.0)
-    """
+    """Give a function that takes each of its arguments by position, or by name."""
     code = getattr(function, "__code__", None)
     if code is None or not (code.co_kwonlyargcount or code.co_posonlyargcount):
         return function

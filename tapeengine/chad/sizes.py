@@ -37,11 +37,6 @@ class Sizes:
         The axes of one element of each array, by the path from the name of a parameter.
     are_large : bool
         Whether BLAS is to multiply matrices.
-
-    Examples
-    --------
-    >>> Sizes.of({"p": {"w": numpy.zeros((3, 2)), "b": numpy.zeros((1, 2))}})
-    Sizes(ones={'p.1': frozenset({0})}, are_large=False)
     """
 
     ones: dict[str, frozenset[int]] = field(default_factory=dict)

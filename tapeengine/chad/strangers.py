@@ -14,14 +14,7 @@ ARRAYS = (numpy.ndarray, numpy.memmap)
 
 
 def is_strange(value: Any) -> bool:
-    """Tell whether a number, list or array is of a class derived from Python's or numpy's, or has more digits.
-
-    Examples
-    --------
-    >>> class Money(float): ...
-    >>> [is_strange(x) for x in (Money(1.0), 1.0, numpy.float64(1.0), numpy.longdouble(1.0), numpy.ma.array([1.0]))]
-    [True, False, False, True, True]
-    """
+    """Tell whether a number, list or array is of a class derived from Python's or numpy's, or has more digits."""
     if type(value) in PLAIN:
         return False
     dtype = getattr(value, "dtype", None)
@@ -33,13 +26,7 @@ def is_strange(value: Any) -> bool:
 
 
 def holds_strange(values: Iterable[Any]) -> bool:
-    """Tell whether a list of numbers, or of such lists, has elements of such classes.
-
-    Examples
-    --------
-    >>> holds_strange([[1.0, 2], (3.0, numpy.longdouble(4.0))]), holds_strange([1.0, [2.0]])
-    (True, False)
-    """
+    """Tell whether a list of numbers, or of such lists, has elements of such classes."""
     for value in values:
         if type(value) is float or type(value) is int:
             continue
@@ -49,12 +36,6 @@ def holds_strange(values: Iterable[Any]) -> bool:
 
 
 def named(value: Any) -> str:
-    """Give the name of a value's class, with the dtype of an array.
-
-    Examples
-    --------
-    >>> named(numpy.zeros(2, numpy.float32)), named(1)
-    ('ndarray of float32', 'int')
-    """
+    """Give the name of a value's class, with the dtype of an array."""
     of = f" of {value.dtype}" if isinstance(value, numpy.ndarray) else ""
     return type(value).__name__ + of

@@ -17,16 +17,6 @@ def entry(f: Entry) -> Entry:
 
 
 def table(*modules: Mapping[str, Any]) -> Mapping[Any, Callable[..., Any]]:
-    """Give the marked functions in the names of modules by class; of two for one class the last.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> @entry
-    ... def half(places: int, x: Fraction | float) -> float:
-    ...     return round(x / 2, places)
-    >>> table({"half": half})[float](1, 3.0)
-    1.5
-    """
+    """Give the marked functions in the names of modules by class; of two for one class the last."""
     functions = [f for names in modules for f in names.values() if isinstance(f, FunctionType)]
     return MappingProxyType({of: f for f in functions for of in f.__dict__.get("classes", ())})

@@ -41,12 +41,6 @@ class Names:
     ----------
     used : iterable of str
         Names that are taken.
-
-    Examples
-    --------
-    >>> names = Names(["x"])
-    >>> names("x"), names("y"), names("x")
-    ('x_1', 'y', 'x_2')
     """
 
     def __init__(self, used: Iterable[str] = ()) -> None:
@@ -106,16 +100,7 @@ def remembered(f: Callable[[Term], Found]) -> Callable[[Term], Found]:
 
 @remembered
 def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
-    """List the subterms of a term, each with the binders in scope in it.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Let, lit
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> [(child.type, [v.name for v in binders]) for child, binders in children(Let(x, lit(1.0), x))]
-    [(Float(), []), (Float(), ['x'])]
-    """
+    """List the subterms of a term, each with the binders in scope in it."""
     found = []
     for name, many, binds in _layout(_kind(term))[0]:
         value = getattr(term, name)
@@ -147,14 +132,7 @@ def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Te
 
 
 def same(first: Term, second: Term) -> bool:
-    """Tell whether two terms, of any depth, are equal including their names.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import lit
-    >>> same(lit(1.0), lit(1.0)), same(lit(1.0), lit(2.0))
-    (True, False)
-    """
+    """Tell whether two terms, of any depth, are equal including their names."""
     pairs = [(first, second)]
     while pairs:
         a, b = pairs.pop()
@@ -175,16 +153,7 @@ def _plain_fields(term: Term) -> list[Any]:
 
 
 def free_variables(term: Term) -> dict[str, Var]:
-    """Give the free variables of a term by name, in order of first occurrence.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x, y = Var("x", FLOAT), Var("y", FLOAT)
-    >>> list(free_variables(Op("mul", (y, x))))
-    ['y', 'x']
-    """
+    """Give the free variables of a term by name, in order of first occurrence."""
     if isinstance(term, Var):
         return {term.name: term}
     free: dict[str, Var] = {}
@@ -245,14 +214,7 @@ def all_names(term: Term) -> set[str]:
 
 
 def size(term: Term) -> int:
-    """Count the constructors of a term.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op, lit
-    >>> size(Op("add", (lit(1.0), lit(2.0))))
-    3
-    """
+    """Count the constructors of a term."""
     return 1 + sum(size(child) for child, _ in children(term))
 
 

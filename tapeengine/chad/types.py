@@ -251,59 +251,29 @@ def with_elements(type_: Type, element: Type = FLOAT) -> Type:
 
 
 def is_choice(type_: Type) -> bool:
-    """Tell whether a value is one of several that the parser knows.
-
-    Examples
-    --------
-    >>> is_choice(Sum((Text(value="a"), Text(value="b")))), is_choice(Sum((UNIT, FLOAT)))
-    (True, False)
-    """
+    """Tell whether a value is one of several that the parser knows."""
     return isinstance(type_, Sum) and all(isinstance(option, Fixed | Closure) for option in type_.options)
 
 
 def is_known(type_: Type) -> bool:
-    """Tell whether values of a type have parts that the parser knows: texts, functions, members of enumerations.
-
-    Examples
-    --------
-    >>> is_known(Product((FLOAT, Text(value="a")))), is_known(Array(FLOAT))
-    (True, False)
-    """
+    """Tell whether values of a type have parts that the parser knows: texts, functions, members of enumerations."""
     return isinstance(type_, Fixed | Closure) or any(map(is_known, parts_of(type_)))
 
 
 def has_functions(type_: Type) -> bool:
-    """Tell whether values of a type have functions as parts.
-
-    Examples
-    --------
-    >>> has_functions(Product((FLOAT, Function((FLOAT,), FLOAT)))), has_functions(Array(FLOAT))
-    (True, False)
-    """
+    """Tell whether values of a type have functions as parts."""
     return isinstance(type_, Function) or any(map(has_functions, parts_of(type_)))
 
 
 def is_addable(type_: Type) -> bool:
-    """Tell whether two values of a type can be added, part by part.
-
-    Examples
-    --------
-    >>> is_addable(Product((FLOAT, Array(INT)))), is_addable(BOOL)
-    (True, False)
-    """
+    """Tell whether two values of a type can be added, part by part."""
     if isinstance(type_, Product | Array):
         return all(map(is_addable, parts_of(type_)))
     return isinstance(type_, Float | Int)
 
 
 def is_discrete(type_: Type) -> bool:
-    """Tell whether values of a type carry no derivative at all.
-
-    Examples
-    --------
-    >>> is_discrete(Product((INT, BOOL))), is_discrete(Array(FLOAT))
-    (True, False)
-    """
+    """Tell whether values of a type carry no derivative at all."""
     if isinstance(type_, Product | Sum | Array):
         return all(map(is_discrete, parts_of(type_)))
     return isinstance(type_, Int | Bool)
@@ -322,26 +292,14 @@ def numbers_of(of: Type) -> Type:
 
 
 def rank_of(of: Type) -> int:
-    """Give the number of dimensions of an array of numbers; 0 for other types.
-
-    Examples
-    --------
-    >>> rank_of(Array(Array(FLOAT))), rank_of(Array(UNIT))
-    (2, 0)
-    """
+    """Give the number of dimensions of an array of numbers; 0 for other types."""
     if not isinstance(numbers_of(of), Float | Int | Bool):
         return 0
     return 1 + rank_of(of.element) if isinstance(of, Array) else 0
 
 
 def spelled(type_: Type) -> str:
-    """Write a type as a text that is unique as long as the objects in the type live.
-
-    Examples
-    --------
-    >>> spelled(Array(Product((FLOAT, BOOL), "P", ("x", "y"))))
-    'Array[P(x: float, y: bool)]'
-    """
+    """Write a type as a text that is unique as long as the objects in the type live."""
     match type_:
         case Fixed(value=value) | Closure(code=value) if not isinstance(value, str):
             inside = "" if isinstance(type_, Fixed) else ", ".join(map(spelled, type_.items))
@@ -356,13 +314,7 @@ def spelled(type_: Type) -> str:
 
 
 def show(type_: Type) -> str:
-    """Write a type the way a user annotates it.
-
-    Examples
-    --------
-    >>> show(Function((Array(FLOAT), INT), Product((FLOAT, BOOL))))
-    'Callable[[Array[float], int], tuple[float, bool]]'
-    """
+    """Write a type the way a user annotates it."""
     match type_:
         case Float() | Int() | Bool() | Never():
             return type(type_).__name__.lower()

@@ -32,36 +32,17 @@ def same_size(n: int, m: int) -> int:
 
 
 def is_record(x: Any, name: str, fields: Sequence[str]) -> bool:
-    """Tell whether a value is a record of a class, or a dict with certain keys.
-
-    Examples
-    --------
-    >>> is_record({"a": 1.0}, "dict", ("a",)), is_record({"b": 1.0}, "dict", ("a",)), is_record(1.0, "dict", ("a",))
-    (True, False, False)
-    """
+    """Tell whether a value is a record of a class, or a dict with certain keys."""
     return type(x).__name__ == name and (type(x) is not dict or x.keys() == set(fields))
 
 
 def field_of(x: Any, name: str) -> Any:
-    """Give a field of a record, or a value of a dict.
-
-    Examples
-    --------
-    >>> field_of({"a": 1.0}, "a"), field_of(2.0, "real")
-    (1.0, 2.0)
-    """
+    """Give a field of a record, or a value of a dict."""
     return x[name] if type(x) is dict else getattr(x, name)
 
 
 def parts_in(of: Product, x: Any) -> Sequence[Any] | None:
-    """Give the parts of a record, a dict or a tuple of a type; None for another value.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> parts_in(Product((FLOAT,), "dict", ("a",)), {"a": 1.0}), parts_in(Product((FLOAT, FLOAT)), (1.0,))
-    ([1.0], None)
-    """
+    """Give the parts of a record, a dict or a tuple of a type; None for another value."""
     if of.name:
         return [field_of(x, f) for f in of.fields] if is_record(x, of.name, of.fields) else None
     return x if isinstance(x, tuple) and len(x) == len(of.items) else None
@@ -73,13 +54,7 @@ def suffixes(of: Product) -> Iterable[str]:
 
 
 def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
-    """Make a record, or a dict.
-
-    Examples
-    --------
-    >>> record_of(dict, ("a",), (1.0,)), record_of(complex, ("real", "imag"), (1.0, 2.0))
-    ({'a': 1.0}, (1+2j))
-    """
+    """Make a record, or a dict."""
     if cls is dict:
         return dict(zip(fields, parts, strict=True))
     if not dataclasses.is_dataclass(cls):

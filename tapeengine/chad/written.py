@@ -30,16 +30,7 @@ def replaced(array: Term, j: Var, place: Term, value: Term, old: Term | None = N
 
 
 def written(t: Build) -> Written | None:
-    """Recognise a result of `replaced`; None for any other term.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT, Array
-    >>> xs, j = Var("xs", Array(FLOAT)), Var("j", INT)
-    >>> written(replaced(xs, j, lit(2), lit(1.0))).place == lit(2)
-    True
-    >>> written(Build(Size(xs), j, lit(1.0)))
-    """
+    """Recognise a result of `replaced`; None for any other term."""
     match t.body:
         case If(_, _, Index(array, _)) if not is_flat(array.type.element):  # type: ignore[attr-defined]
             return None

@@ -21,16 +21,7 @@ CHUNKS = 16
 
 
 def chunked(program: F.Program) -> F.Program:
-    """Give a program whose parallel loops are loops over chunks; a loop that cannot be one runs on one thread.
-
-    Examples
-    --------
-    >>> i, n, total, a = F.Var("i", WHOLE), F.Var("n", WHOLE), F.Var("d", REAL), F.Var("a", F.ArrayOf(REAL))
-    >>> loop = F.For(i, n, [F.AddAt(a, (i,), F.Const(2.0, REAL)), F.Add(total, F.Const(1.0, REAL))], is_parallel=True)
-    >>> found = chunked(F.Program({"f": F.Function("f", [n, total, a], [loop], [total])})).functions["f"].body
-    >>> [type(s).__name__ for s in found]
-    ['Compute', 'Compute', 'Compute', 'Compute', 'Compute', 'Compute', 'New', 'For', 'For']
-    """
+    """Give a program whose parallel loops are loops over chunks; a loop that cannot be one runs on one thread."""
     loops = dict(candidates(program))
     if not loops:
         return program

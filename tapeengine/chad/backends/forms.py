@@ -96,26 +96,14 @@ class Forms:
 
 
 def has_rows(of: Type) -> bool:
-    """Tell whether a type has arrays of other elements than numbers.
-
-    Examples
-    --------
-    >>> has_rows(Array(Array(Float()))), has_rows(Array(Product((Float(), Float()))))
-    (False, True)
-    """
+    """Tell whether a type has arrays of other elements than numbers."""
     if isinstance(of, Array):
         return not rank_of(of)
     return isinstance(of, Product) and any(map(has_rows, of.items))
 
 
 def may_have_rows(of: Type) -> bool:
-    """Tell whether lists of a type may have rows of different sizes, or parts of it such lists.
-
-    Examples
-    --------
-    >>> may_have_rows(Array(Array(Float()))), may_have_rows(Array(Float()))
-    (True, False)
-    """
+    """Tell whether lists of a type may have rows of different sizes, or parts of it such lists."""
     return rank_of(of) > 1 if isinstance(of, Array) else isinstance(of, Product) and any(map(may_have_rows, of.items))
 
 

@@ -18,14 +18,7 @@ from ..values import Tagged
 
 
 class Values:
-    """Conversion between values of terms and the leaves of a lowered program.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> Values({}).flat(Array(Product((FLOAT, FLOAT))), [(1.0, 2.0), (3.0, 4.0)])
-    [[1.0, 3.0], [2.0, 4.0]]
-    """
+    """Conversion between values of terms and the leaves of a lowered program."""
 
     def __init__(self, types: Mapping[str, Sum], dense: bool = False) -> None:
         self.types = types

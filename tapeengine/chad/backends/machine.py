@@ -401,14 +401,6 @@ def assemble(
     ------
     NotAssembled
         If the function needs something that the machine lacks.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.intermediate.operations import operation
-    >>> x, y = F.Var("x", REAL), F.Var("y", REAL)
-    >>> square = F.Function("square", [x], [F.Compute(y, operation("mul"), (x, x))], [y])
-    >>> len(assemble(square, [y], [], may_raise=True))
-    2
     """
     function = skipping(function)
     a = Assembler(function, may_raise, is_few)

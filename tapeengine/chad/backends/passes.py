@@ -151,14 +151,7 @@ def takes(function: Function, params: tuple[Form, ...], has_references: bool) ->
 
 
 def is_real(of: Type, types: Mapping[str, Sum], around: tuple[str, ...] = ()) -> bool:
-    """Tell whether values of a type consist of real numbers alone.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import Int
-    >>> is_real(Array(Float()), {}), is_real(Product((Float(), Int())), {})
-    (True, False)
-    """
+    """Tell whether values of a type consist of real numbers alone."""
     match of:
         case Array(element):
             return is_real(element, types, around)
@@ -223,11 +216,6 @@ def is_stepwise(statements: Sequence[Statement]) -> bool:
 
     A loop should not if its steps depend on one another, or have branches that may raise an error: in a whole-array
     operation all elements would take all branches.
-
-    Examples
-    --------
-    >>> is_stepwise([])
-    True
     """
     found = list(independent(statements))
     return not found or any(has_guards(loop.body) for loop in found)

@@ -23,22 +23,7 @@ ALL_OF, ONE_OF = {"add": (0, 1), "sub": (0, 1)}, {"mul": (0, 1), "div": (0,), "n
 
 
 def skipping(function: F.Function) -> F.Function:
-    """Give a function that skips loops whose cotangents are zero; a function that is no reverse pass, unchanged.
-
-    Examples
-    --------
-    A loop over the cotangents of a branch's value:
-
-    >>> from tapeengine.chad.intermediate.operations import WHOLE
-    >>> i, n, c, t = F.Var("i", WHOLE), F.Var("n", WHOLE), F.Var("c", TRUTH), F.Var("t", REAL)
-    >>> d, x, y, total = (F.Var(name, REAL) for name in ("d", "x", "y", "total"))
-    >>> kept = F.Kept(F.Var("kept", F.Frames("kept")), [t, c, n])
-    >>> loop = F.For(i, n, [F.Compute(y, OPERATIONS_BY_NAME["mul"], (x, t)), F.Add(total, y)])
-    >>> body = [F.Assign((x, total), (ZERO, ZERO)), F.If(c, [F.Add(x, d)], []), loop]
-    >>> found = skipping(F.Function("reverse", [d], body, [total], recalled=kept))
-    >>> [type(s).__name__ for s in found.body]
-    ['Assign', 'If', 'Compute', 'If']
-    """
+    """Give a function that skips loops whose cotangents are zero; a function that is no reverse pass, unchanged."""
     if function.recalled is None or not any(isinstance(s, F.If) for s, _ in walk(function.body)):
         return function
     facts = Facts(function)

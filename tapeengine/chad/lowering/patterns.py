@@ -32,13 +32,7 @@ from . import values as V
 
 @functools.cache
 def stored(of: Type) -> Type:
-    """Give the type in which values of a linear type are stored; other types are unchanged.
-
-    Examples
-    --------
-    >>> stored(LProduct((LReal(), LUnit())))
-    Product(items=(Float(), Product(items=(), name='', fields=())), name='', fields=())
-    """
+    """Give the type in which values of a linear type are stored; other types are unchanged."""
     match of:
         case LReal():
             return Float()

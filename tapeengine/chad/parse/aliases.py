@@ -14,14 +14,7 @@ NONE: Pairs = frozenset()
 
 
 def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
-    r"""Map each change in place (name, line) of an array to another name of it that is read later, if there is one.
-
-    Examples
-    --------
-    >>> source = "def f(n):\n    a = [1.0]\n    b = a\n    a[0] = 2.0\n    a = [3.0]\n    a[0] = 4.0\n    return b"
-    >>> aliases(ast.parse(source).body[0])
-    {('a', 4): 'b'}
-    """
+    """Map each change in place (name, line) of an array to another name of it that is read later, if there is one."""
     walk = Walk(live_after(function))
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         walk.block(scope.body, NONE)

@@ -11,14 +11,7 @@ from .desugar import Taker
 
 
 class BoundInside(ast.NodeTransformer):
-    r"""Rewrites comprehensions without ``:=``, unless the name is used outside of them.
-
-    Examples
-    --------
-    >>> tree = ast.parse("def f(xs):\n    return [y for x in xs if (y := x * x) > 2]").body[0]
-    >>> print(ast.unparse(BoundInside(tree, Names()).visit(tree).body[0]))
-    return [y for x, y in [(x, x * x) for x in xs] if y > 2]
-    """
+    """Rewrites comprehensions without ``:=``, unless the name is used outside of them."""
 
     def __init__(self, tree: ast.FunctionDef, names: Names) -> None:
         self.tree, self.names = tree, names

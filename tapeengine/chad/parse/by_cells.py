@@ -30,14 +30,6 @@ class ByCells(ast.NodeTransformer):
     ----------
     fresh : callable
         Makes a name that the function does not have, from a hint.
-
-    Examples
-    --------
-    >>> text = "def f(n):\n    m = [[1.0] * n for _ in range(n)]\n    m[0][0] = 2.0\n    m[0], m[1] = m[1], m[0]"
-    >>> tree = ast.parse(text).body[0]
-    >>> print(ast.unparse(ByCells(tree, "{}_".format).visit(tree).body[-1]))
-    for k_ in range(len(m[0])):
-        m[0][k_], m[1][k_] = (m[1][k_], m[0][k_])
     """
 
     def __init__(self, tree: ast.FunctionDef, fresh: Callable[[str], str]) -> None:

@@ -37,16 +37,7 @@ MODULES: Mapping[str, str] = MappingProxyType(
 
 
 def library_name(function: Any) -> str:
-    """Give the name under which the library knows a Python function; an empty one if it does not.
-
-    Examples
-    --------
-    >>> import math
-    >>> def exp(x):
-    ...     return 2.0 * x
-    >>> library_name(math.exp), library_name(exp)
-    ('math.exp', '')
-    """
+    """Give the name under which the library knows a Python function; an empty one if it does not."""
     present = tuple(name for name in MODULES if name in sys.modules)
     if isinstance(function, Function):  # of tapeengine.numpy, which makes them when they are first asked for
         function = function.function
@@ -69,17 +60,7 @@ LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib",
 
 
 def is_plain(function: Any) -> bool:
-    """Tell whether something is a function of the user's own: a program that calls it reads its text.
-
-    Examples
-    --------
-    >>> import statistics
-    >>> def square(x):
-    ...     return x * x
-    >>> square.__module__ = "mine"  # not of this package, as a function in these lines is
-    >>> is_plain(square), is_plain(statistics.mean), is_plain(len)
-    (True, False, False)
-    """
+    """Tell whether something is a function of the user's own: a program that calls it reads its text."""
     if not isinstance(function, FunctionType) or hasattr(function, "__tapeengine_signature__"):
         return False
     if function.__module__ == in_language.__name__:

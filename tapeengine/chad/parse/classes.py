@@ -55,13 +55,7 @@ def record_of(cls: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def maker_of(cls: Any) -> Any:
-    """Give a function that takes what a plain class takes, and gives a record; None for anything else.
-
-    Examples
-    --------
-    >>> maker_of(int), maker_of(Fields)
-    (None, None)
-    """
+    """Give a function that takes what a plain class takes, and gives a record; None for anything else."""
     init: Any = getattr(cls, "__init__", None) if type(cls) is type and not dataclasses.is_dataclass(cls) else None
     own = ("__new__", "__setattr__", "__getattribute__", "__getattr__", "__post_init__")
     if not is_plain(init) or any(hasattr(cls, n) and getattr(cls, n) is not getattr(object, n, None) for n in own):

@@ -25,24 +25,7 @@ SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, 
 
 
 class Plain(ast.NodeTransformer):
-    r"""Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves.
-
-    Examples
-    --------
-    >>> text = "def f(xs):\n    for x in xs:\n        if x: break\n    else:\n        return 1\n    return (y := 2) + y"
-    >>> tree = ast.parse(text).body[0]
-    >>> print(ast.unparse(Plain(tree).plain(tree)))
-    def f(xs):
-        is_left = False
-        for x in xs:
-            if x:
-                is_left = True
-                break
-        if not is_left:
-            return 1
-        y = 2
-        return y + y
-    """
+    """Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))

@@ -33,13 +33,7 @@ def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def letters(text: str) -> tuple[list[str], str]:
-    """Give the letters of each operand and of the result, which are by default those that occur once, sorted.
-
-    Examples
-    --------
-    >>> letters("ij,jk->ik"), letters("ij,jk")
-    ((['ij', 'jk'], 'ik'), (['ij', 'jk'], 'ik'))
-    """
+    """Give the letters of each operand and of the result, which are by default those that occur once, sorted."""
     given, arrow, output = text.partition("->")
     every = given.replace(",", "")
     return given.split(","), output if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))

@@ -78,14 +78,7 @@ def collected(function: Any) -> Any:
 
 
 class Generators(ast.NodeTransformer):
-    r"""Rewrites the calls of local generators and of those outside, which are added to `outer`.
-
-    Examples
-    --------
-    >>> tree = ast.parse("def f(n):\n    def g(n):\n        yield n\n    return sum(g(n))").body[0]
-    >>> print(ast.unparse(Generators(tree, {}).visit(tree).body[-1]))
-    return sum( itertools.chain(g(n)))
-    """
+    """Rewrites the calls of local generators and of those outside, which are added to `outer`."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any]) -> None:
         nodes = list(ast.walk(tree))

@@ -53,13 +53,7 @@ from .whole import appended
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
-    r"""Give the names that statements assign or change in place.
-
-    Examples
-    --------
-    >>> changed(ast.parse("x = 1\nys[0] = x\nzs.append(x)").body)
-    ['x', 'ys', 'zs']
-    """
+    """Give the names that statements assign or change in place."""
     return list(dict.fromkeys([*assigned(statements), *changed_in(statements)]))
 
 

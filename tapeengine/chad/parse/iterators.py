@@ -24,27 +24,13 @@ LATE = ("zip", "enumerate", "reversed", "map", "filter", "chain", "accumulate", 
 
 
 def place_of(node: ast.AST) -> Place | None:
-    """Give the place of an expression; None for one that is not in the text.
-
-    Examples
-    --------
-    >>> place_of(ast.parse("f(x)").body[0].value)
-    (1, 0, 1, 4)
-    """
+    """Give the place of an expression; None for one that is not in the text."""
     found = [getattr(node, name, None) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")]
     return None if None in found else tuple(found)  # type: ignore[return-value]
 
 
 def consumed(function: ast.FunctionDef, consumes: Consumes) -> frozenset[Place | None]:
-    r"""Give the places of expressions whose elements are taken at once, or later with the same result.
-
-    Examples
-    --------
-    >>> source = "def f(xs):\n    g = (x for x in xs)\n    h = (x for x in xs)\n    return sum(g) + sum(h) + max(h)"
-    >>> sums = lambda call: call.func.id in ("sum", "max")
-    >>> [line for line, *_ in sorted(consumed(ast.parse(source).body[0], sums)) if line < 4]
-    [2, 2, 3]
-    """
+    """Give the places of expressions whose elements are taken at once, or later with the same result."""
     nodes = list(ast.walk(function))
     found = {place_of(e) for node in nodes for e in taken_by(node, consumes)}
     loops = [n for n in nodes if isinstance(n, ast.For) and any(map(is_late, late(n.iter)))]

@@ -40,15 +40,6 @@ class Kinds:
     outside : object
         Tells whether a name outside the function is numpy (`is_numpy`), and gives the kinds of what functions outside
         return (`of_call`, `of_method`), with the names of their parameters.
-
-    Examples
-    --------
-    >>> text = "def f(xs):\n    ys = [1.0 for x in xs]\n    zs = np.sin(ys)\n    return ys + ys, zs * xs"
-    >>> tree = ast.parse(text).body[0]
-    >>> from tapeengine.chad.parse.results import Outside
-    >>> kinds = Kinds(tree, Outside({"np": __import__("numpy")}))
-    >>> [kinds.of(e) for e in tree.body[-1].value.elts]
-    [ListOf(element='number', made=<class 'list'>), 'array']
     """
 
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
@@ -340,14 +331,7 @@ def shows_list(node: ast.expr) -> bool:
 
 
 def shows_lists(node: ast.BinOp) -> bool:
-    """Tell whether the text shows that both summands are lists: a display, or ``xs[:j] + xs[j + 1:]``.
-
-    Examples
-    --------
-    >>> sums = [ast.parse(text, mode="eval").body for text in ("xs[:j] + xs[j + 1:]", "xs[:-1] + xs[1:]")]
-    >>> [shows_lists(each) for each in sums]
-    [True, False]
-    """
+    """Tell whether the text shows that both summands are lists: a display, or ``xs[:j] + xs[j + 1:]``."""
     match node.left, node.right:
         case ast.Subscript(xs, ast.Slice(None, ast.expr() as j, None)), ast.Subscript(ys, ast.Slice(after, None, None)):
             following = ast.BinOp(j, ast.Add(), ast.Constant(1))

@@ -13,14 +13,7 @@ NONE: Live = frozenset()
 
 
 def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
-    r"""Give for each statement of a function the names that are read after it, and those that local functions read.
-
-    Examples
-    --------
-    >>> tree = ast.parse("def f(xs):\n    for x in xs:\n        y = x\n        z = x\n    z = y\n    return z").body[0]
-    >>> sorted(live_after(tree)[tree.body[0]])
-    ['y']
-    """
+    """Give for each statement of a function the names that are read after it, and those that local functions read."""
     found: dict[ast.stmt, Live] = {}
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         inner = [n for n in ast.walk(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
@@ -32,16 +25,7 @@ def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
 
 
 def changed_after(scope: ast.FunctionDef, changed_in: Callable[[list[ast.stmt]], list[str]]) -> Mapping[ast.stmt, Live]:
-    r"""Give for each statement of a function, without those of inner functions, the names that are changed after it.
-
-    Examples
-    --------
-    >>> tree = ast.parse("def f():\n    x[0] = 1\n    y = x\n    y[0] = x[0]\n    x = 0").body[0]
-    >>> def stored(statements):
-    ...     return [s.targets[0].value.id for s in statements if isinstance(s.targets[0], ast.Subscript)]
-    >>> [sorted(changed_after(tree, stored)[s]) for s in tree.body]
-    [[], ['y'], [], []]
-    """
+    """Give for each statement of a function, without those of inner functions, the names that are changed after it."""
     walk = Walk(changed_in)
     walk.block(scope.body, NONE)
     return walk.after

@@ -34,14 +34,7 @@ def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def computed_parts(node: ast.AST) -> Iterator[ast.expr]:
-    """Go through the names, calls, attributes and items that a node always computes, in Python's order.
-
-    Examples
-    --------
-    >>> statement = ast.parse("if f(x) and g(y): h()").body[0]
-    >>> [ast.unparse(part) for part in computed_parts(statement)]
-    ['f', 'x', 'f(x)']
-    """
+    """Go through the names, calls, attributes and items that a node always computes, in Python's order."""
     inner: list[Any] = []
     match node:
         case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first) | ast.Compare(left=first, comparators=[_, _, *_]):
@@ -73,13 +66,7 @@ def _is_outside_loops(statement: ast.stmt) -> bool:
 
 
 def assigned(statements: Sequence[ast.stmt]) -> list[str]:
-    r"""Give the names that statements assign, in order; not those of comprehensions.
-
-    Examples
-    --------
-    >>> assigned(ast.parse("x = 1\ny, z = f(x)\nfor i in y: x += 1").body)
-    ['x', 'y', 'z', 'i']
-    """
+    """Give the names that statements assign, in order; not those of comprehensions."""
     found: list[str] = []
     for node in _walk(statements, _is_here):
         match node:
@@ -121,13 +108,7 @@ class Jumps:
 
 
 def ends(statements: Sequence[ast.stmt]) -> bool:
-    r"""Tell whether statements may reach their end, as those do not that raise or jump.
-
-    Examples
-    --------
-    >>> ends(ast.parse("if x:\n    raise ValueError\nelse:\n    assert y").body), ends(ast.parse("raise E").body)
-    (True, False)
-    """
+    """Tell whether statements may reach their end, as those do not that raise or jump."""
     match statements:
         case [*_, ast.Raise() | ast.Return() | ast.Break() | ast.Continue()]:
             return False
@@ -137,13 +118,7 @@ def ends(statements: Sequence[ast.stmt]) -> bool:
 
 
 def surely_assigned(statements: Sequence[ast.stmt]) -> list[str]:
-    r"""Give the names that statements assign on every path to their end; a loop counts as if it made a step.
-
-    Examples
-    --------
-    >>> surely_assigned(ast.parse("if x:\n    a = b = 1\nelif y:\n    raise E\nelse:\n    b = 2").body)
-    ['b']
-    """
+    """Give the names that statements assign on every path to their end; a loop counts as if it made a step."""
     found = []
     for s in statements:
         match s:
@@ -161,13 +136,7 @@ def in_all(arms: Sequence[list[ast.stmt]]) -> list[str]:
 
 
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:
-    r"""Tell how statements may leave their block; break and continue count for the loop around them.
-
-    Examples
-    --------
-    >>> jumps(ast.parse("for x in xs:\n    if x: break\n    else: return 1").body)
-    Jumps(returns=True, breaks=False, continues=False)
-    """
+    """Tell how statements may leave their block; break and continue count for the loop around them."""
     returned = any(isinstance(node, ast.Return) for node in _walk(statements, _is_here))
     kinds = {type(node) for node in _walk(statements, _is_outside_loops)}
     return Jumps(returned, ast.Break in kinds, ast.Continue in kinds)
@@ -179,13 +148,7 @@ def parameters(args: ast.arguments) -> list[ast.arg]:
 
 
 def defaults(args: ast.arguments) -> list[ast.expr | None]:
-    """Give the defaults of `parameters`; None for one without.
-
-    Examples
-    --------
-    >>> [d and d.value for d in defaults(ast.parse("lambda x, y=1, *, k, m=2: x").body[0].value.args)]
-    [None, 1, None, 2]
-    """
+    """Give the defaults of `parameters`; None for one without."""
     missing = len(args.posonlyargs) + len(args.args) - len(args.defaults)
     return [*[None] * missing, *args.defaults, *args.kw_defaults]
 
@@ -207,13 +170,7 @@ def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
-    """Give both names of ``a = b``; None for another statement.
-
-    Examples
-    --------
-    >>> renaming(ast.parse("a = b").body[0]), renaming(ast.parse("a = b + 1").body[0])
-    (('a', 'b'), None)
-    """
+    """Give both names of ``a = b``; None for another statement."""
     match statement:
         case ast.Assign(targets=[ast.Name(target)], value=ast.Name(value)):
             return target, value
@@ -231,13 +188,7 @@ def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
 
 
 def exchanged(statement: ast.AST) -> Mapping[str, str]:
-    """Give for each name of ``a, b = b, a`` the one whose value it gets; nothing for another statement.
-
-    Examples
-    --------
-    >>> exchanged(ast.parse("a, b = b, a").body[0]), exchanged(ast.parse("a, b = b, b").body[0])
-    ({'a': 'b', 'b': 'a'}, {})
-    """
+    """Give for each name of ``a, b = b, a`` the one whose value it gets; nothing for another statement."""
     match statement:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
             pairs = zip(targets, values, strict=False)
@@ -248,13 +199,7 @@ def exchanged(statement: ast.AST) -> Mapping[str, str]:
 
 
 def passed_on(statement: ast.stmt) -> tuple[str, ...]:
-    """Give the names of ``a = b`` and ``a, b = b, a``, which pass values on and hold no part of them.
-
-    Examples
-    --------
-    >>> passed_on(ast.parse("a, b = b, a").body[0]), passed_on(ast.parse("a = b[0]").body[0])
-    (('a', 'b'), ())
-    """
+    """Give the names of ``a = b`` and ``a, b = b, a``, which pass values on and hold no part of them."""
     return renaming(statement) or tuple(exchanged(statement))
 
 

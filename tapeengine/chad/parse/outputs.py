@@ -31,14 +31,7 @@ def is_exact(target: ast.expr) -> bool:
 
 
 class Filling(ast.NodeTransformer):
-    """Writes calls that change an array as assignments, and ``ys.remove(v)`` by `pop`.
-
-    Examples
-    --------
-    >>> texts = ["np.add(x, 1.0, out=y[0])", "y.fill(2.0)", "y.remove(x)", "np.add.at(y, i, v)"]
-    >>> [ast.unparse(Filling("np".__eq__).visit(ast.parse(text))) for text in texts]
-    ['y[0] = np.add(x, 1.0)', 'y[...] = 2.0', 'y.pop(y.index(x))', 'y[i] += v']
-    """
+    """Writes calls that change an array as assignments, and ``ys.remove(v)`` by `pop`."""
 
     def __init__(self, is_numpy: Callable[[str], bool]) -> None:
         self.is_numpy = is_numpy

@@ -57,13 +57,6 @@ def shared(
     `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
     `makes_record` tells whether a function makes a new record, `is_fresh` whether the value of a call is a number or a
     new array; None where the function's name says it.
-
-    Examples
-    --------
-    >>> source = "def f(xs):\n    a = [1.0]\n    b = xs\n    c = [2.0]\n    d = c\n    a[0] = 3.0\n    return a"
-    >>> found = shared(ast.parse(source).body[0])
-    >>> found["a"], found["b"], found["c"]
-    (None, 'b = xs may be the same array', None)
     """
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
     walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
@@ -112,13 +105,7 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
 
 
 def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
-    r"""Give for each name that is assigned to another one all names that may refer to its array.
-
-    Examples
-    --------
-    >>> sorted(same(ast.parse("def f(a):\n    b = a\n    c = b").body[0])["c"])
-    ['a', 'b', 'c']
-    """
+    """Give for each name that is assigned to another one all names that may refer to its array."""
     found: dict[str, set[str]] = {}
     statements = (s for s in ast.walk(function) if isinstance(s, ast.stmt))
     for names in filter(None, map(passed_on, statements)):
@@ -424,13 +411,7 @@ def stars(tuples: Sequence[ast.Tuple]) -> bool:
 
 
 def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
-    r"""Give the names of arrays that statements change in place.
-
-    Examples
-    --------
-    >>> changed_in(ast.parse("x = 1\nys[0] = x\nzs.append(x)").body)
-    ['ys', 'zs']
-    """
+    """Give the names of arrays that statements change in place."""
     return [name for statement in statements for name, _ in changes(statement)]
 
 

@@ -10,17 +10,7 @@ R = TypeVar("R")
 
 
 class PerFunction(Generic[R]):
-    """A search whose results do not keep the functions, and what these capture, in memory.
-
-    Examples
-    --------
-    >>> search = PerFunction(lambda function: function.__name__)
-    >>> search(search_in := lambda: None), len(search.found)
-    ('<lambda>', 1)
-    >>> del search_in
-    >>> len(search.found)
-    0
-    """
+    """A search whose results do not keep the functions, and what these capture, in memory."""
 
     def __init__(self, find: Callable[[Any], R]) -> None:
         self.find = find

@@ -41,13 +41,7 @@ MARK = " "
 
 
 def original_name(name: str) -> str:
-    """Give the name of a function as the program writes it.
-
-    Examples
-    --------
-    >>> original_name(" lists.swap"), original_name("swap")
-    ('lists.swap', 'swap')
-    """
+    """Give the name of a function as the program writes it."""
     return name.removeprefix(MARK)
 
 
@@ -93,18 +87,6 @@ class Procedures:
     r"""The functions that change variables: the local ones of a function, which are rewritten, and those outside.
 
     Those outside that return what they change are added to `outer` under names of their own.
-
-    Examples
-    --------
-    >>> text = "def f():\n    c = [0]\n    def g(x):\n        c.append(x)\n    g(2)\n    return c"
-    >>> tree = ast.parse(text).body[0]
-    >>> Procedures(tree).of(tree.body[2].value).around
-    ('c',)
-    >>> print(ast.unparse(tree.body[1]))
-    def g(c, /, x):
-        c =  own(c)
-        c.append(x)
-        return (None, c)
     """
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
@@ -170,13 +152,7 @@ def nonlocals(function: ast.FunctionDef) -> list[str]:
 
 
 def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None) -> list[str]:
-    r"""Give the names of what statements change in place, also by calls.
-
-    Examples
-    --------
-    >>> changed_in_place(ast.parse("xs[0][1] = x\nr.v += 1\nif ys.pop(): z = ys[0]").body)
-    ['xs', 'r', 'ys']
-    """
+    """Give the names of what statements change in place, also by calls."""
     found: list[str] = []
     for node in inner_nodes(statements):
         match node:

@@ -32,13 +32,7 @@ def guarded(has: Term, value: Term, is_none: bool) -> If:
 
 
 def unguarded(term: object) -> tuple[Term, Term] | None:
-    """Recognise a result of `guarded`: whether there is a value, and which; None for any other term.
-
-    Examples
-    --------
-    >>> unguarded(guarded(lit(True), lit(2.0), True))[1].value
-    2.0
-    """
+    """Recognise a result of `guarded`: whether there is a value, and which; None for any other term."""
     if isinstance(term, If) and term.orelse in (failing(term.type), absent(term.type)):
         return term.condition, term.then
     return None

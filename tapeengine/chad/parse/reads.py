@@ -16,14 +16,7 @@ def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
-    r"""Give for each local function, and each variable that may hold one, the names around it that its calls may read.
-
-    Examples
-    --------
-    >>> text = "def f(u):\n    def g(v):\n        return u[0] * v\n    h = [lambda: g(1.0)]\n    return h[0]()"
-    >>> sorted(read_by(ast.parse(text).body[0])["h"])
-    ['g', 'u']
-    """
+    """Give for each local function, or variable that may hold one, the names around it that its calls may read."""
     nodes = list(ast.walk(tree))
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
     own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}

@@ -38,14 +38,7 @@ def never(node: ast.expr) -> bool:
 def grids(
     function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
 ) -> Mapping[str, str | None]:
-    r"""Give the variables of whose rows elements are changed, and why one is no grid; None where it is one.
-
-    Examples
-    --------
-    >>> text = "def f(n):\n    a = [[0.0] * n for _ in range(n)]\n    a[0][0] = 1.0\n    r = a[0]\n    a[0][1] = 2.0"
-    >>> grids(ast.parse(text).body[0])
-    {'a': 'r = a[0] keeps a row, and it changes afterwards'}
-    """
+    """Give the variables of whose rows elements are changed, and why one is no grid; None where it is one."""
     nodes = list(ast.walk(function))
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
@@ -65,13 +58,7 @@ def grids(
 
 
 def exchanging(function: ast.FunctionDef) -> Mapping[str, Sequence[str]]:
-    r"""Give for each variable that exchanges its array with others, ``a, b = b, a``, all of these.
-
-    Examples
-    --------
-    >>> exchanging(ast.parse("def f(a, b, c):\n    a, b = b, a\n    b, c = c, b").body[0])["a"]
-    ['a', 'b', 'c']
-    """
+    """Give for each variable that exchanges its array with others, ``a, b = b, a``, all of these."""
     groups: dict[str, list[str]] = {}
     for swap in filter(None, map(exchanged, ast.walk(function))):
         joined = list(dict.fromkeys(x for name in swap for x in groups.get(name, [name])))
@@ -87,14 +74,7 @@ def is_listed(nodes: list[ast.AST], name: str) -> bool:
 
 
 def views(function: ast.FunctionDef) -> Mapping[str, str]:
-    r"""Give the variables that are changed by assignments to parts, and what may hold a view of a part before.
-
-    Examples
-    --------
-    >>> text = "def f(n):\n    a = np.zeros((n, n))\n    r = a[0]\n    a[:, 1] = 2.0\n    return r"
-    >>> views(ast.parse(text).body[0])
-    {'a': 'r = a[0] may hold a part of it, and it changes afterwards'}
-    """
+    """Give the variables that are changed by assignments to parts, and what may hold a view of a part before."""
     parts = dict.fromkeys(filter(None, map(changed_part, ast.walk(function))))
     groups = exchanging(function)
 

@@ -8,12 +8,6 @@ from .procedures import changed_parameters, made_handing_back
 
 
 def forget() -> None:
-    """Forget all that was found.
-
-    Examples
-    --------
-    >>> maker_of(int), forget(), maker_of.cache_info().currsize
-    (None, None, 0)
-    """
+    """Forget all that was found."""
     for find in (maker_of, collected, changed_parameters, made_handing_back):
         find.cache_clear()

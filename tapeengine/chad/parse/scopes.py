@@ -21,13 +21,7 @@ _SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
 
 
 def original(text: str) -> str:
-    """Give the original form of a name, or of all names in a text.
-
-    Examples
-    --------
-    >>> original("x·1"), original("x·1 + 1.5 * y")
-    ('x', 'x + 1.5 * y')
-    """
+    """Give the original form of a name, or of all names in a text."""
     return _SEPARATED.sub(r"\1", text)
 
 
@@ -44,17 +38,6 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     ast.FunctionDef
     frozenset of str
         The variables of all scopes.
-
-    Examples
-    --------
-    >>> source = "def f(x):\n    def g(y):\n        x = y\n        return x\n    return g(x)"
-    >>> print(ast.unparse(separated(ast.parse(source).body[0])[0]))
-    def f(x):
-    <BLANKLINE>
-        def g(y):
-            x·1 = y
-            return x·1
-        return g(x)
     """
     own = {*_parameters(function.args), *bound(function)}
     survey = _Renamer(own)

@@ -15,13 +15,6 @@ class SingleAxes(dict[str, frozenset[int]]):
     ----------
     places : set of str
         The indices of slices of one place, whose only item raises an IndexError where the slice is empty.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> row = Elements((lit(1.0), lit(2.0)), FLOAT)
-    >>> SingleAxes().of(Elements((row,), row.type))
-    frozenset({0})
     """
 
     def __init__(self) -> None:

@@ -22,13 +22,7 @@ def is_packed(call: ast.AST) -> bool:
 
 
 def starred(args: ast.arguments) -> bool:
-    """Tell whether a function takes any number of arguments.
-
-    Examples
-    --------
-    >>> [starred(ast.parse(f"lambda {text}: 0").body[0].value.args) for text in ("x, *, y", "*x", "**x")]
-    [False, True, True]
-    """
+    """Tell whether a function takes any number of arguments."""
     return args.vararg is not None or args.kwarg is not None
 
 
@@ -36,17 +30,6 @@ class Stars(ast.NodeTransformer):
     r"""Rewrites a function, the local functions in it, and the calls of functions with stars.
 
     `outside` gives the parameters of a function from outside the program; None for anything else.
-
-    Examples
-    --------
-    >>> text = "def f(x):\n    def g(y, *rest, **more):\n        return y\n    return g(x, 1, 2, k=x)"
-    >>> tree = ast.parse(text).body[0]
-    >>> print(ast.unparse(Stars(tree, lambda node: None).visit(tree)))
-    def f(x):
-    <BLANKLINE>
-        def g(y, rest, *, more):
-            return y
-        return g(x, rest=(1, 2), more={'k': x})
     """
 
     def __init__(

@@ -772,15 +772,7 @@ class Parser:
 
 
 def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Give the parameters of a function that have no annotation, or one that leaves the type to the argument.
-
-    Examples
-    --------
-    >>> def f(x: float, y, z: str) -> float:
-    ...     return x + y
-    >>> unannotated(f)
-    ('y', 'z')
-    """
+    """Give the parameters of a function that have no annotation, or one that leaves the type to the argument."""
     outer = {**vars(builtins), **function.__globals__}
 
     def is_open(name: str) -> bool:

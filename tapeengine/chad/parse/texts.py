@@ -12,28 +12,14 @@ MISSING: Any = object()
 
 
 def is_key(value: Any) -> bool:
-    """Tell whether a value may be the key of a dict: a text, an integer, an enumeration's member, a tuple of these.
-
-    Examples
-    --------
-    >>> is_key("a"), is_key((0, 1)), is_key(0.5)
-    (True, True, False)
-    """
+    """Tell whether a value may be the key of a dict: a text, an integer, an enumeration's member, a tuple of these."""
     if isinstance(value, tuple):
         return type(value) is tuple and all(map(is_key, value))
     return isinstance(value, str | int | Enum)
 
 
 def known_text(node: ast.expr, known: Callable[[ast.expr], Any]) -> Any:
-    """Give the value of an operation on texts, MISSING for any other expression.
-
-    Examples
-    --------
-    >>> def known(node):
-    ...     return node.value if isinstance(node, ast.Constant) else known_text(node, known)
-    >>> known(ast.parse("'a' + f'{1}b'.upper()", mode="eval").body)
-    'a1B'
-    """
+    """Give the value of an operation on texts, MISSING for any other expression."""
     match node:
         case ast.BinOp(left=left, op=ast.Add(), right=right) if isinstance(second := known(right), str):
             first = known(left)

@@ -41,13 +41,7 @@ class UnknownType(Exception):
 
 
 def has_free_fields(cls: Any) -> bool:
-    """Tell whether a class is a dataclass whose fields can be assigned, and an assignment does nothing else.
-
-    Examples
-    --------
-    >>> has_free_fields(dataclasses.make_dataclass("A", ["x"])), has_free_fields(int)
-    (True, False)
-    """
+    """Tell whether a class is a dataclass whose fields can be assigned, and an assignment does nothing else."""
     is_record = isinstance(cls, type) and dataclasses.is_dataclass(cls)
     return is_record and inspect.getattr_static(cls, "__setattr__") is object.__setattr__
 
@@ -58,16 +52,7 @@ def is_plain(cls: type) -> bool:
 
 
 def class_fields(cls: Any) -> tuple[str, ...] | None:
-    """Give the field names of a dataclass or NamedTuple, None for any other class.
-
-    Examples
-    --------
-    >>> class Point(typing.NamedTuple):
-    ...     x: float
-    ...     y: float
-    >>> class_fields(Point)
-    ('x', 'y')
-    """
+    """Give the field names of a dataclass or NamedTuple, None for any other class."""
     if dataclasses.is_dataclass(cls) and isinstance(cls, type):
         return tuple(f.name for f in dataclasses.fields(cls))
     if isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"):
@@ -99,17 +84,7 @@ ORDER = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
 
 
 def redefines(cls: type, names: Sequence[str]) -> bool:
-    """Tell whether a record's class defines some methods itself, instead of using those of tuples.
-
-    Examples
-    --------
-    >>> class Point(typing.NamedTuple):
-    ...     x: float
-    ...     def __len__(self):
-    ...         return 5
-    >>> redefines(Point, ITEMS), redefines(Point, ORDER)
-    (True, False)
-    """
+    """Tell whether a record's class defines some methods itself, instead of using those of tuples."""
     found = [(getattr(cls, name, None), name) for name in names]
     own = [f for f, name in found if f not in (getattr(tuple, name, None), getattr(object, name, None), None)]
     return any(getattr(getattr(f, "__code__", None), "co_filename", "") != GENERATED for f in own)
@@ -120,13 +95,7 @@ VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Itera
 
 
 def is_vague(annotation: Any) -> bool:
-    """Tell whether the type of a parameter with an annotation is that of its argument.
-
-    Examples
-    --------
-    >>> is_vague(numpy.ndarray), is_vague(dict[str, float]), is_vague(str | None), is_vague(list[float])
-    (True, True, True, False)
-    """  # a union of dataclasses is not vague
+    """Tell whether the type of a parameter with an annotation is that of its argument; not for unions of dataclasses."""
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if isinstance(annotation, typing.TypeVar):
         return True
@@ -149,17 +118,7 @@ OPEN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def is_open(cls: type) -> bool:
-    """Tell whether the types of a record's fields depend on its values: texts, and fields without annotations.
-
-    Examples
-    --------
-    >>> @dataclasses.dataclass(frozen=True)
-    ... class Layer:
-    ...     weight: float
-    ...     activation: str
-    >>> is_open(Layer), is_open(float)
-    (True, False)
-    """
+    """Tell whether the types of a record's fields depend on its values: texts, and fields without annotations."""
     if cls not in OPEN:
         OPEN[cls] = False
         outer = {**vars(builtins), **vars(sys.modules.get(cls.__module__, builtins))}

@@ -112,13 +112,7 @@ def named(wanted: Wanted) -> str:
 
 
 def is_list(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
-    """Tell whether a part of an argument is a list; a part of an empty list is whatever is wanted.
-
-    Examples
-    --------
-    >>> is_list({"x": [[1.0]]}, "x", (0,)), is_list({"x": [1.0]}, "x", (0,)), is_list({"x": []}, "x", (0,))
-    (True, False, True)
-    """
+    """Tell whether a part of an argument is a list; a part of an empty list is whatever is wanted."""
     whole = [part_at(values, name, steps[:n]) for n in range(len(steps))]
     return type(part_at(values, name, steps)) is list or any(type(x) is list and not x for x in whole)
 
@@ -129,11 +123,5 @@ def is_number(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -
 
 
 def written(name: str, steps: Sequence[int | str]) -> str:
-    """Write a part of an argument as Python does.
-
-    Examples
-    --------
-    >>> written("x", ("rows", 0))
-    'x.rows[0]'
-    """
+    """Write a part of an argument as Python does."""
     return name + "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in steps)

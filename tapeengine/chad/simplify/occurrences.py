@@ -76,14 +76,6 @@ class Occurrences:
         The indices of loops, which are never negative, with the number of steps.
     visited : int
         The number of visited subterms.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> Occurrences(Op("mul", (x, x))).uses["x"].count
-    2
     """
 
     def __init__(self, term: Term) -> None:

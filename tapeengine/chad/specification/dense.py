@@ -9,14 +9,7 @@ from ..types import EV, LArray, Linear, LProduct, LSum
 
 
 class Dense(Sparse):
-    """EC Fig. 4: products are tuples, environment vectors are mappings with every slot in them.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import LReal
-    >>> Dense().zero(LProduct((LReal(), LReal())))
-    (0.0, 0.0)
-    """
+    """EC Fig. 4: products are tuples, environment vectors are mappings with every slot in them."""
 
     def zero_structure(self, of: Linear) -> Any:
         match of:
@@ -62,14 +55,7 @@ class Dense(Sparse):
 
 # size (EC 4.3): one for each constructor that is there
 def size(of: Linear, a: Any) -> int:
-    """Give the size of a sparse cotangent, which is also its potential (EC 4.3).
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import LReal, LUnit
-    >>> size(LProduct((LReal(), LUnit())), (1.0, ())), size(LProduct((LReal(), LUnit())), None)
-    (3, 1)
-    """
+    """Give the size of a sparse cotangent, which is also its potential (EC 4.3)."""
     if a is None or not isinstance(of, LProduct | LSum):
         return 1
     if isinstance(of, LProduct):

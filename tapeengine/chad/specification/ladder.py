@@ -44,15 +44,6 @@ def derivative(program: Program, form: str) -> str:
     ----------
     form : {"accumulate", "sparse", "vector", "copower", "tangent"}
         As in `reverse_in`; ``"tangent"`` is CHAD 7.4.
-
-    Examples
-    --------
-    >>> import tapeengine as te
-    >>> @te.program
-    ... def square(x: float) -> float:
-    ...     return x * x
-    >>> "def" in derivative(square, "vector")
-    True
     """
     executable = program.executable
     with deep():
