@@ -95,7 +95,7 @@ VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Itera
 
 
 def is_vague(annotation: Any) -> bool:
-    """Tell whether the type of a parameter with an annotation is that of its argument; not for unions of dataclasses."""
+    """Tell whether the type of a parameter with an annotation is that of its argument (no union of dataclasses is)."""
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if isinstance(annotation, typing.TypeVar):
         return True
