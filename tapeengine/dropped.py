@@ -274,6 +274,12 @@ def is_assigning(frame: FrameType) -> bool:
     return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == dis.opmap["STORE_SUBSCR"]
 
 
+def is_asked_by_engine() -> bool:
+    """Whether code of the engine or of a plugin of this project called C; it reads dtype and shape of any number."""
+    module = module_of_frame(sys._getframe(1))
+    return module.startswith("tapeengine") and not module.startswith(TWINS)
+
+
 def is_formatting() -> bool:
     """Whether the frame that called C runs the operator %: only ``"%g" % x`` then asks for a number."""
     frame = sys._getframe(1)

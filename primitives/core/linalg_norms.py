@@ -91,7 +91,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     axes = normal_axes(axis if axis is None or isinstance(axis, tuple) else (axis,), ndim_of(x))
     if ord is None:
         ord = 2
-    if is_traced(ord):
+    if is_traced(ord) and not is_complex(ord):
         return np.power(np.sum(np.power(np.abs(x), ord), axis=axes, keepdims=keepdims), 1.0 / ord)
     if ord == numpy.inf:
         return _largest(np.abs(x), axes, keepdims)

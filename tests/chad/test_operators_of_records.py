@@ -12,6 +12,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.chad.errors import ProgramError
+from tapeengine.errors import TapeEngineError
 
 
 def left_adds(self: Any, other: Any) -> float:
@@ -162,10 +163,12 @@ def test_attributes_are_read_as_python_reads_them_or_refused(cls: Any, is_argume
         return r.a * 1.5  # type: ignore[no-any-return]
 
     f, x = (read, cls(0.7)) if is_argument else (made, 0.7)
-    with contextlib.suppress(ProgramError):
-        value, back = te.vjp(te.program(f), x)
+    for program in (lambda f: f, te.program)[: 1 if is_argument and cls in (Reading, Described) else 2]:
+        try:
+            value, back = te.vjp(program(f), x)  # type: ignore[operator]
+        except TapeEngineError:
+            assert cls in (Setting, Reading, Described)
+            continue
         assert value == f(x)
         if not is_argument:
             assert back(1.0)[0] == pytest.approx((made(0.8) - made(0.6)) / 0.2)
-        return
-    assert cls in (Setting, Reading, Described)

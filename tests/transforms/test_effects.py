@@ -100,7 +100,7 @@ def iterated(f: Any, x: Any) -> Any:
 
 
 def iterated_once_more(f: Any, x: Any) -> Any:
-    return te.iterate(lambda state: (f(x), state[0]), 2, (0.0 * x.sum(), 0.0))[1]
+    return te.iterate(lambda state: (f(x), state[0]), 2, (0.0 * np.sum(x), 0.0))[1]
 
 
 RUNNERS = [checkpointed, capturing, forked, mapped, iterated, iterated_once_more]

@@ -38,6 +38,7 @@ import numpy
 from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
+from tapeengine.dropped import is_asked_by_engine
 from tapeengine.errors import DroppedDerivativeError, TraceError
 
 cnp.import_array()
@@ -507,7 +508,7 @@ def zero_dim_complex(object re, object im, bint python):
 
 def attribute_of_number(Dual x, name):
     """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
-    if not is_numpy(x) and not hasattr(float, name):
+    if not is_numpy(x) and not hasattr(float, name) and not is_asked_by_engine():
         raise AttributeError(f"'float' object has no attribute {name!r}")
     found = getattr(array_of_dual(x), name)
     if not callable(found):

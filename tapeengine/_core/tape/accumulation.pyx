@@ -135,7 +135,8 @@ cdef bint needs_real(View view, object contribution):
         return False
     if type(contribution) is ndarray:
         return PyArray_ISCOMPLEX(<ndarray> contribution)
-    return contribution.dtype.kind == "c"
+    dtype = getattr(contribution, "dtype", None)    # a number of Python's kind has none
+    return dtype is not None and dtype.kind == "c"
 
 
 cdef object of_type(View view, object contribution):

@@ -72,7 +72,7 @@ from .raising import failing
 from .registered import primitive
 from .state import Parser
 from .texts import MISSING
-from .types import GENERATED, class_fields
+from .types import GENERATED, class_fields, computes_attributes
 from .unpacking import parts_of
 from .whole import as_numpy
 
@@ -760,7 +760,7 @@ def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
     """Refuse a class with a constructor of its own, which may set other fields, or return another record."""
     codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
     own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
-    if own or type(cls).__call__ is not type.__call__:
+    if own or type(cls).__call__ is not type.__call__ or computes_attributes(cls):
         p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
 
 

@@ -43,7 +43,8 @@ class UnknownType(Exception):
 def has_free_fields(cls: Any) -> bool:
     """Tell whether a class is a dataclass whose fields can be assigned, and an assignment does nothing else."""
     is_record = isinstance(cls, type) and dataclasses.is_dataclass(cls)
-    return is_record and inspect.getattr_static(cls, "__setattr__") is object.__setattr__
+    has_own = is_record and inspect.getattr_static(cls, "__setattr__") is object.__setattr__
+    return has_own and not computes_attributes(cls)
 
 
 def is_plain(cls: type) -> bool:
@@ -60,18 +61,12 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
     return None
 
 
-def refuse_computed(cls: type) -> None:
-    """Refuse a record's class with code that runs where an attribute is read or set.
-
-    Raises
-    ------
-    UnknownType
-    """
+def computes_attributes(cls: type) -> bool:
+    """Tell whether code of a record's class runs where an attribute is read or set."""
     found = [inspect.getattr_static(cls, name) for name in ("__getattribute__", "__setattr__")]
     is_own = any(getattr(getattr(f, "__code__", None), "co_filename", GENERATED) != GENERATED for f in found)
     descriptors = [inspect.getattr_static(cls, name, None) for name in class_fields(cls) or ()]
-    if is_own or any(hasattr(type(d), "__set__") and not isinstance(d, PLACES) for d in descriptors):
-        raise UnknownType(f"{cls.__name__} computes its attributes by code of its own: write methods for that")
+    return is_own or any(hasattr(type(d), "__set__") and not isinstance(d, PLACES) for d in descriptors)
 
 
 #: The descriptors of fields that are no code: of slots, and of NamedTuples.
@@ -265,7 +260,6 @@ class TypeTable:
 
     def record(self, cls: type, items: Mapping[Any, Type]) -> Product:
         """Give the type of a record of a class, or of a dict with fixed keys, with parts of these types."""
-        refuse_computed(cls)
         self.classes[cls.__name__] = cls
         return Product(tuple(items.values()), cls.__name__, tuple(items))
 
@@ -300,7 +294,6 @@ class TypeTable:
 
         A program changes no record, so that a dataclass need not be frozen.
         """
-        refuse_computed(cls)
         hints, outer = hints_of(cls), vars(sys.modules.get(cls.__module__, builtins))
         given = {f: hints.get(f, Any) for f in class_fields(cls) or ()}
         return {
