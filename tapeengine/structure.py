@@ -10,6 +10,7 @@ import dataclasses
 import enum
 import fractions
 import functools
+import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -77,8 +78,22 @@ def of_namedtuple(cls: type) -> Container:
 
 def of_dataclass(cls: Any) -> Container:
     """The container of a dataclass, frozen or not; attributes that are not fields are copied unchanged."""
-    fields = Fields(cls, tuple(field.name for field in dataclasses.fields(cls)))
+    names = tuple(field.name for field in dataclasses.fields(cls))
+    descriptors = [type(inspect.getattr_static(cls, name, None)) for name in names]
+    computes = [d for d in descriptors if hasattr(d, "__set__") and d is not types.MemberDescriptorType]
+    is_plain = cls.__getattribute__ is object.__getattribute__ and not computes
+    fields = Fields(cls, names, None if is_plain else check_fields)
     return Container(fields.take, fields.make, fields.names, fields)
+
+
+def check_fields(value: Any, names: Sequence[str], parts: Sequence[Any]) -> None:
+    """Require that an object gives the fields that were put into it, where code of its class reads them."""
+    for name, part in zip(names, parts, strict=True):
+        if getattr(value, name) is not part:
+            raise StructureError(
+                f"{type(value).__name__} computes its attribute {name} by code of its own, from another value that is "
+                "stored. Register the class: tapeengine.register_container"
+            )
 
 
 def of_object(cls: Any, static: Sequence[str] = ()) -> Container:

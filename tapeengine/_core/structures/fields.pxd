@@ -4,9 +4,8 @@ cdef class Fields:
     cdef tuple fields
     cdef list paths         # the text of each field in a path, after the object
     cdef frozenset own
-    cdef bint computes      # whether code of the class may run where a field is read
+    cdef object check       # of an object whose class has code that runs where a field is read; None for other classes
     cdef tuple whole        # the layout's entry for an object without other attributes: (class, container, None)
     cdef list children(self, object value)
     cdef object rest(self, object value)
-    cdef object check(self, object value, list parts)
     cdef object built(self, object rest, object children)

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 @final
@@ -13,6 +13,8 @@ class Fields:
     cls : type
     names : tuple of str
         The names of the fields.
+    check : callable, optional
+        Called with each new object, the names and the values of its fields.
 
     Examples
     --------
@@ -31,7 +33,7 @@ class Fields:
 
     cls: type
 
-    def __init__(self, cls: type, names: tuple[str, ...]) -> None: ...
+    def __init__(self, cls: type, names: tuple[str, ...], check: Callable[..., None] | None = None) -> None: ...
     def take(self, value: Any) -> tuple[list[Any], dict[str, Any] | None]:
         """Return the values of the fields, and the other attributes if there are any."""
 

@@ -1,10 +1,6 @@
 """Dataclasses decomposed and rebuilt by the core, with one call for an object instead of one for each field."""
 
-from inspect import getattr_static
-
 cimport cython
-
-from tapeengine.errors import StructureError
 
 cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object value, object name, object child) except -1
@@ -18,14 +14,12 @@ cdef object new_object = object.__new__
 @cython.final
 cdef class Fields:
 
-    def __init__(self, object cls, tuple names):
+    def __init__(self, object cls, tuple names, check=None):
         self.cls = cls
         self.fields = names
         self.paths = [f".{name}" for name in names]
         self.own = frozenset(names)
-        self.computes = cls.__getattribute__ is not object.__getattribute__ or any(
-            hasattr(type(getattr_static(cls, name, None)), "__set__") for name in names
-        )
+        self.check = check
 
     cdef list children(self, object value):
         """The values of the fields."""
@@ -52,18 +46,9 @@ cdef class Fields:
             raise ValueError(f"{self.cls.__name__} has {len(self.fields)} fields, not {len(parts)}")
         for i in range(len(parts)):
             PyObject_GenericSetAttr(value, self.fields[i], parts[i])
-        if self.computes:
-            self.check(value, parts)
+        if self.check is not None:
+            self.check(value, self.fields, parts)
         return value
-
-    cdef object check(self, object value, list parts):
-        """Require that an object gives the parts that were put into it; slots and most properties do."""
-        for name, part in zip(self.fields, parts):
-            if getattr(value, name) is not part:
-                raise StructureError(
-                    f"the attribute {name} of {self.cls.__name__} is not what is stored there: code of the class computes "
-                    "it. Register the class: tapeengine.register_container"
-                )
 
     def take(self, value):
         return self.children(value), self.rest(value)
