@@ -232,3 +232,28 @@ def test_arguments_of_callables_in_each_form(name, form):
     step = 1e-4
     slope = (run(scipy.optimize, 0.5 + step) - run(scipy.optimize, 0.5 - step)) / (2 * step)
     assert value == pytest.approx(plain, rel=1e-7) and back(1.0)[0] == pytest.approx(slope, rel=1e-3)
+
+
+def kinked(p, x):
+    return abs(x - p) + 0.1 * x**2
+
+
+def smooth(p, x):
+    return (x - p) ** 4 + 0.1 * x**2
+
+
+@pytest.mark.parametrize("method", ["powell", "nelder-mead", "L-BFGS-B", "brent", "bounded", "golden"])
+@pytest.mark.parametrize("derivative", [te.grad, lambda f: lambda p: te.jvp(f, (p,), (1.0,))[1]])
+def test_minima_at_kinks_are_refused(method, derivative):
+    """There the gradient jumps, and the implicit function theorem says nothing: the minimum is x = p."""
+
+    def minimum(objective):
+        if method in ("brent", "bounded", "golden"):
+            bounds = (-1.0, 2.0) if method == "bounded" else None
+            return lambda p: optimize.minimize_scalar(lambda x: objective(p, x), method=method, bounds=bounds).x
+        return lambda p: optimize.minimize(lambda x: objective(p, x[0]), [0.3], method=method).x[0]
+
+    with pytest.raises(UnsupportedError, match=r"a kink|did not converge"):
+        derivative(minimum(kinked))(0.7)
+    f = minimum(smooth)
+    assert derivative(f)(0.7) == pytest.approx((f(0.75) - f(0.65)) / 0.1, rel=1e-2)

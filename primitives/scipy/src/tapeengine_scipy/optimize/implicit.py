@@ -19,8 +19,26 @@ def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Cal
 def _linearised(out: Any, params: Any, residual: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
     """The residual's backpropagator at the solution, and its Jacobian with respect to x."""
     value, back = te.vjp(lambda x, p: as_vector(residual(x, p)), out, params)
-    rows = jacobian(back, value.shape[0], 0)
-    return back, np.reshape(rows, (value.shape[0], -1))
+    slope = np.reshape(jacobian(back, value.shape[0], 0), (value.shape[0], -1))
+    _check_root(te.value(value), te.value(slope), te.value(out))
+    return back, slope
+
+
+#: The largest step of Newton's method from a solution, in relation to 1 and its numbers.
+STEP = 0.05
+
+
+def _check_root(value: Any, slope: Any, x: Any) -> None:
+    """Refuse a point that is no root: a minimum where the slope jumps, as that of a sum of absolute values does."""
+    try:
+        step = numpy.linalg.solve(slope, value)
+    except (numpy.linalg.LinAlgError, ValueError):  # which `_solved` refuses
+        return
+    if numpy.max(numpy.abs(step), initial=0.0) > STEP * (1.0 + numpy.max(numpy.abs(x), initial=0.0)):
+        raise UnsupportedError(
+            "the equations, or the gradient of what is minimised, are not zero at the solution, so that the implicit "
+            "function theorem does not apply: a kink (as of abs) or a loose tolerance. Minimise a smooth function"
+        )
 
 
 def _implicit_vjp(ct: Any, params: Any, out: Any, residual: Callable[[Any, Any], Any]) -> Any:
