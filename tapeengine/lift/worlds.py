@@ -31,7 +31,7 @@ class World:
         self.roots = frozenset(name.split("+"))
         self.prefix = f"{TWINS}{name}."
         self.missing = {ACCELERATORS[root] for root in self.roots if root in ACCELERATORS}
-        self._owned: dict[str, bool] = dict.fromkeys(self.roots, True)
+        self._owned: dict[str, bool] = {root: root != "tapeengine" for root in self.roots}
 
     @cached_property
     def builtins(self) -> dict[str, Any]:
