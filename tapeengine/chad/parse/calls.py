@@ -425,6 +425,8 @@ def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Te
             return found
         if method == "__ne__" and (same := special(p, node, "__eq__", operands)) is not None:
             return Op("not", (same,), BOOL) if same.type == BOOL else same
+        if issubclass(p.table.classes.get(getattr(operands[0].type, "name", ""), object), tuple):
+            return None  # tuples compare their items, and ask no other
     return None
 
 
