@@ -15,7 +15,7 @@ from ..traverse import Names
 from .by_cells import placed
 from .names import assigned, handed, jumps
 from .ownership import READING
-from .procedures import MARK, Changed, Of, Procedures, given_to
+from .procedures import Changed, Of, Procedures, given_to
 
 Statements = list[ast.stmt]
 #: Stands for the lists that a called function may read.
@@ -38,6 +38,11 @@ class Plain(ast.NodeTransformer):
             if self.procedures.of(node):
                 raise OutOfOrder(node)
         return tree
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Keep the defaults in variables."""
+        self.generic_visit(node)
+        return [*getattr(node, "before", ()), node]
 
     def visit_For(self, node: ast.For) -> Any:
         """Move the ``else`` block of a loop after the loop."""
@@ -261,10 +266,9 @@ class OutOfOrder(Exception):
         node: Any,
         why: str = "changes a variable, and is not always called here, or after a use",
         advice: str = "call it in a statement of its own",
-        is_local: bool = False,
     ) -> None:
         super().__init__(f"{ast.unparse(node.func)} {why}")
-        self.node, self.advice, self.is_local = node, advice, is_local
+        self.node, self.advice = node, advice
 
 
 def is_star(node: ast.expr) -> bool:
@@ -378,9 +382,8 @@ class Taker(ast.NodeTransformer):
         if changed.given and (any(is_star(a) for a in node.args) or not all(k.arg for k in node.keywords)):
             raise OutOfOrder(node, "changes its arguments, which are given with a star", "write the arguments out")
         given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
-        if kept := changed.lasting.difference(given):
-            what = f"changes the default of {min(kept)}, which its next call gets"
-            raise OutOfOrder(node, what, "give the argument", is_local=not changed.called.startswith(MARK))
+        if kept := changed.lasting.intersection(changed.given).difference(given):
+            raise OutOfOrder(node, f"changes the default of {min(kept)}, which its next call gets", "give the argument")
         names = [*changed.around, *given.values()]
         in_place = {*given.values(), *changed.in_place.intersection(changed.around)}
         if self.is_stopped or before.intersection((*names, CALLED)):

@@ -214,7 +214,7 @@ def is_around(node: ast.arg) -> bool:
 
 
 def is_given_back(node: ast.AST) -> bool:
-    """Tell whether a variable is returned to the caller's that it stands for."""
+    """Tell whether a variable is returned to the caller's that it stands for, or stands for a default."""
     return getattr(node, "is_given_back", False)
 
 

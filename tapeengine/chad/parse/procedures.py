@@ -23,8 +23,9 @@ from ..in_language import FUNCTIONS
 from ..signatures import code_of, defaults_of
 from .callees import is_plain, library_name
 from .constants import global_names
+from .defaults import keep_defaults
 from .matching import Matches
-from .names import OWN, assigned, defaults, inner_nodes, parameters, walked
+from .names import OWN, assigned, inner_nodes, parameters, walked
 from .outputs import Filling
 from .outside import is_numpy, named_outside, names_outside, root
 from .ownership import Walk, same
@@ -64,7 +65,7 @@ class Changed:
     called : str
         The name of the function that returns what it changes.
     lasting : frozenset of str
-        Those of the given whose defaults are objects: the next call gets the same ones.
+        The parameters whose defaults outlive the program.
     """
 
     around: tuple[str, ...] = ()
@@ -102,6 +103,7 @@ class Procedures:
         values = used_as_values(nodes)
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
+        keep_defaults(nodes, functions, self.bound, changed_in_place)
         self.reads = read_by(tree)
         before = None
         while before != self.local:  # a function changes what its callees change
@@ -141,9 +143,7 @@ class Procedures:
             captured += [n for n in each.around if n not in inside and n not in (*captured, *other)]
         around_it = tuple(dict.fromkeys((*other, *captured)))
         places = tuple(names[: len(names) - len(function.args.kwonlyargs)])
-        made = zip(own, defaults(function.args), strict=True)
-        lasting = frozenset(a.arg for a, d in made if a.arg in given and not isinstance(d, ast.Constant | None))
-        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name, lasting)
+        return Changed(around_it, frozenset(in_place), given, places, gives(function, given), function.name)
 
 
 def nonlocals(function: ast.FunctionDef) -> list[str]:
@@ -290,7 +290,7 @@ def made_handing_back(function: FunctionType) -> tuple[FunctionType, Changed] | 
         return None
     made = copy_of(function)
     fixed = {name for name, value in defaults_of(function).items() if isinstance(value, int | float | str | None)}
-    changed = replace(changed, lasting=changed.lasting - fixed)
+    changed = replace(changed, lasting=frozenset(defaults_of(function)) - fixed)
     made.changed = changed  # type: ignore[attr-defined]
     return made, changed
 

@@ -286,8 +286,7 @@ class Parser:
             return ByCells(tree, plain.names).visit(plain.plain(tree))
         except OutOfOrder as error:
             is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
-            refusal = OnDuals if is_filled or error.is_local else ProgramError
-            self.error(error.node, str(error), error.advice, refusal)
+            self.error(error.node, str(error), error.advice, OnDuals if is_filled else ProgramError)
 
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
