@@ -27,6 +27,11 @@ def fold(f: Callable[[T, T], T], xs: Sequence[T], *init: T) -> T:
         The elements; not empty, unless there is a start.
     *init
         An optional start, combined from the left.
+
+    Examples
+    --------
+    >>> fold(lambda a, b: a * b, [2.0, 3.0, 4.0])
+    24.0
     """
     items = [*init, *xs]
     if not items:
@@ -38,7 +43,13 @@ def fold(f: Callable[[T, T], T], xs: Sequence[T], *init: T) -> T:
 
 
 def scan(f: Callable[[S, T], S], xs: Sequence[T], init: S) -> Any:
-    """Give the states ``s = f(s, x)`` after each element, starting at ``init``."""
+    """Give the states ``s = f(s, x)`` after each element, starting at ``init``.
+
+    Examples
+    --------
+    >>> scan(lambda s, x: s + x, [1.0, 2.0, 3.0], 0.0)
+    [1.0, 3.0, 6.0]
+    """
     states = []
     state = init
     for x in xs:
@@ -48,7 +59,13 @@ def scan(f: Callable[[S, T], S], xs: Sequence[T], init: S) -> Any:
 
 
 def gather(xs: Any, indices: Any) -> Any:
-    """Give ``[xs[i] for i in indices]``."""
+    """Give ``[xs[i] for i in indices]``.
+
+    Examples
+    --------
+    >>> gather([1.0, 2.0, 3.0], [2, 0])
+    [3.0, 1.0]
+    """
     return [xs[i] for i in indices] if isinstance(xs, list) else xs[numpy.asarray(indices, dtype=int)]
 
 
@@ -56,6 +73,11 @@ def scatter(xs: Any, indices: Any, values: Any) -> Any:
     """Give a copy of ``xs`` with ``values[k]`` added at ``indices[k]`` for each k.
 
     Elements are numbers, rows, tuples or dataclasses; those with parts are added part by part.
+
+    Examples
+    --------
+    >>> scatter([0.0, 0.0], [1, 1, 0], [1.0, 2.0, 3.0])
+    [3.0, 3.0]
     """
     result = [xs[i] for i in range(len(xs))]
     for i, value in zip(indices, values, strict=True):
@@ -64,7 +86,13 @@ def scatter(xs: Any, indices: Any, values: Any) -> Any:
 
 
 def added(a: Any, b: Any) -> Any:
-    """Add numbers and arrays, and lists, tuples and dataclasses part by part."""
+    """Add numbers and arrays, and lists, tuples and dataclasses part by part.
+
+    Examples
+    --------
+    >>> added((1.0, [2.0]), (3.0, [4.0]))
+    (4.0, [6.0])
+    """
     cls: Any = type(a)
     if isinstance(a, list | tuple):
         parts = [added(x, y) for x, y in zip(a, b, strict=True)]
@@ -75,5 +103,11 @@ def added(a: Any, b: Any) -> Any:
 
 
 def replicate(n: int, x: Any) -> Any:
-    """Give an array of ``n`` times ``x``."""
+    """Give an array of ``n`` times ``x``.
+
+    Examples
+    --------
+    >>> replicate(2, 1.5)
+    [1.5, 1.5]
+    """
     return [x] * n
