@@ -79,11 +79,19 @@ def of_namedtuple(cls: type) -> Container:
 def of_dataclass(cls: Any) -> Container:
     """The container of a dataclass, frozen or not; attributes that are not fields are copied unchanged."""
     names = tuple(field.name for field in dataclasses.fields(cls))
-    descriptors = [type(inspect.getattr_static(cls, name, None)) for name in names]
-    computes = [d for d in descriptors if hasattr(d, "__set__") and d is not types.MemberDescriptorType]
-    is_plain = cls.__getattribute__ is object.__getattribute__ and not computes
-    fields = Fields(cls, names, None if is_plain else check_fields)
+    fields = Fields(cls, names, check_fields if reads_by_code(cls, names) else None)
     return Container(fields.take, fields.make, fields.names, fields)
+
+
+#: The descriptors of fields that are no code: of slots, and of namedtuples.
+PLACES = types.MemberDescriptorType, type(vars(collections.namedtuple("Item", "x"))["x"])
+
+
+def reads_by_code(cls: type, names: Sequence[str]) -> bool:
+    """Whether Python code runs where one of these attributes is read."""
+    descriptors = [inspect.getattr_static(cls, name, None) for name in names]
+    is_own = isinstance(inspect.getattr_static(cls, "__getattribute__"), types.FunctionType)
+    return is_own or any(hasattr(type(d), "__set__") and not isinstance(d, PLACES) for d in descriptors)
 
 
 def check_fields(value: Any, names: Sequence[str], parts: Sequence[Any]) -> None:

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy
 
 from ...errors import pass_on
+from ...structure import reads_by_code
 from ..annotations import Array as ArrayOf
 from ..annotations import Fields
 from ..types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
@@ -63,14 +64,10 @@ def class_fields(cls: Any) -> tuple[str, ...] | None:
 
 def computes_attributes(cls: type) -> bool:
     """Tell whether code of a record's class runs where an attribute is read or set."""
-    found = [inspect.getattr_static(cls, name) for name in ("__getattribute__", "__setattr__")]
-    is_own = any(getattr(getattr(f, "__code__", None), "co_filename", GENERATED) != GENERATED for f in found)
-    descriptors = [inspect.getattr_static(cls, name, None) for name in class_fields(cls) or ()]
-    return is_own or any(hasattr(type(d), "__set__") and not isinstance(d, PLACES) for d in descriptors)
+    setting = getattr(inspect.getattr_static(cls, "__setattr__"), "__code__", None)
+    return getattr(setting, "co_filename", GENERATED) != GENERATED or reads_by_code(cls, class_fields(cls) or ())
 
 
-#: The descriptors of fields that are no code: of slots, and of NamedTuples.
-PLACES = (types.MemberDescriptorType, type(inspect.getattr_static(typing.NamedTuple("Item", [("x", int)]), "x")))
 #: The file of constructors and comparisons that dataclasses and NamedTuples get.
 GENERATED = "<string>"
 #: The methods of tuples for items and comparisons.
