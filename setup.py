@@ -34,6 +34,7 @@ COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_ME
 MODULES = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS}
 MODULES |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
 MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT}
+MODULES |= {"callables": COLD + " -UCYTHON_VECTORCALL"}  # lifted code calls class tests often
 LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")
