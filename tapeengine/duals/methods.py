@@ -175,6 +175,13 @@ def to_device(self: Any, device: str, **options: Any) -> Any:
     return self
 
 
+def setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """ndarray.setflags."""
+    for name, flag in (("writeable", write), ("aligned", align), ("writebackifcopy", uic)):
+        if flag is not None:
+            setattr(self.flags, name, flag)
+
+
 def device(self: Any) -> str:
     """ndarray.device."""
     return "cpu"
@@ -184,7 +191,7 @@ def table() -> dict[str, Callable[..., Any]]:
     """Functions that compute each attribute of traced arrays that the class itself does not define."""
     own = (
         *(reshape, transpose, flatten, compress, clip, astype, conjugate, fill, item, tolist, sort, partition),
-        *(to_device, view),
+        *(to_device, view, setflags),
     )
     methods = {name: dispatched(getattr(numpy, name)) for name in NAMES}
     methods.update({method.__name__: method for method in own})

@@ -65,3 +65,27 @@ def test_error_of_a_broadcast_view(name: str) -> None:
     assert program(np.float64(2.0)) == 12.0
     assert te.grad(program)(2.0) == 12.0
     np.testing.assert_array_equal(te.grad(program)(np.array([2.0])), [12.0])
+
+
+def flagged(x: Any) -> Any:
+    """A program that closes an array and opens a view of it, as helpers with rolling windows do."""
+    y = x * 2.0
+    y.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        y[0] = 1.0
+    rows = np.broadcast_to(x * 1.0, (2, 3))
+    rows.setflags(write=True)
+    rows[0, 0] = 5.0
+    rows[1] *= 2.0
+    with pytest.raises(ValueError, match="WRITEBACKIFCOPY"):
+        y.setflags(uic=True)
+    return (y * y).sum() + (rows[1] * rows[0]).sum()
+
+
+def test_flags_are_set_as_numpy_sets_them() -> None:
+    x = np.arange(1.0, 4.0)
+    value, pullback = te.vjp(flagged, x)
+    assert value == flagged(x)
+    steps = 1e-6 * np.eye(3)
+    found = [(flagged(x + step) - flagged(x - step)) / 2e-6 for step in steps]
+    np.testing.assert_allclose(pullback(1.0)[0], found, rtol=1e-8, atol=1e-8)

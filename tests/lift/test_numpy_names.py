@@ -11,7 +11,7 @@ from tapeengine.errors import TapeEngineError
 
 METHODS = sorted(name for name, f in vars(np.ndarray).items() if callable(f) and not name.startswith("_"))
 #: Methods that take a file or memory, or count references.
-OTHERS = {"dump", "tofile", "setfield", "to_device", "setflags", "resize"}
+OTHERS = {"dump", "tofile", "setfield", "to_device", "resize"}
 ARGUMENTS = ["", ", 0", ", 1", ", -1", ", (1, 2)", ", 0, 1", ", [0, 1]", ", x", ", float", ", x > 0.7"]
 OF_PLAIN = ["x", "x[0]", "x[0], x[1]", "0, x[0]", "initial=x[0]", "min=x[0]", "None, x[0]", "b=x", "v=x", "[x, 2 * x]"]
 NUMBERS = ["float64", "float32", "complex128", "complex64", "double", "single", "half", "longdouble"]
