@@ -103,6 +103,46 @@ def raising(x: Any) -> Any:
     return x**0.5
 
 
+class Coded(Exception):
+    """An error whose arguments are not those of its class, as users write them; pickle cannot make it anew."""
+
+    def __init__(self, what: str, code: Any) -> None:
+        super().__init__(what)
+        self.code = code
+
+
+class Named(Exception):
+    """An error that is made by keyword."""
+
+    def __init__(self, *, code: int) -> None:
+        super().__init__(f"code {code}")
+        self.code = code
+
+
+class Reduced(Exception):
+    """An error whose own way of pickling fails."""
+
+    def __reduce__(self) -> Any:
+        raise ValueError("not to be pickled")
+
+
+ERRORS = {
+    "coded": lambda: Coded("odd", 2),
+    "named": lambda: Named(code=7),
+    "decoding": lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no start"),
+    "system": lambda: FileNotFoundError(2, "no file", "there.txt"),
+    "key": lambda: KeyError("name"),
+    "reduced": lambda: Reduced("text"),
+    "code that is no data": lambda: Coded("odd", lambda: None),
+    "local class": lambda: type("Local", (Exception,), {})("text"),
+}
+
+
+def erring(name: str, x: Any) -> Any:
+    """Raise one of the errors."""
+    raise ERRORS[name]()
+
+
 def dying(path: str, x: Any) -> Any:
     """End the process at the first call."""
     try:

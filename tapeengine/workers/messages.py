@@ -7,6 +7,7 @@ message. A worker that knows a key needs no source. If there is no source, the w
 
 from __future__ import annotations
 
+import copyreg
 import io
 import pickle
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
-from ..errors import note
+from ..errors import WorkerError, full_name, note
 from .references import Reference, Resolved
 from .versions import Stamp, check
 
@@ -180,4 +181,31 @@ def perform(stamp: Stamp, body: bytes, sources: Mapping[str, Any], forget: tuple
     if missing:
         return Lacking(missing)
     function, args = Unpickler(body, sources, data).load()
-    return function(*args)
+    try:
+        return function(*args)
+    except Exception as error:
+        if not _is_sent(error):
+            copyreg.pickle(type(error), _parts_of)
+            if not _is_sent(error):
+                name = full_name(type(error))
+                raise WorkerError(f"a task raised an error that cannot be pickled: {name}: {error}") from error
+        raise
+
+
+def _is_sent(error: Exception) -> bool:
+    """Whether pickle can make an error anew: a pool ends when the error that it receives cannot be made."""
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        return False
+
+
+def _parts_of(error: Exception) -> tuple[Any, ...]:
+    """What an error whose ``__init__`` takes other arguments than ``args`` is made of."""
+    return _remade, (type(error), error.args, vars(error))
+
+
+def _remade(cls: type[Exception], args: tuple[Any, ...], state: dict[str, Any]) -> Exception:
+    error = cls.__new__(cls, *args)
+    vars(error).update(state)
+    return error

@@ -209,6 +209,24 @@ def test_an_engine_whose_plugin_no_worker_has_is_refused(pool: Executor) -> None
         engine.grad(lambda x: sum(engine.fork_map(far.slow, [x], executor=pool)))(2.0)
 
 
+# -- errors of tasks ---------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", far.ERRORS)
+def test_every_error_of_a_task_arrives(name: str, pool: Executor) -> None:
+    want = far.ERRORS[name]()
+    with pytest.raises(Exception) as caught:
+        te.grad(lambda x: sum(te.fork_map(partial(far.erring, name), [x, x], executor=pool)))(2.0)
+    error = caught.value
+    if name in ("code that is no data", "local class"):
+        assert type(error) is WorkerError
+        assert type(want).__name__ in str(error)
+        assert want.args[0] in str(error)
+    else:
+        assert type(error) is type(want)
+        assert (str(error), error.args) == (str(want), want.args)
+        assert getattr(error, "code", None) == getattr(want, "code", None)
+    assert te.grad(lambda x: sum(te.fork_map(far.slow, [x, x], executor=pool)))(2.0) == 8.0
+
+
 # -- interrupts and progress ------------------------------------------------------------------------------------------
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_an_interrupt_while_tasks_run_elsewhere_leaves_the_engine_usable(pool: Executor) -> None:
