@@ -73,6 +73,7 @@ class Snapshot(Kinds):
     """
 
     __slots__ = (
+        "_barren",
         "_nodes",
         "_order",
         "_root",
@@ -115,7 +116,9 @@ class Snapshot(Kinds):
         return found
 
     def _start(self, value: Any, known: Sequence[Node]) -> None:
+        self._barren = {}
         self._root = self._look(value)
+        self._barren.clear()
         self._settle(known)
 
     def around(self, values: Sequence[Any], done: dict[int, Any] | None = None) -> Any:

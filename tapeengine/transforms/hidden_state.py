@@ -97,15 +97,26 @@ MOST = 4096
 _CLOSED: Any = (type, types.ModuleType, types.CodeType, types.FrameType, np.ufunc, *SOURCES)
 
 
-def reaches(value: Any, is_wanted: Callable[[Any], bool], data: Callable[[Any], Sequence[Any]]) -> bool:
-    """Whether a leaf is among all that an object refers to; `data` is what a function reads in its namespace."""
-    seen, pending = {id(value)}, [value]
+def reaches(
+    value: Any,
+    is_wanted: Callable[[Any], bool],
+    data: Callable[[Any], Sequence[Any]],
+    barren: dict[int, Any],
+) -> bool:
+    """Whether a leaf is among all that an object refers to; `data` is what a function reads in its namespace.
+
+    `barren` collects, by their ids, the objects that refer to no leaf, so that several searches look at each once.
+    """
+    seen, pending = {id(value): value}, [value] * (id(value) not in barren)
     while pending and len(seen) < MOST:
-        found = {id(part): part for whole in pending for part in _referents(whole, data) if id(part) not in seen}
+        parts = (part for whole in pending for part in _referents(whole, data))
+        found = {id(part): part for part in parts if id(part) not in seen and id(part) not in barren}
         if any(map(is_wanted, found.values())):
             return True
-        seen |= found.keys()
+        seen |= found
         pending = [part for part in found.values() if _is_open(part)]
+    if not pending:
+        barren |= seen
     return False
 
 

@@ -37,6 +37,8 @@ class Kinds:
 
     __slots__ = ("_copies", "_structures", "_wanted")
 
+    _barren: dict[int, Any]  # objects that refer to no leaf, during a search
+
     def __init__(self, structures: Structures, copies: ArrayCopies, is_wanted: Callable[[Any], bool]) -> None:
         self._structures = structures
         self._copies = copies
@@ -92,7 +94,7 @@ class Kinds:
         if isinstance(value, SOURCES) and not isinstance(value, SHOWN):
             return nodes.of_source(value)
         is_space = isinstance(value, (type, types.ModuleType))
-        if not is_space and not is_closed(kind) and reaches(value, self._wanted, self._data):
+        if not is_space and not is_closed(kind) and reaches(value, self._wanted, self._data, self._barren):
             node = nodes.of_library(value)
             if node is not None:
                 return node
