@@ -135,6 +135,7 @@ class Program(Enterable):
     __qualname__: str
     _python: tuple[Callable[..., Any], Checks] | None = None
     untyped: Program | None = None
+    unread: Program | None = None
     _parsed: Parsed | None = None
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
@@ -613,7 +614,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.ways = self.arrays = self.watched = None
+        self.ways = self.arrays = self.watched = self.unread = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""
@@ -635,7 +636,8 @@ class Program(Enterable):
             found = self.of_types(values)
             _ = found.linked
         except OnDuals as refusal:
-            return Unread(self, refusal)
+            self.unread = self.unread or Unread(self, refusal)
+            return self.unread
         return found
 
     def of_types(self, values: tuple[Any, ...]) -> Program:

@@ -198,14 +198,16 @@ def path_of(node: ast.AST) -> tuple[str, ...]:
     return (node.id if isinstance(node, ast.Name) else "",)
 
 
-def global_names(code: types.CodeType) -> Iterator[str]:
-    """Go through the global names that a function and those inside it load."""
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield instruction.argval
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from global_names(constant)
+@functools.lru_cache(maxsize=4096)
+def global_names(code: types.CodeType) -> frozenset[str]:
+    """Give the global names that a function and those inside it load."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return frozenset(found.union(*map(global_names, inner_codes(code))))
+
+
+def inner_codes(code: types.CodeType) -> list[types.CodeType]:
+    """Give the code of the functions inside a function."""
+    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
 
 
 def content(cell: types.CellType) -> Any:
