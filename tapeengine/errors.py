@@ -1,5 +1,8 @@
 """The errors that tapeengine raises: one base class, and one class for each kind of mistake that a user can correct."""
 
+from collections.abc import Callable
+from typing import Any
+
 __all__ = [
     "CotangentError",
     "DroppedDerivativeError",
@@ -30,6 +33,19 @@ class TapeEngineError(Exception):
     """
 
 
+#: Functions that get each refusal when it is made.
+HEARERS: list[Callable[[Exception], None]] = []
+
+
+class _Refusal(TapeEngineError):
+    """An error of a traced program where the plain one need not have any."""
+
+    def __init__(self, *args: object, **named: Any) -> None:
+        super().__init__(*args, **named)
+        for hear in HEARERS:
+            hear(self)
+
+
 class StructureError(TapeEngineError, TypeError):
     """A primal or a value contains a leaf or a container that the engine does not know."""
 
@@ -50,7 +66,7 @@ class TraceError(TapeEngineError, RuntimeError):
     """A dual number is used outside its trace."""
 
 
-class DroppedDerivativeError(TapeEngineError, TypeError):
+class DroppedDerivativeError(_Refusal, TypeError):
     """An operation would convert a dual number to a plain one, and lose its derivative silently."""
 
 
@@ -62,7 +78,7 @@ class TapeLimitError(TapeEngineError, MemoryError):
     """A tape has reached its limit of ids or of bytes."""
 
 
-class UnsupportedError(TapeEngineError, TypeError):
+class UnsupportedError(_Refusal, TypeError):
     """An operation has no derivative rule, or the trace cannot record it in this place."""
 
 

@@ -65,7 +65,7 @@ def on_duals(
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
     named = used.difference(given)
-    exchanged |= {n: x for n, x in BUILTINS.items() if n in named and (n != "float" or "type" not in used)}
+    exchanged |= {n: x for n, x in BUILTINS.items() if n in named and (n == "isinstance" or "type" not in used)}
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
     if same and all(content(new) is content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
@@ -208,8 +208,8 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     return any(value is not function and _is_own(value, function) for value in outside)
 
 
-#: The builtins that a function on dual numbers gets; `float` leaves traced numbers as they are.
-BUILTINS = {"float": stand_ins()[float], "isinstance": is_instance}
+#: The builtins that a function on dual numbers gets: `float` and `complex` keep traced numbers.
+BUILTINS = {"float": stand_ins()[float], "complex": stand_ins()[complex], "isinstance": is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

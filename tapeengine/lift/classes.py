@@ -5,10 +5,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-import numpy
-
 from .._core.arrays.array import Array
-from .._core.programs.callables import class_of, is_instance, original, stand_in, stand_ins, traced_class
+from .._core.programs.callables import class_of, is_instance, original, stand_ins, traced_class
 from .._core.scalars import complex as complexes
 from .._core.scalars.scalar import Dual
 from .rewrite import CLASS_OF, STAND_IN
@@ -32,8 +30,6 @@ def has_attribute(x: Any, name: str, /) -> bool:
 def builtin_names() -> dict[str, Any]:
     """The builtin names of lifted code."""
     classes = stand_ins()
-    if complex not in classes:
-        stand_in(complex, (complexes.ComplexDual,), complexes.make, dtype=numpy.dtype(complex))
     return {
         **vars(builtins),
         "float": classes[float],

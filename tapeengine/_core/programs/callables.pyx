@@ -20,6 +20,7 @@ from typing import Hashable, SupportsFloat, Union
 
 import numpy
 
+from tapeengine._core.scalars.complex import make as make_complex
 from tapeengine._core.tape.tape import outside
 from tapeengine.naming import reduced
 from tapeengine.structure import Transformed

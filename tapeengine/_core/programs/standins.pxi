@@ -242,6 +242,7 @@ cdef extern from *:
 cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))
 cdef object made_type = stand_in(
     python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
+stand_in(python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex))
 the_float = <PyObject *> made_float
 te_set_vectorcall(made_float, <void *> vector_float)
 te_set_vectorcall(made_type, <void *> vector_type)

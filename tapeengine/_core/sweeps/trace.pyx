@@ -1,7 +1,7 @@
 """Runs a program on duals, and makes its backpropagator."""
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.list cimport PyList_New, PyList_SET_ITEM
+from cpython.list cimport PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint32_t
@@ -18,18 +18,20 @@ from tapeengine._core.tape.nested cimport copy_out, lifted, outer_of, te_scalar
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
 from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
-from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
+from tapeengine._core.tape.tape cimport Head, Tape, head_of, innermost_here, traces
 
 import numpy
 
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
+from tapeengine._core.sweeps.swallowed import REFUSED as refused, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
 from tapeengine.errors import ResultError
 
 import_array()
 
 cdef object array_class = numpy.ndarray
+cdef list REFUSED = refused
 
 
 @cython.final
@@ -339,6 +341,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         back.result = outputs.layout
         if has_aux:
             aux = begin_outputs(tape, structures, "aux").walk(aux)
+        if PyList_GET_SIZE(REFUSED):
+            check_swallowed()
     except Exception as error:
         if tape.head.guards != NULL and tape.head.guards.inner:
             copy_out(tape)      # what the program around it has learned
@@ -346,6 +350,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         raise
     finally:
         tape.close()
+        if PyList_GET_SIZE(REFUSED) and innermost_here() == NULL:
+            forget_refused()
     return (value, back, aux) if has_aux else (value, back)
 
 

@@ -601,3 +601,8 @@ def outside(function, *args, **options):
 def live_traces():
     """The number of traces that are open now, in all threads."""
     return traces.count
+
+
+def is_traced_here():
+    """Whether a trace of this thread is open."""
+    return innermost_here() != NULL

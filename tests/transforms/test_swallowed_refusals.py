@@ -1,0 +1,175 @@
+"""A program that catches a refusal of the engine and goes on has another value than the plain one: it is refused."""
+
+import contextlib
+import copy
+import functools
+import logging
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine._core.sweeps import swallowed
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError
+
+
+def bare(use: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return use(x)
+    except:  # noqa: E722
+        return 3.0
+
+
+def every(use: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return use(x)
+    except Exception:
+        return 3.0
+
+
+def of_python(use: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return use(x)
+    except (TypeError, ValueError):
+        return 3.0
+
+
+def suppressed(use: Callable[[Any], Any], x: Any) -> Any:
+    with contextlib.suppress(TypeError):
+        return use(x)
+    return 3.0
+
+
+def left(use: Callable[[Any], Any], x: Any) -> Any:
+    while True:
+        try:
+            return use(x)
+        finally:
+            break  # noqa: B012
+    return 3.0
+
+
+def later(use: Callable[[Any], Any], x: Any) -> Any:
+    with contextlib.suppress(ValueError):
+        try:
+            return use(x)
+        except TypeError as error:
+            raise ValueError("no number") from error
+    return 3.0
+
+
+def in_turn(use: Callable[[Any], Any], x: Any) -> Any:
+    return sum(every(use, x * k) for k in (1.0, 2.0, 3.0))
+
+
+WAYS = (bare, every, of_python, suppressed, left, later, in_turn)
+USES: dict[str, Callable[[Any], Any]] = {
+    "float": float,
+    "math": math.exp,
+    "complex": complex,
+    "hash": lambda x: hash(x) * 0 + 1.0,
+    "array": lambda x: np.array([0.0, 1.0]).__setitem__(0, x),
+    "class without a rule": lambda x: x * np.ma.array([1.0]),
+    "cache": functools.lru_cache(maxsize=None)(lambda x: x),
+    "view": lambda x: (x * np.ones(3)).view(np.recarray),
+}
+TRANSFORMS: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
+    "vjp": lambda f: te.vjp(f, 2.0),
+    "jvp": lambda f: te.jvp(f, (2.0,), (1.0,)),
+    "hessian": lambda f: te.hessian(f)(2.0),
+    "staged": lambda f: te.grad(te.stage(f))(2.0),
+    "inside": lambda f: te.grad(lambda x: te.grad(f)(x) * x)(2.0),
+    "around": lambda f: te.grad(lambda x: every(te.grad(f), x))(2.0),
+    "fork": lambda f: te.grad(lambda x: sum(te.fork_map(f, [x, x])))(2.0),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_caught_is_raised_at_the_end(transform: str, way: Callable[..., Any]) -> None:
+    with pytest.raises(DroppedDerivativeError, match=r"float|would turn") as caught:
+        TRANSFORMS[transform](lambda x: way(float, x) * x)
+    assert "the program catches this error and goes on" in str(caught.value.__notes__)
+    assert way.__name__ in str(caught.value.__notes__) or way is in_turn
+    assert not swallowed.REFUSED
+    assert te.grad(lambda x: x * x)(2.0) == 4.0
+
+
+@pytest.mark.parametrize("use", USES)
+def test_each_refusal_is_raised_at_the_end(use: str) -> None:
+    with pytest.raises(TapeEngineError) as plain:
+        te.grad(lambda x: USES[use](x) or x)(2.0)
+    with pytest.raises(type(plain.value)):
+        te.grad(lambda x: every(USES[use], x) or x)(2.0)
+
+
+@pytest.mark.parametrize("error", [DroppedDerivativeError, TapeEngineError, (ValueError, TapeEngineError)])
+def test_a_program_that_names_the_engines_errors_goes_on(error: Any) -> None:
+    def program(x: Any) -> Any:
+        try:
+            y = float(x)
+        except error:
+            y = te.value(x)
+        return x * y
+
+    assert te.value_and_grad(program)(2.0) == (4.0, 2.0)
+
+
+def test_what_the_engine_and_loggers_catch_is_no_part_of_the_value() -> None:
+    def program(x: Any) -> Any:
+        logging.getLogger("tests").debug("%s %f", hash, x)
+        assert not hasattr(x, "no_such_name")
+        copy.copy(x)
+        return x * x
+
+    assert te.grad(program)(2.0) == 4.0
+
+
+def test_an_error_that_leaves_the_trace_is_forgotten() -> None:
+    for _ in range(3):
+        with pytest.raises(DroppedDerivativeError):
+            te.grad(float)(2.0)
+        assert not swallowed.REFUSED
+        assert every(te.grad(float), 2.0) == 3.0  # caught outside of every trace: the caller's own affair
+    assert te.grad(lambda x: x * x)(2.0) == 4.0
+
+
+def test_threads_have_their_own() -> None:
+    inside, done = threading.Event(), threading.Event()
+    found = []
+
+    def waiting(x: Any) -> Any:
+        every(float, x)
+        inside.set()
+        done.wait(10.0)
+        return x
+
+    def run() -> None:
+        with pytest.raises(DroppedDerivativeError) as caught:
+            te.grad(waiting)(2.0)
+        found.append(caught.value)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    inside.wait(10.0)
+    assert te.grad(lambda x: x * x)(2.0) == 4.0
+    every(te.grad(float), 2.0)
+    assert te.grad(lambda x: x * x)(2.0) == 4.0
+    done.set()
+    thread.join()
+    assert len(found) == 1
+
+
+def test_many_caught_errors_are_not_kept() -> None:
+    def program(x: Any) -> Any:
+        for _ in range(100):
+            with contextlib.suppress(UnsupportedError, DroppedDerivativeError):
+                float(x)
+            assert len(swallowed.REFUSED) <= 1
+        return x * x
+
+    assert te.grad(program)(2.0) == 4.0
