@@ -103,7 +103,7 @@ def raised(use: Any) -> Any:
     def program(t: Any) -> Any:
         try:
             use(np.ones(2) * t, t)
-        except (ValueError, TypeError, RecursionError) as error:
+        except (te.errors.TapeEngineError, ValueError, TypeError, RecursionError) as error:
             errors.append(type(error))
         return t
 

@@ -17,8 +17,9 @@ from ..tape.tape import is_traced_here
 
 #: The refusals of traces that are open, oldest first, with their threads.
 REFUSED: list[tuple[int, Exception]] = []
-#: Code that may catch refusals: the engine's own, and loggers, which go on with their caller's values.
-ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging")
+#: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of columns,
+#: which try floats and then compute with objects.
+ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
 
 
 def hear(error: Exception) -> None:
