@@ -12,6 +12,7 @@ from .._core.arrays.assignment import refuse_writes
 from .._core.arrays.calls import as_python, call
 from .._core.scalars.complex import ComplexDual
 from .._core.structures.boundary import overlapping, place
+from .._core.tape.swallowed import carry
 from ..errors import CotangentError
 from ..structure import refused
 from .array_copies import same_bits
@@ -206,7 +207,11 @@ def call_with_rule(
 
     def on_leaves(values: list[Any]) -> tuple[list[Any], FlatRule]:
         given = with_pairs(values, pairs)
-        result, derivative = run(unflatten(steps, given))
+        try:
+            result, derivative = run(unflatten(steps, given))
+        except Exception as error:
+            carry(error, name)
+            raise
         results, out = flatten(engine.structures, result)
         check_leaves(engine, results, name)
         made.extend((out, [type(leaf) in PAIRS for leaf in results], values + results))

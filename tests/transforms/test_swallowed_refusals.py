@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine._core.sweeps import swallowed
+from tapeengine._core.tape import swallowed
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError
 
 
@@ -173,3 +173,69 @@ def test_many_caught_errors_are_not_kept() -> None:
         return x * x
 
     assert te.grad(program)(2.0) == 4.0
+
+
+# -- numbers in errors -------------------------------------------------------------------------------------------------
+class Done(Exception):
+    """An early exit with a result."""
+
+
+@te.primitive
+def leaving(x: Any) -> Any:
+    raise Done(x * x)
+
+
+leaving.def_vjp(x=lambda ct, out, x: ct)
+
+
+def body(y: Any) -> Any:
+    raise Done([y * y])
+
+
+@te.custom_vjp
+def ruled(y: Any) -> Any:
+    return body(y)
+
+
+ruled.defvjp(lambda y: (body(y), None), lambda _, ct: (ct,))
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "checkpoint": te.checkpoint(body),
+    "iterate": lambda x: te.iterate(body, 3, x),
+    "custom_vjp": ruled,
+    "primitive": leaving,
+    "array": lambda x: te.checkpoint(body)(x * np.ones(3)),
+}
+
+
+def caught(call: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return call(x)
+    except Done as error:
+        return np.sum(error.args[0]) * x
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("call", CALLS)
+def test_numbers_that_an_error_carries_out_are_refused(call: str, transform: str) -> None:
+    with pytest.raises(DroppedDerivativeError, match=r"Done carries numbers out of .*test_swallowed_refusals"):
+        TRANSFORMS[transform](lambda x: caught(CALLS[call], x))
+    assert not swallowed.REFUSED
+
+
+def test_numbers_that_an_error_carries_within_a_trace_have_their_derivative() -> None:
+    assert te.grad(lambda x: caught(body, x))(2.0) == 12.0
+
+
+def test_errors_without_numbers_may_be_caught() -> None:
+    def fails(y: Any) -> Any:
+        raise Done(f"at {te.value(y)}", 3)
+
+    def program(x: Any) -> Any:
+        try:
+            return te.checkpoint(fails)(x)
+        except Done as error:
+            return error.args[1] * x * x
+
+    assert te.grad(program)(2.0) == 12.0
+    with pytest.raises(Done):
+        te.grad(lambda x: te.checkpoint(body)(x))(2.0)

@@ -38,6 +38,7 @@ import numpy
 from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
+from tapeengine._core.tape.swallowed import carry
 from tapeengine.dropped import is_asked_by_engine
 from tapeengine.errors import DroppedDerivativeError, TraceError
 
@@ -121,7 +122,8 @@ cdef object apply(object primitive, tuple args, dict static):
         outer = outer or is_traced(x)
     try:
         out = primitive(*values, **static) if outer else primitive.primal(*values, **static)
-    except Exception:
+    except Exception as error:
+        carry(error, primitive.name)
         if is_recording(h):     # an error also tells the program about the values
             for x in args:
                 numbers_of(x)

@@ -24,7 +24,7 @@ import numpy
 
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
-from tapeengine._core.sweeps.swallowed import REFUSED as refused, check as check_swallowed, forget as forget_refused
+from tapeengine._core.tape.swallowed import REFUSED as refused, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
 from tapeengine.errors import ResultError
 

@@ -1,0 +1,139 @@
+"""Errors after which a traced program would go on otherwise than the plain one: it is refused when it ends.
+
+Of two kinds are those that the program catches: refusals of the engine, where the plain program has no error; and
+errors with numbers that leave a function which runs on plain numbers, such as a checkpoint's, without a derivative.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from types import CodeType
+from typing import Any
+
+import numpy
+
+from ... import errors
+from ...dropped import TWINS
+from ...errors import DroppedDerivativeError, TapeEngineError
+from .tape import is_traced_here
+
+#: The errors of traces that are open, oldest first: the thread, the error, the function that it carries numbers out of.
+REFUSED: list[tuple[int, Exception, str]] = []
+#: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of columns,
+#: which try floats and then compute with objects.
+ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
+
+#: How many objects of an error are looked at.
+MOST = 4096
+
+
+def hear(error: Exception) -> None:
+    """Remember a refusal; of earlier ones only those without which the program went on.
+
+    An attribute that a traced value lacks is none: programs ask for it by `hasattr`.
+    """
+    if is_traced_here() and not isinstance(error, AttributeError):
+        for each in _here():
+            if not is_swallowed(each[1]):
+                REFUSED.remove(each)
+        REFUSED.append((get_ident(), error, ""))
+
+
+errors.HEARERS.append(hear)
+
+
+def carry(error: Exception, name: str) -> None:
+    """Remember an error that leaves a function which runs on plain numbers, if it has numbers in its attributes."""
+    if is_traced_here() and all(each[1] is not error for each in _here()) and _has_numbers(error):
+        REFUSED.append((get_ident(), error, name))
+
+
+def _has_numbers(error: Exception) -> bool:
+    pending, seen = [error.args, vars(error)], set[int]()
+    while pending and len(seen) < MOST:
+        one = pending.pop()
+        if isinstance(one, (float, complex, numpy.inexact)) or getattr(one, "dtype", bool) in (float, complex):
+            return True
+        if id(one) not in seen and not isinstance(one, (type, str, bytes, int)):
+            seen.add(id(one))
+            pending += one.values() if isinstance(one, dict) else one if isinstance(one, (tuple, list, set)) else ()
+            pending += getattr(one, "__dict__", {}).values()
+    return False
+
+
+def forget() -> None:
+    """Forget the refusals of this thread: its outermost trace has ended."""
+    for each in _here():
+        REFUSED.remove(each)
+
+
+def check() -> None:
+    """Raise the first error after which a program went on.
+
+    Raises
+    ------
+    TapeEngineError
+        The refusal, with a note that says where it was caught.
+    DroppedDerivativeError
+        If the error carries numbers out of a function.
+    """
+    for _, error, function in _here():
+        if is_swallowed(error):
+            code, line = _caught(error)
+            place = f"{code.co_filename}:{line} in {code.co_name}"
+            if function:
+                raise DroppedDerivativeError(
+                    f"{errors.full_name(type(error))} carries numbers out of {function}, where they have no derivative, "
+                    f"and the program catches it and goes on ({place}). Return the numbers, and raise texts and integers"
+                ) from error
+            errors.note(
+                error,
+                f"the program catches this error and goes on ({place}), where the plain program has none. Let it pass; "
+                "or, where the value does not depend on it, name its class in the except: "
+                "tapeengine.errors.TapeEngineError",
+            )
+            raise error
+
+
+def _here() -> list[tuple[int, Exception, str]]:
+    thread = get_ident()
+    return [each for each in REFUSED if each[0] == thread]
+
+
+def _caught(error: Exception) -> tuple[CodeType, int]:
+    """The code that an error has reached, and the line."""
+    trace: Any = error.__traceback__
+    return trace.tb_frame.f_code, trace.tb_lineno
+
+
+def is_swallowed(error: Exception) -> bool:
+    """Whether an error was caught by a program, which does not know of the engine's errors if it is one of these.
+
+    Examples
+    --------
+    >>> try:
+    ...     raise TapeEngineError
+    ... except Exception as error:
+    ...     found = error
+    >>> is_swallowed(found), is_swallowed(TapeEngineError())
+    (False, False)
+    """
+    if error.__traceback__ is None:
+        return False
+    frame = error.__traceback__.tb_frame
+    module = frame.f_globals.get("__name__") or ""
+    if module.partition(".")[0] in ALLOWED and not module.startswith(TWINS):
+        return False
+    names = frame.f_code.co_names
+    if not isinstance(error, TapeEngineError):
+        return True
+    if not set(errors.__all__).isdisjoint(names):
+        return False
+    return not any(map(_is_ours, (*map(frame.f_globals.get, names), *frame.f_locals.values())))
+
+
+def _is_ours(value: Any) -> bool:
+    """Whether a value is one of the engine's classes of errors, or a tuple with one."""
+    if type(value) is tuple:
+        return any(map(_is_ours, value))
+    return isinstance(value, type) and issubclass(value, TapeEngineError)
