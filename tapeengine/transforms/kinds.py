@@ -21,6 +21,10 @@ from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, n
 
 #: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
+#: Classes of Python's library whose objects hold what a program puts into their attributes.
+HOLDERS = {"collections.ChainMap", "collections.UserDict", "collections.UserList", "argparse.Namespace"}
+#: Modules of Python's library whose objects pass on data between calls, and cannot be copied.
+PASSING = {"queue", "_queue", "threading", "_thread", "concurrent.futures._base", "_contextvars"}
 
 
 class Kinds:
@@ -79,7 +83,8 @@ class Kinds:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        if kind is types.SimpleNamespace or (is_plain(kind) and (container is None or container.fields is not None)):
+        is_holder = kind is types.SimpleNamespace or f"{kind.__module__}.{kind.__qualname__}" in HOLDERS
+        if is_holder or (is_plain(kind) and (container is None or container.fields is not None)):
             return nodes.of_plain(value)
         if container is not None:
             return nodes.of_container(value, container)
@@ -89,7 +94,8 @@ class Kinds:
     def _of_library(self, value: Any, kind: Any) -> Node | None:
         """The node of an object of an unknown class (such as a spline), if the object contains a leaf that is wanted.
 
-        Other instances of a program's classes, and classes and modules, are watched: a write to one is an effect.
+        Other instances of a program's classes, classes, modules, and objects that pass on data are watched: a write to
+        one is an effect.
         """
         if isinstance(value, SOURCES) and not isinstance(value, SHOWN):
             return nodes.of_source(value)
@@ -98,6 +104,8 @@ class Kinds:
             node = nodes.of_library(value)
             if node is not None:
                 return node
+        if kind.__module__ in PASSING:
+            return nodes.of_state(value) or nodes.of_watched(value, parts_of(value))
         return None if is_fixed(value if is_space else kind) else nodes.of_watched(value, parts_of(value))
 
     def _data(self, f: types.FunctionType) -> Sequence[Any]:

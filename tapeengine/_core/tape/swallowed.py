@@ -17,10 +17,10 @@ from ...dropped import TWINS
 from ...errors import DroppedDerivativeError, TapeEngineError
 from .tape import is_traced_here
 
-#: The errors of traces that are open, oldest first: the thread, the error, the function that it carries numbers out of.
+#: The errors of open traces, oldest first: the thread, the error, the function that it carries numbers out of.
 REFUSED: list[tuple[int, Exception, str]] = []
-#: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of columns,
-#: which try floats and then compute with objects.
+#: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
+#: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
 
 #: How many objects of an error are looked at.
@@ -83,8 +83,9 @@ def check() -> None:
             place = f"{code.co_filename}:{line} in {code.co_name}"
             if function:
                 raise DroppedDerivativeError(
-                    f"{errors.full_name(type(error))} carries numbers out of {function}, where they have no derivative, "
-                    f"and the program catches it and goes on ({place}). Return the numbers, and raise texts and integers"
+                    f"{errors.full_name(type(error))} carries numbers out of {function}, where they have no "
+                    f"derivative, and the program catches it and goes on ({place}). Return the numbers, and raise "
+                    "texts and integers"
                 ) from error
             errors.note(
                 error,

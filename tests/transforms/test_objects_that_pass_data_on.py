@@ -1,0 +1,103 @@
+"""Writes of functions that run again into objects of Python's library: as in the plain program, or refused."""
+
+import argparse
+import collections
+import concurrent.futures
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+Way = tuple[Callable[[Any], Any], Callable[[], Any]]
+
+
+class Station:
+    """An object of the program's own that holds a queue."""
+
+    def __init__(self) -> None:
+        self.waiting: Any = queue.Queue()
+
+
+def ways() -> dict[str, Way]:
+    """New objects: for each, a write and a read."""
+    chain, user, row, space = (
+        collections.ChainMap({}),
+        collections.UserDict(),
+        collections.UserList([0]),
+        argparse.Namespace(),
+    )
+    waiting, stack, simple, local = queue.Queue(), queue.LifoQueue(), queue.SimpleQueue(), threading.local()
+    variable, future, station, items = contextvars.ContextVar("v"), concurrent.futures.Future(), Station(), [0.0]
+    return {
+        "ChainMap": (lambda y: chain.__setitem__("a", y), lambda: chain["a"]),
+        "UserDict": (lambda y: user.__setitem__("a", y), lambda: user["a"]),
+        "UserList": (lambda y: row.__setitem__(0, y), lambda: row[0]),
+        "Namespace": (lambda y: setattr(space, "v", y), lambda: space.v),
+        "Queue": (waiting.put, waiting.get),
+        "LifoQueue": (stack.put, stack.get),
+        "SimpleQueue": (simple.put, simple.get),
+        "local": (lambda y: setattr(local, "v", y), lambda: local.v),
+        "ContextVar": (variable.set, variable.get),
+        "Future": (future.set_result, future.result),
+        "queue in an object": (lambda y: station.waiting.put(y), lambda: station.waiting.get()),
+        "list": (lambda y: items.__setitem__(0, y), lambda: items[0]),
+    }
+
+
+CALLS: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {
+    "checkpoint": lambda f, x: te.checkpoint(f)(x),
+    "iterate": lambda f, x: te.iterate(f, 1, x),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("name", ways())
+def test_a_derivative_does_not_get_lost(name: str, call: str) -> None:
+    def program(way: Way, call: Callable[[Callable[[Any], Any], Any], Any], x: Any) -> Any:
+        put, get = way
+
+        def f(y: Any) -> Any:
+            put(y * y)
+            return y
+
+        call(f, x)
+        return get() * x
+
+    assert te.grad(lambda x: program(ways()[name], lambda f, x: f(x), x))(2.0) == 12.0
+    with pytest.raises(TapeEngineError):
+        te.grad(lambda x: program(ways()[name], CALLS[call], x))(2.0)
+
+
+@pytest.mark.parametrize("name", ways())
+def test_a_write_without_a_derivative_happens_once_or_is_refused(name: str) -> None:
+    put, get = ways()[name]
+    count = []
+
+    def f(y: Any) -> Any:
+        count.append(1)
+        put(3.0)
+        return y * y
+
+    try:
+        found = te.grad(te.checkpoint(f))(2.0)
+    except TapeEngineError:
+        return
+    assert found == 4.0
+    assert get() == 3.0
+    assert len(count) == 1
+
+
+@pytest.mark.parametrize("use", [threading.Event().set, threading.Semaphore(9).acquire])
+def test_signals_are_not_given_twice(use: Callable[[], Any]) -> None:
+    def f(y: Any) -> Any:
+        use()
+        return y * y
+
+    with pytest.raises(TapeEngineError):
+        te.grad(te.checkpoint(f))(2.0)
