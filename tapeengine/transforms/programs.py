@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._core.arrays.storing import fresh
 from .._core.programs.callables import own_derivative
 from .._core.sweeps.trace import value_unseen
+from ..errors import RepeatError
 from .calls import Derivative, call_with_rule
 from .contract import Engine
 from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, map_leaves, unflatten
@@ -34,6 +37,7 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
         if traced_part(engine, values):
+            values = kept(engine, values)
             return call(engine, program, values, keep), Call(engine, program, values, None)
         return Again(engine, program, keep)(values)
 
@@ -44,6 +48,19 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
 def bare(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arguments that depend on no input, as plain values: arrays of a trace may hold constants."""
     return map_leaves(engine.structures, value_unseen, args)  # type: ignore[no-any-return]
+
+
+#: The size in bytes up to which arrays are copied, so that a program may change them after a call.
+COPIED = 32 * 1024
+
+
+def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments for a later run, with copies of small plain arrays."""
+
+    def copied(leaf: Any) -> Any:
+        return leaf.copy() if type(leaf) is np.ndarray and leaf.nbytes <= COPIED else leaf
+
+    return map_leaves(engine.structures, copied, args)  # type: ignore[no-any-return]
 
 
 class Again:
@@ -59,13 +76,14 @@ class Again:
     def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
         """Return the program's value and its derivative at plain arguments."""
         value, backpropagator = self.engine.vjp(self.program, *args)
+        args = kept(self.engine, args)
         return value, Call(self.engine, self.program, args, backpropagator if self.keep else None, self)
 
 
 class Call:
     """The derivative of one call."""
 
-    __slots__ = ("again", "args", "backpropagator", "engine", "program")
+    __slots__ = ("again", "args", "backpropagator", "constants", "engine", "program")
 
     def __init__(
         self, engine: Engine, program: Any, args: tuple[Any, ...], backpropagator: Any, again: Again | None = None
@@ -74,19 +92,31 @@ class Call:
         self.program = program
         self.args = args
         self.backpropagator = backpropagator
+        self.constants = getattr(program, "constants", None)
         self.again = again
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
         if self.backpropagator is not None and not traced_part(self.engine, cotangent):
             return without_discrete(self.engine, self.args, self.backpropagator(cotangent))
+        check_constants(self.program, self.constants)
         return transposed(self.engine, self.program, self.args, cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""
+        check_constants(self.program, self.constants)
         if not traced_part(self.engine, (self.args, tangents)):
             return self.engine.jvp(self.program, self.args, tangents)[1]
         return jvp(self.engine, self.program, self.args, tangents)[1]
+
+
+def check_constants(program: Any, constants: Any) -> None:
+    """Require that what a program reads from outside is as it was at a call, whose `constants` compare it."""
+    if constants is not None and not constants.same():
+        raise RepeatError(
+            f"{program.__name__} is run again for its derivative, and something that it reads from outside has changed "
+            "since the call. Pass it as an argument"
+        )
 
 
 def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
@@ -170,25 +200,28 @@ def at_value(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[An
 class OwnDerivative:
     """A program's derivative at given arguments, with the interface of a backpropagator."""
 
-    __slots__ = ("_at", "_back", "_engine", "_has_aux", "_program", "_value")
+    __slots__ = ("_at", "_back", "_constants", "_engine", "_has_aux", "_program", "_value")
 
     def __init__(
         self, engine: Engine, program: Any, primals: tuple[Any, ...], value: Any, back: Any, has_aux: bool
     ) -> None:
         self._engine, self._program, self._at = engine, program, primals
         self._value, self._back, self._has_aux = value, back, has_aux
+        self._constants = getattr(program, "constants", None)
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
         if self._has_aux:
             cotangent = cotangent, form_of(self._engine.structures, self._value[1]).zeros()
         if self._back is None:
+            check_constants(self._program, self._constants)
             self._back = self._engine.vjp(self._program, *self._at)[1]
         found = self._back(cotangent)
         return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""
+        check_constants(self._program, self._constants)
         found = self._engine.jvp(self._program, self._at, tangents)[1]
         return found[0] if self._has_aux else found
 
