@@ -160,18 +160,14 @@ def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any)
     """Divide the cotangent or tangent of an extreme equally among the elements that attain it; the others get 0."""
     extreme = spread(out, x_space, axis)
     attained = np.equal(x, extreme)
-    if initial is None and _is_single(attained, out, _extent(x_space, axis)):
+    if np.any(np.not_equal(out, out)):  # the extreme of elements with a NaN is that NaN
+        attained = attained | (np.not_equal(x, x) & np.not_equal(extreme, extreme))
+    if initial is None and numpy.count_nonzero(attained) * _extent(x_space, axis) == numpy.size(attained):
         return np.where(attained, first, numpy.zeros((), x_space.dtype))
     count = np.sum(attained, axis=normal_axes(axis, x_space.ndim), keepdims=True)
     if initial is not None:
         count = count + np.equal(extreme, initial)
     return PRODUCT(first, attained / np.maximum(count, 1))
-
-
-def _is_single(attained: Any, out: Any, extent: int) -> bool:
-    """Tell whether each extreme is attained only once, with the right number of places and no NaN that hides a tie."""
-    right = numpy.count_nonzero(attained) * extent == numpy.size(attained)
-    return right and not np.any(np.not_equal(out, out))
 
 
 def _extent(space: Any, axis: Any) -> int:
