@@ -60,6 +60,11 @@ ANGLE = elementwise(
 )
 
 
+def angle(z: Any, deg: bool = False) -> Any:
+    """Return the angle of a complex number; see `numpy.angle`."""
+    return ANGLE(z, deg=deg)
+
+
 def _angle_slope(z: Any, deg: bool) -> Any:
     if not is_complex(z):
         return 0.0
@@ -174,7 +179,7 @@ RULES = {
     numpy.real: real,
     numpy.imag: imag,
     numpy.conjugate: CONJUGATE,
-    numpy.angle: ANGLE,
+    numpy.angle: angle,
     numpy.astype: astype,
     numpy.real_if_close: real_if_close,
     numpy.nan_to_num: nan_to_num,

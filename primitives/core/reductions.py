@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Rule, Sample, patterns, uniform
+from tapeengine.primitive import Primitive, Rule, Sample, is_traced, patterns, uniform
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
 
@@ -321,12 +321,14 @@ def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where
     return PROD(masked(a, where, 1.0), initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
 
-def extreme_rule(primitive: Primitive) -> Any:
-    """Give the record of an extreme the signature of `numpy.max`."""
+def extreme_rule(primitive: Primitive, of_two: Any, neutral: float) -> Any:
+    """Give the record of an extreme the signature of `numpy.max`; a traced initial value is compared at last."""
 
     def rule(
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
+        if is_traced(initial):
+            return of_two(rule(a, axis, None, keepdims, neutral, where), initial)
         if where is not True and initial is None:
             raise ValueError(f"{primitive.name} with a where mask needs an initial value")
         return primitive(masked(a, where, initial), axis=axis, keepdims=is_set(keepdims), initial=initial)
@@ -334,8 +336,8 @@ def extreme_rule(primitive: Primitive) -> Any:
     return rule
 
 
-max_rule = extreme_rule(MAX)
-min_rule = extreme_rule(MIN)
+max_rule = extreme_rule(MAX, np.maximum, -math.inf)
+min_rule = extreme_rule(MIN, np.minimum, math.inf)
 
 
 def mean_rule(

@@ -325,7 +325,7 @@ RULES: dict[Any, Any] = {
     (numpy.logical_or, "reduce"): _reduced_by(np.any),
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
     (numpy.add, "accumulate"): _accumulated(numpy.add, np.cumsum),
-    (numpy.fmax, "reduce"): _reduced_by(extreme_rule(FMAX_REDUCE)),
-    (numpy.fmin, "reduce"): _reduced_by(extreme_rule(FMIN_REDUCE)),
+    (numpy.fmax, "reduce"): _reduced_by(extreme_rule(FMAX_REDUCE, np.fmax, -numpy.inf)),
+    (numpy.fmin, "reduce"): _reduced_by(extreme_rule(FMIN_REDUCE, np.fmin, numpy.inf)),
     (numpy.add, "reduceat"): _add_in_parts,
 }

@@ -1,0 +1,46 @@
+"""Extremes with a traced initial value, which is one more operand; angles with their option by position."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+X = np.array([[0.3, 1.7, -0.4], [2.5, 0.1, 0.9]])
+CALLS: dict[str, Callable[..., Any]] = {
+    "max": lambda a, s: np.max(a, initial=s),
+    "min of a method": lambda a, s: a.min(initial=s),
+    "by rows": lambda a, s: np.max(a, axis=1, initial=s),
+    "kept axes": lambda a, s: np.min(a, 0, None, True, s),
+    "where": lambda a, s: np.max(a, initial=s, where=np.array([True, False, True])),
+    "reduce": lambda a, s: np.maximum.reduce(a, initial=s),
+    "fmin": lambda a, s: np.fmin.reduce(a, axis=1, initial=s),
+    "nanmax": lambda a, s: np.nanmax(a, axis=0, initial=s),
+    "empty": lambda a, s: np.max(a[:0], axis=0, initial=s),
+}
+
+
+@pytest.mark.parametrize("initial", [-7.0, 0.7, 1.8, 9.0])
+@pytest.mark.parametrize("name", CALLS)
+def test_value_and_differences(name: str, initial: float) -> None:
+    f = CALLS[name]
+    value, pullback = te.vjp(f, X, initial)
+    np.testing.assert_array_equal(value, f(X, initial))
+    cotangent = np.arange(1.0, 1.0 + np.size(value)).reshape(np.shape(value))[()]
+    of_x, of_initial = pullback(cotangent)
+    h = 1e-6
+    assert of_initial == pytest.approx(np.sum(cotangent * (f(X, initial + h) - f(X, initial - h))) / (2 * h), abs=1e-8)
+    for place in np.ndindex(X.shape):
+        step = np.zeros(X.shape)
+        step[place] = h
+        change = np.sum(cotangent * (f(X + step, initial) - f(X - step, initial))) / (2 * h)
+        assert of_x[place] == pytest.approx(change, abs=1e-8)
+
+
+def test_degrees_by_position() -> None:
+    z = np.array([1.0 + 2.0j, -0.5 + 0.1j])
+    value, pullback = te.vjp(lambda z: np.angle(z, True), z)
+    np.testing.assert_array_equal(value, np.angle(z, True))
+    np.testing.assert_array_equal(pullback(np.ones(2))[0], te.vjp(lambda z: np.angle(z, deg=True), z)[1](np.ones(2))[0])
