@@ -107,13 +107,7 @@ def counts(family: Family, step: str, size: int) -> Counts:
 
 
 def table(name: str) -> dict[str, list[Counts | None]]:
-    """For each step its counts at the sizes of a family; None if it was not run.
-
-    Examples
-    --------
-    >>> [c.work for c in table("additions in a chain of sharing")["taping"]]
-    [10, 18, 34, 50, 66, 130]
-    """
+    """For each step its counts at the sizes of a family; None if it was not run."""
     family = FAMILIES[name]
     exponential, largest = family.exponential
     return {

@@ -17,11 +17,6 @@ def parse(text: str) -> Module:
     """Parse a program: assignments, and an expression of numbers, names and operations of the opcode table.
 
     Names that are not assigned are the parameters, in the order of their first use.
-
-    Examples
-    --------
-    >>> [p.name for p in parse("z = x + y; x * sin(z)").definitions["f"].params]
-    ['x', 'y']
     """
     statements = ast.parse(text).body
     result = statements.pop() if statements else None

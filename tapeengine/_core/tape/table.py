@@ -61,35 +61,17 @@ class Op(NamedTuple):
 
     @property
     def selects(self) -> tuple[bool, ...]:
-        """For each parent, whether its partial only selects it; a parent that is not selected gets exactly zero.
-
-        Examples
-        --------
-        >>> [op.selects for op in OPS if op.name in ("mul", "copysign", "maximum")]
-        [(False, False), (False, True), (True, True)]
-        """
+        """For each parent, whether its partial only selects it; a parent that is not selected gets exactly zero."""
         return tuple(partial.startswith(SELECTORS) or partial == "0" for partial in (self.da, self.db) if partial)
 
     @property
     def arity(self) -> int:
-        """The number of parents, 1 or 2.
-
-        Examples
-        --------
-        >>> [op.arity for op in OPS if op.name in ("sin", "mul")]
-        [2, 1]
-        """
+        """The number of parents, 1 or 2."""
         return 2 if self.db else 1
 
     @property
     def signature(self) -> tuple[str, tuple[str, ...]]:
-        """The name and the parameters of its function in ``tapeengine.math``.
-
-        Examples
-        --------
-        >>> [op.signature for op in ROWS if op.name in ("abs", "atan2")]
-        [('fabs', ('x',)), ('atan2', ('y', 'x'))]
-        """
+        """The name and the parameters of its function in ``tapeengine.math``."""
         name, _, params = self.called.rstrip(")").partition("(")
         return name or self.name, tuple(params.split(", ")) if params else ("x", "y")[: self.arity]
 

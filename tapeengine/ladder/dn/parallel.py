@@ -37,13 +37,7 @@ class Job(NamedTuple):
 
 
 def in_parallel(left: Callable[[], Any], right: Callable[[], Any]) -> tuple[Any, Any]:
-    """Run two tasks, one of them in another thread; an error in either is raised.
-
-    Examples
-    --------
-    >>> in_parallel(lambda: 1, lambda: 2)
-    (1, 2)
-    """
+    """Run two tasks, one of them in another thread; an error in either is raised."""
     results: list[Any] = []
     errors: list[BaseException] = []
 
