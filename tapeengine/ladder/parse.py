@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from ..chad.terms import Let, Module, Op, Term, Var, lit
+from ..chad.terms import Definition, Let, Module, Op, Term, Var, lit
 from ..chad.types import FLOAT
 from .operations import ROWS
-from .programs import single
 
 BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
@@ -28,6 +27,11 @@ def parse(text: str) -> Module:
     for var, term in reversed(bound):
         body = Let(var, term, body)
     return single(tuple(reader.params), body)
+
+
+def single(params: tuple[Var, ...], body: Term) -> Module:
+    """A program with one definition."""
+    return Module("f", {"f": Definition("f", params, body.type, body)})
 
 
 class Reader:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..chad.depth import deep
-from ..chad.derivative_types import cotangent
-from ..chad.linear import Sparse
-from ..chad.reverse.transform import Reverse
-from ..chad.specification.evaluator import Evaluator
-from ..chad.specification.ladder import FORMS, WITH_FUNCTIONS
-from ..chad.target import Run
-from ..chad.terms import Apply, Module, Proj, Term, Var
-from ..chad.traverse import Names, all_names
+from tapeengine.chad.depth import deep
+from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.specification.evaluator import Evaluator
+from tapeengine.chad.specification.ladder import FORMS, WITH_FUNCTIONS
+from tapeengine.chad.target import Run
+from tapeengine.chad.terms import Apply, Module, Proj, Term, Var
+from tapeengine.chad.traverse import Names, all_names
 
 _EMPTY = Module("", {})
 
