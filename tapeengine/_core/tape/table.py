@@ -8,8 +8,8 @@ A row gives an operation's name, its value and its partial derivatives, each an 
 
 The partials use nothing but opcodes, so the table is closed under differentiation: a partial can be recorded on an
 outer tape like any other computation (nesting), and swept again (second order). ``generate_ops`` turns the rows
-into C for the core, and into the functions of ``tapeengine.math`` with their stub; ``tapeengine.reference`` interprets
-the same rows.
+into C for the core, and into the functions of ``tapeengine.math``, with their stub, and of ``tapeengine.cmath``;
+``tapeengine.reference`` interprets the same rows.
 
 A value expression may also call the base functions of `BASE`: those of C's ``math.h`` and of ``functions.h``.
 A partial and its own partials must be accurate wherever they can be represented: no difference that cancels, no
