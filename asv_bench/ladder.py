@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from asv_bench.ladder_costs import COSTS, TABLES
 from docs.drawing import AMBER, BLUE, GREEN, MUTED, ORANGE, PINK, VIOLET, name_ends, new_figure, save
-from tapeengine.ladder import chad, dn
-from tapeengine.ladder.growth import FAMILIES, table
-from tapeengine.ladder.wn.costs import COSTS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "ladder.md"
 COLOURS = {
@@ -22,32 +20,27 @@ COLOURS = {
     "copower": ORANGE, "dense": AMBER, "sparse": GREEN, "monad": BLUE, "mutable": VIOLET,
 }  # fmt: skip
 OTHERS = (ORANGE, BLUE, GREEN, VIOLET, AMBER, PINK, MUTED)
-#: For each picture its last step, by whose records the work is divided, and the label of its axis.
+#: For each picture the step by whose records the work is divided, or none, and the label of its axis.
 PAPERS = {
-    "dual-numbers": (dn.STEPS, "taping", "work of the reverse pass for each record (log axis)"),
-    "chad": (chad.STEPS, "mutable", "work of the reverse pass for each backpropagator (log axis)"),
-    "working-notes": (None, "", "count for each of what grows (log axis)"),
+    "dual-numbers": ("taping", "work of the reverse pass for each record (log axis)"),
+    "chad": ("mutable", "work of the reverse pass for each backpropagator (log axis)"),
+    "working-notes": ("", "count for each of what grows (log axis)"),
 }
 Lines = Mapping[str, list[tuple[int, float]]]
 
 
 def rows(name: str) -> str:
-    """A table: the work of each step at each size of a family, or the costs of the working notes' systems."""
-    sizes, numbers = (FAMILIES[name].sizes, works(name)) if name in FAMILIES else (COSTS[name].sizes, costs(name))
+    """A table: the work of each step at each size, or the costs of the working notes' systems."""
+    sizes = COSTS[name].sizes
     lines = [f"| {name} | {' | '.join(map(str, sizes))} |", "|---|" + "---:|" * len(sizes)]
-    for row, found in numbers.items():
+    for row, found in costs(name).items():
         lines.append(f"| {row} | {' | '.join('' if n is None else f'{n:,}' for n in found)} |")
     return "\n".join(lines)
 
 
-def works(name: str) -> dict[str, list[int | None]]:
-    """The work of each step of a family."""
-    return {step: [c and c.work for c in found] for step, found in table(name).items()}
-
-
 def costs(name: str) -> dict[str, list[int | None]]:
-    """The costs of the working notes' systems."""
-    return {row: COSTS[name].numbers(row) for row in COSTS[name].rows}
+    """The work of each step, or the costs of the working notes' systems."""
+    return {row: [getattr(n, "work", n) for n in COSTS[name].numbers(row)] for row in COSTS[name].rows}
 
 
 def filled(page: str) -> str:
@@ -61,24 +54,11 @@ def filled(page: str) -> str:
 
 def panels(paper: str) -> Iterator[tuple[str, Lines]]:
     """The panels of a picture: the quantity that grows, and the points of each line."""
-    steps, last, _ = PAPERS[paper]
-    if steps is None:
-        for name, cost in COSTS.items():
-            yield (
-                name,
-                {row: [(n, y and y / n) for n, y in zip(cost.sizes, numbers)] for row, numbers in costs(name).items()},
-            )
-    for name in [name for name, family in FAMILIES.items() if family.steps is steps]:
-        counts, sizes = table(name), FAMILIES[name].sizes
-        records = [c.records for c in counts[last]]
-        yield (
-            name,
-            {
-                step: [(n, c and c.work / r) for n, r, c in zip(sizes, records, counts[step])]
-                for step in steps
-                if step in COLOURS
-            },
-        )
+    last, _ = PAPERS[paper]
+    for name, cost in TABLES[paper].items():
+        by = [c.records for c in cost.numbers(last)] if last else cost.sizes
+        found = {row: numbers for row, numbers in costs(name).items() if not last or row in COLOURS}
+        yield name, {row: [(n, y and y / d) for n, d, y in zip(cost.sizes, by, found[row])] for row in found}
 
 
 def draw(paper: str, shown: list[tuple[str, Lines]]) -> None:
@@ -104,7 +84,7 @@ def draw(paper: str, shown: list[tuple[str, Lines]]) -> None:
         panel.yaxis.set_major_formatter("{x:g}")
         panel.yaxis.set_minor_locator(NullLocator())
         name_ends(panel, ends)
-    figure.supylabel(PAPERS[paper][2], fontsize=9)
+    figure.supylabel(PAPERS[paper][1], fontsize=9)
     save(figure, PAGE.parent / "ladder" / f"{paper}.svg")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import tapeengine as te
 from asv_bench.programs import particles, quaternion, typed
 from asv_bench.targets.ratios import ones_like
+from asv_bench.theorem import bound, gradient_term, steps
 from tapeengine import chad
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
@@ -18,7 +19,6 @@ from tapeengine.chad.specification.dense import size as linear_size
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.terms import Module
 from tapeengine.chad.traverse import size as term_size
-from tapeengine.testing.theorem import bound, gradient_term, steps
 
 Inputs = Callable[[int], tuple[Any, ...]]
 

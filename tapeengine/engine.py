@@ -204,7 +204,7 @@ class Engine(Parallel):
         >>> Engine().grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
         (12.0, 9.0)
         """
-        return gradients.grad(self, f, argnums, has_aux, holomorphic)
+        return gradients.gradient_of(self, "grad", f, argnums, has_aux, holomorphic)
 
     def value_and_grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
@@ -222,7 +222,7 @@ class Engine(Parallel):
         >>> Engine().value_and_grad(lambda x: (x * x).sum())(np.ones(2))
         (np.float64(2.0), array([2., 2.]))
         """
-        return gradients.value_and_grad(self, f, argnums, has_aux, holomorphic)
+        return gradients.gradient_of(self, "value_and_grad", f, argnums, has_aux, holomorphic)
 
     def elementwise_grad(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
         """Return a function that computes the derivative of each element of the result by the same input element.

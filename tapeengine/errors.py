@@ -107,14 +107,7 @@ class RegistryError(TapeEngineError, LookupError):
 
 
 def note(error: BaseException, text: str) -> None:
-    """Add a note to an error, once.
-
-    Examples
-    --------
-    >>> error = ValueError("no")
-    >>> note(error, "in f"), note(error, "in f"), error.__notes__
-    (None, None, ['in f'])
-    """
+    """Add a note to an error, once."""
     if text not in getattr(error, "__notes__", ()):
         error.add_note(text)
 
@@ -129,36 +122,18 @@ CONTAINS_ITSELF = (
 def module_of(cls: type) -> str:
     """The module that a class says it is from; empty where it says none, as some classes of ctypes do, and those
     that `exec` made in a namespace without a name.
-
-    Examples
-    --------
-    >>> module_of(float), module_of(type("Unknown", (), {"__module__": None}))
-    ('builtins', '')
     """
     module = getattr(cls, "__module__", None)
     return module if isinstance(module, str) else ""
 
 
 def full_name(cls: type) -> str:
-    """The name of a class, with its module.
-
-    Examples
-    --------
-    >>> full_name(float)
-    'builtins.float'
-    """
+    """The name of a class, with its module."""
     return f"{module_of(cls)}.{cls.__qualname__}".lstrip(".")
 
 
 def class_name(value: object) -> str:
-    """The name of a value's class, with the library that it comes from.
-
-    Examples
-    --------
-    >>> import collections
-    >>> class_name(collections.deque())
-    'collections.deque'
-    """
+    """The name of a value's class, with the library that it comes from."""
     cls = type(value)
     return f"{module_of(cls).partition('.')[0]}.{cls.__qualname__}".lstrip(".")
 

@@ -5,13 +5,7 @@ from typing import Any
 
 
 def found_as(program: Any) -> Any:
-    """Return what a program's module holds under the program's name; None if it holds nothing there.
-
-    Examples
-    --------
-    >>> found_as(found_as) is found_as, found_as(lambda x: x)
-    (True, None)
-    """
+    """Return what a program's module holds under the program's name; None if it holds nothing there."""
     module = sys.modules.get(getattr(program, "__module__", None) or "")
     return reached(module, getattr(program, "__qualname__", "<"))
 

@@ -258,13 +258,6 @@ class Structures:
     ----------
     known : dict of type to Container or None
         The classes found so far; None for classes of leaves.
-
-    Examples
-    --------
-    >>> from collections import namedtuple
-    >>> Point = namedtuple("Point", "x y")
-    >>> Structures().find(Point).take(Point(1.0, 2.0))[0]
-    (1.0, 2.0)
     """
 
     def __init__(
@@ -284,14 +277,7 @@ class Structures:
             return found
 
     def opened(self, value: Any) -> tuple[Sequence[Any], Container, Any] | None:
-        """The children of a container, the `Container`, and the `aux` of its `make` and `names`; None for a leaf.
-
-        Examples
-        --------
-        >>> children, container, aux = Structures().opened({"a": 1.0, "b": 2.0})
-        >>> children, container.names(aux), container.make(aux, [3.0, 4.0])
-        ([1.0, 2.0], ["['a']", "['b']"], {'a': 3.0, 'b': 4.0})
-        """
+        """The children of a container, the `Container`, and the `aux` of its `make` and `names`; None for a leaf."""
         kind = type(value)
         container = None if kind is float else PLAIN.get(kind) or self.find(kind)
         if container is None:
@@ -312,13 +298,7 @@ class Structures:
         self.known[cls] = container
 
     def is_discrete(self, value: object) -> bool:
-        """Whether a leaf passes through without a cotangent: a constant, or a set of constants.
-
-        Examples
-        --------
-        >>> Structures().is_discrete({"rate", 3}), Structures().is_discrete({0.5})
-        (True, False)
-        """
+        """Whether a leaf passes through without a cotangent: a constant, or a set of constants."""
         if isinstance(value, DISCRETE) or not OF_CONSTANTS.isdisjoint(map(module_of, type(value).__mro__)):
             return True
         return isinstance(value, set | frozenset) and all(map(self.is_discrete, value))

@@ -26,13 +26,7 @@ def _samples() -> tuple[Sample, ...]:
 
 
 def real(val: Any) -> Any:
-    """Return the real part; see `numpy.real`. For complex numbers it is a view, for a real array the array itself.
-
-    Examples
-    --------
-    >>> real(numpy.array([1.0 + 2.0j]))
-    array([1.])
-    """
+    """Return the real part; see `numpy.real`. For complex numbers it is a view, for a real array the array itself."""
     return val.real if is_traced(val) else numpy.real(as_array(val))
 
 
@@ -99,13 +93,7 @@ TRUNCATED = discrete(
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Convert to another dtype; see `numpy.astype`. A real dtype drops the imaginary part.
-
-    Examples
-    --------
-    >>> astype(numpy.array([1.0, 2.0]), numpy.float32).dtype
-    dtype('float32')
-    """
+    """Convert to another dtype; see `numpy.astype`. A real dtype drops the imaginary part."""
     target = numpy.dtype(dtype)
     if target.kind == "O" and is_traced(x):
         return x.astype(object)
@@ -117,13 +105,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def real_if_close(a: Any, tol: float = 100) -> Any:
-    """Return the real part if every imaginary part is close to zero; see `numpy.real_if_close`.
-
-    Examples
-    --------
-    >>> real_if_close(numpy.array([2.0 + 1e-17j]))
-    array([2.])
-    """
+    """Return the real part if every imaginary part is close to zero; see `numpy.real_if_close`."""
     a = np.copy(a) if ndim_of(a) == 0 else a
     if not is_complex(a):
         return a
@@ -158,13 +140,7 @@ NAN_TO_NUM = Primitive(
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Replace NaN and infinities by numbers; see `numpy.nan_to_num`.
-
-    Examples
-    --------
-    >>> nan_to_num(numpy.array([1.0, numpy.nan]))
-    array([1., 0.])
-    """
+    """Replace NaN and infinities by numbers; see `numpy.nan_to_num`."""
     if is_complex(x):
         value = of_parts(*(_replaced(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x))))
     else:

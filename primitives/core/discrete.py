@@ -35,18 +35,16 @@ _UNARY = (
     numpy.spacing,
     numpy.trunc,
 )
-_BINARY = (
+COMPARED = (
     numpy.equal,
     numpy.floor_divide,
     numpy.greater,
     numpy.greater_equal,
     numpy.less,
     numpy.less_equal,
-    numpy.logical_and,
-    numpy.logical_or,
-    numpy.logical_xor,
     numpy.not_equal,
 )
+_OF_TRUTH = (numpy.logical_and, numpy.logical_or, numpy.logical_xor)
 _SAME = "rtol atol equal_nan"
 _REDUCED = "axis"
 #: Functions of one array, and their other positional parameters in order.
@@ -131,7 +129,7 @@ DIGITIZE = discrete(
 #: Every discrete primitive, by the numpy function that it replaces.
 BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
     **{function: _primitive(function, "x", "", (Sample((_X,)),)) for function in _UNARY},
-    **{function: _primitive(function, "x y", "", (Sample((_X, _Y)),)) for function in _BINARY},
+    **{function: _primitive(function, "x y", "", (Sample((_X, _Y)),)) for function in (*COMPARED, *_OF_TRUTH)},
     **{function: _primitive(function, "a", static, _ONE) for function, static in _OF_ONE.items()},
     **{function: _primitive(function, args, static, _TWO) for function, (args, static) in _OF_TWO.items()},
 }
@@ -280,7 +278,7 @@ def _of_truth(function: Any) -> Callable[..., Any]:
 
 RULES: dict[Any, Any] = {
     **BY_FUNCTION,
-    **{function: _of_truth(function) for function in (numpy.logical_and, numpy.logical_or, numpy.logical_xor)},
+    **{function: _of_truth(function) for function in _OF_TRUTH},
     numpy.argpartition: argpartition,
     numpy.searchsorted: searchsorted,
     numpy.digitize: digitize,

@@ -102,13 +102,7 @@ CLIP = elementwise(
 def clip(
     a: Any, a_min: Any = UNSET, a_max: Any = UNSET, *, min: Any = UNSET, max: Any = UNSET, dtype: Any = None
 ) -> Any:
-    """Limit the values of an array; see `numpy.clip`.
-
-    Examples
-    --------
-    >>> clip(numpy.array([0.0, 2.0]), None, 1.0)
-    array([0., 1.])
-    """
+    """Limit the values of an array; see `numpy.clip`."""
     if a_min is UNSET and a_max is UNSET:
         a_min, a_max = (None if limit is UNSET else limit for limit in (min, max))
     elif a_min is UNSET or a_max is UNSET or min is not UNSET or max is not UNSET:

@@ -72,11 +72,6 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """Count elements, or sum their weights, by bins; see `numpy.histogram`.
 
     Differentiable in the weights, and in the edges, whether given by `bins` or by the extremes of `a`.
-
-    Examples
-    --------
-    >>> histogram(numpy.array([0.5, 1.5, 1.6]), [0.0, 1.0, 2.0], weights=numpy.array([1.0, 2.0, 3.0]))[0]
-    array([1., 5.])
     """
     x, given = as_array(a), as_array(bins)
     edges = histogram_bin_edges(x, given if ndim_of(given) else bins, range)

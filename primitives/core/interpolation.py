@@ -32,13 +32,7 @@ from .values import (
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """Interpolate linearly between points; see `numpy.interp`. Differentiable in everything but `period`.
-
-    Examples
-    --------
-    >>> float(interp(0.5, numpy.array([0.0, 1.0]), numpy.array([2.0, 4.0])))
-    3.0
-    """
+    """Interpolate linearly between points; see `numpy.interp`. Differentiable in everything but `period`."""
     x, xp, fp = (_widened(as_array(part)) for part in (x, xp, fp))
     if period is None and (is_complex(x) or is_complex(xp)):
         raise TypeError("numpy.interp: x and xp are real")
@@ -124,13 +118,7 @@ def _periodic(x: Any, xp: Any, fp: Any, period: float) -> tuple[Any, Any, Any]:
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Return second-order differences along axes; see `numpy.gradient`.
-
-    Examples
-    --------
-    >>> gradient(numpy.array([1.0, 2.0, 4.0]))
-    array([1. , 1.5, 2. ])
-    """
+    """Return second-order differences along axes; see `numpy.gradient`."""
     x = as_array(f)
     axes = normalize_axis_tuple(range(ndim_of(x)) if axis is None else axis, ndim_of(x))
     spacings = [as_array(one) for one in varargs] or [1.0]
@@ -219,13 +207,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """Return evenly spaced numbers; see `numpy.linspace`. Differentiable in both ends.
-
-    Examples
-    --------
-    >>> linspace(0.0, 1.0, 3)
-    array([0. , 0.5, 1. ])
-    """
+    """Return evenly spaced numbers; see `numpy.linspace`. Differentiable in both ends."""
     start, stop, num, axis = as_array(start), as_array(stop), operator.index(num), operator.index(axis)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")

@@ -44,13 +44,7 @@ def _layer(ct: Any, index: int, xs_spaces: Any, axis: int) -> Any:
 
 
 def inside(axis: int) -> int:
-    """Convert an axis of a block's entries to an axis of the block.
-
-    Examples
-    --------
-    >>> inside(0), inside(-1)
-    (1, -1)
-    """
+    """Convert an axis of a block's entries to an axis of the block."""
     return axis + 1 if axis >= 0 else axis
 
 
@@ -210,13 +204,7 @@ def order_of(x: Any) -> str:
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Insert values before the given positions; see `numpy.insert`.
-
-    Examples
-    --------
-    >>> insert(numpy.array([1.0, 2.0]), 1, 9.0)
-    array([1., 9., 2.])
-    """
+    """Insert values before the given positions; see `numpy.insert`."""
     x, obj = as_array(arr), plain(obj)
     v = np.array(values, dtype_of(x))
     x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
@@ -263,13 +251,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 
 def tile(A: Any, reps: Any) -> Any:
-    """Repeat a whole array along axes; see `numpy.tile`.
-
-    Examples
-    --------
-    >>> tile(numpy.array([1.0, 2.0]), 2)
-    array([1., 2., 1., 2.])
-    """
+    """Repeat a whole array along axes; see `numpy.tile`."""
     x = as_array(A)
     counts = tuple(numpy.atleast_1d(reps) + 0)  # a truth value is a number
     ndim = max(len(counts), ndim_of(x))
@@ -283,13 +265,7 @@ def tile(A: Any, reps: Any) -> Any:
 
 
 def resize(a: Any, new_shape: Any) -> Any:
-    """Return an array of another shape, filled with repetitions; see `numpy.resize`.
-
-    Examples
-    --------
-    >>> resize(numpy.array([1.0, 2.0]), 3)
-    array([1., 2., 1.])
-    """
+    """Return an array of another shape, filled with repetitions; see `numpy.resize`."""
     shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
     if any(extent < 0 for extent in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")

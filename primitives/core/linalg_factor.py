@@ -314,13 +314,7 @@ LSTSQ_SINGULAR = Primitive(
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
-    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank.
-
-    Examples
-    --------
-    >>> lstsq(numpy.array([[1.0], [1.0]]), numpy.array([1.0, 3.0]))[0]
-    array([2.])
-    """
+    """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank."""
     a, b = in_one_precision(as_array(a), as_array(b))
     x, squares = LSTSQ(a, b, rcond=rcond)
     return x, squares, RANK(a, rcond=rcond), LSTSQ_SINGULAR(a)

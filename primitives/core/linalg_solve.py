@@ -365,14 +365,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
 
 
 def matrix_power(a: Any, n: int) -> Any:
-    """Return an integer power of a matrix by repeated squaring; see `numpy.linalg.matrix_power`.
-
-    Examples
-    --------
-    >>> matrix_power(numpy.array([[1.0, 1.0], [0.0, 1.0]]), 3)
-    array([[1., 3.],
-           [0., 1.]])
-    """
+    """Return an integer power of a matrix by repeated squaring; see `numpy.linalg.matrix_power`."""
     base = as_array(a)
     if ndim_of(base) < 2 or shape_of(base)[-1] != shape_of(base)[-2]:
         raise numpy.linalg.LinAlgError("the last two dimensions of the array must be square")

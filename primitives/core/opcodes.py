@@ -37,12 +37,6 @@ def tabled(
         What the arguments are called.
         One for each argument; None if it is discrete.
         One for each argument; None where it is discrete.
-
-    Examples
-    --------
-    >>> (slope,) = tabled("tanh", ("x",), (lambda x: numpy.ones_like(x),))
-    >>> slope(numpy.array([0.0]), numpy.array([0.0]))
-    array([1.])
     """
     row = _ROWS[opcode]
     return tuple(

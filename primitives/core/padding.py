@@ -17,13 +17,7 @@ _STATISTICS = ("maximum", "mean", "median", "minimum")
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **keywords: Any) -> Any:
-    """Pad an array; see `numpy.pad`. Differentiable in the array, the constants and the end values.
-
-    Examples
-    --------
-    >>> pad(numpy.array([1.0, 2.0]), (1, 0), constant_values=5.0)
-    array([5., 1., 2.])
-    """
+    """Pad an array; see `numpy.pad`. Differentiable in the array, the constants and the end values."""
     x = as_array(array)
     widths = _pairs(pad_width, ndim_of(x), discrete=True)
     if not any(width != (0, 0) for width in widths):

@@ -14,13 +14,7 @@ from .values import as_array, dtype_of, in_order, is_complex, ndim_of, promoting
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`.
-
-    Examples
-    --------
-    >>> float(polyval(numpy.array([1.0, 0.0, 2.0]), 3.0))
-    11.0
-    """
+    """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`."""
     coefficients, x = as_array(p), promoting(x)
     x = np.asarray(x) if is_complex(x) else x  # numpy's loops for arrays round elsewhere
     if shape_of(coefficients)[0] == 0:
@@ -32,14 +26,7 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """Return the Vandermonde matrix; see `numpy.vander`.
-
-    Examples
-    --------
-    >>> vander(numpy.array([2.0, 3.0]), 3)
-    array([[4., 2., 1.],
-           [9., 3., 1.]])
-    """
+    """Return the Vandermonde matrix; see `numpy.vander`."""
     points = as_array(x)
     if ndim_of(points) != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
@@ -168,13 +155,7 @@ def roots(p: Any) -> Any:
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """Return the coefficients of the polynomial with given zeros, or of a characteristic polynomial; see `numpy.poly`.
-
-    Examples
-    --------
-    >>> poly(numpy.array([1.0, 2.0]))
-    array([ 1., -3.,  2.])
-    """
+    """Return the coefficients of the polynomial with given zeros, or of a characteristic one; see `numpy.poly`."""
     zeros = np.atleast_1d(as_array(seq_of_zeros))
     if ndim_of(zeros) == 2 and shape_of(zeros)[0] == shape_of(zeros)[1] != 0:
         zeros = np.linalg.eigvals(zeros)

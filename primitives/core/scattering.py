@@ -44,13 +44,7 @@ def _scattered(values: Any, places: Any, size: int) -> Any:
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """Count integers, or sum their weights; see `numpy.bincount`. Differentiable in the weights.
-
-    Examples
-    --------
-    >>> bincount(numpy.array([0, 2, 2]), weights=numpy.array([1.0, 2.0, 3.0]))
-    array([1., 0., 5.])
-    """
+    """Count integers, or sum their weights; see `numpy.bincount`. Differentiable in the weights."""
     places = whole_numbers(x)
     counted = places if holds_traced(x) else x
     if weights is None or not places.size:  # numpy counts in an empty list, whatever the weights

@@ -95,14 +95,7 @@ def _triangle(primitive: Any) -> Any:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Choose the first array whose condition holds; see `numpy.select`.
-
-    Examples
-    --------
-    >>> x = numpy.array([1.0, 2.0])
-    >>> select([x > 1.5], [x * 10], -1.0)
-    array([-1., 20.])
-    """
+    """Choose the first array whose condition holds; see `numpy.select`."""
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError("numpy.select: give the same number of conditions and choices, at least one")
     for position, condition in enumerate(condlist):
@@ -176,14 +169,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """Take a diagonal, or build a matrix from one; see `numpy.diag`.
-
-    Examples
-    --------
-    >>> diag(numpy.array([1.0, 2.0]))
-    array([[1., 0.],
-           [0., 2.]])
-    """
+    """Take a diagonal, or build a matrix from one; see `numpy.diag`."""
     x = as_array(v)
     if ndim_of(x) == 2:
         return np.diagonal(x, k)

@@ -39,13 +39,7 @@ from .values import (
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None, **newer: Any) -> Any:
-    """Sort along an axis; see `numpy.sort`.
-
-    Examples
-    --------
-    >>> sort(numpy.array([3.0, 1.0, 2.0]))
-    array([1., 2., 3.])
-    """
+    """Sort along an axis; see `numpy.sort`."""
     if kind is not None and stable is not None:
         raise ValueError("`kind` and `stable` parameters can't be provided at the same time. Use only one of them.")
     if newer:
@@ -120,13 +114,7 @@ def _with_nan(value: Any, flat: Any) -> Any:
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """Return the median; see `numpy.median`. Of an even number of elements, the middle two share the cotangent equally.
-
-    Examples
-    --------
-    >>> float(median(numpy.array([3.0, 1.0, 2.0, 10.0])))
-    2.5
-    """
+    """Return the median; see `numpy.median`. The middle two of an even number share the cotangent equally."""
     flat, kept = _last_axis(a, axis)
     count = shape_of(flat)[-1]
     if count == 0:

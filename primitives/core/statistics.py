@@ -168,13 +168,7 @@ std = _spread_rule(partial(_spread, STD))
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
-    """Return the weighted average; see `numpy.average`. Differentiable in the weights as well.
-
-    Examples
-    --------
-    >>> float(average(numpy.array([1.0, 4.0]), weights=numpy.array([1.0, 2.0])))
-    3.0
-    """
+    """Return the weighted average; see `numpy.average`. Differentiable in the weights as well."""
     x, keepdims = as_array(a), is_set(keepdims)
     axis = None if axis is None else normalize_axis_tuple(axis, ndim_of(x), "axis")
     if weights is None:

@@ -17,6 +17,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, linear, unbroadcast
 
+from .discrete import COMPARED
 from .folds import EXTREMES, FOLD, parts
 from .joining import along
 from .reductions import by_slope, extreme, extreme_rule, masked, spread, total_rule
@@ -48,15 +49,6 @@ _FOLDED = (
     numpy.subtract,
 )
 _BINARY = (numpy.add, numpy.logaddexp, numpy.multiply, *EXTREMES, *_FOLDED)
-_COMPARED = (
-    numpy.equal,
-    numpy.floor_divide,
-    numpy.greater,
-    numpy.greater_equal,
-    numpy.less,
-    numpy.less_equal,
-    numpy.not_equal,
-)
 _IN_PLACE_OF_ONE = (
     *(numpy.absolute, numpy.negative, numpy.positive, numpy.square, numpy.reciprocal, numpy.sqrt, numpy.cbrt),
     *(numpy.exp, numpy.expm1, numpy.log, numpy.log1p, numpy.sin, numpy.cos, numpy.tan, numpy.tanh, numpy.conjugate),
@@ -315,7 +307,7 @@ RULES: dict[Any, Any] = {
     **{(ufunc, "reduce"): _folded(ufunc) for ufunc in _FOLDED},
     **{(ufunc, "reduceat"): _in_parts(ufunc) for ufunc in _BINARY},
     **{(ufunc, "accumulate"): _accumulated(ufunc) for ufunc in _BINARY},
-    **{(ufunc, "outer"): _outer(ufunc) for ufunc in (*_BINARY, *_COMPARED)},
+    **{(ufunc, "outer"): _outer(ufunc) for ufunc in (*_BINARY, *COMPARED)},
     **{(ufunc, "at"): _at(ufunc) for ufunc in (*_BINARY, *_IN_PLACE_OF_ONE)},
     (numpy.add, "reduce"): _reduced_by(np.sum),
     (numpy.multiply, "reduce"): _reduced_by(np.prod),

@@ -50,14 +50,7 @@ def unary(
     complex_too: bool = True,
     doc: str = "",
 ) -> Primitive:
-    """Build the record of a ufunc of one argument from its partial, a function of ``x`` and ``out``.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> float(unary(numpy.square, lambda x: 2 * x)(3.0))
-    9.0
-    """
+    """Build the record of a ufunc of one argument from its partial, a function of ``x`` and ``out``."""
     (slope,) = tabled(opcode, ("x",), (partial,)) if opcode else (partial,)
     return elementwise(
         f"numpy.{ufunc.__name__}",
@@ -82,14 +75,7 @@ def binary(
     selects: bool = False,
     doc: str = "",
 ) -> Primitive:
-    """Build the record of a ufunc of two arguments from its partials, functions of ``x``, ``y`` and ``out``.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> float(binary(numpy.multiply, lambda y: y, lambda x: x)(3.0, 2.0))
-    6.0
-    """
+    """Build the record of a ufunc of two arguments from its partials, functions of ``x``, ``y`` and ``out``."""
     slopes = tabled(opcode, ("x", "y"), (first, second)) if opcode else (first, second)
     return elementwise(
         f"numpy.{ufunc.__name__}",

@@ -95,12 +95,6 @@ def sliding_window_view(
 
     The result is a copy, which cannot be written to. numpy's view would show later writes to `x`; here, using the copy
     after such a write is an `UnsupportedError`.
-
-    Examples
-    --------
-    >>> sliding_window_view(numpy.arange(4.0), 3)
-    array([[0., 1., 2.],
-           [1., 2., 3.]])
     """
     if writeable:
         raise NotImplementedError("windows of traced values are copies and cannot be written to")

@@ -27,13 +27,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def table(loaded: LoadedPlugins, failures: Sequence[PluginFailure] = (), *, names: bool = False) -> str:
-    """Return the table of plugins as text, followed by their failures.
-
-    Examples
-    --------
-    >>> print(table(load_plugins([])))
-    no plugin is installed
-    """
+    """Return the table of plugins as text, followed by their failures."""
     if not loaded.records:
         return "no plugin is installed"
     failures = failures or loaded.registry.failures

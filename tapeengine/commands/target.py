@@ -70,13 +70,7 @@ def _function(place: str) -> tuple[dict[str, Any], Callable[..., Any]]:
 
 
 def primal(text: str, names: dict[str, Any], arrays: bool) -> Any:
-    """An argument of the command line: a variable of the file, or a literal; with `arrays`, lists become arrays.
-
-    Examples
-    --------
-    >>> primal("x0", {"x0": 2.0}, False), primal("[1.0, 2.0]", {}, True)
-    (2.0, array([1., 2.]))
-    """
+    """An argument of the command line: a variable of the file, or a literal; with `arrays`, lists become arrays."""
     if text in names:
         value = names[text]
     else:

@@ -91,11 +91,6 @@ class Rules:
         ``rule(ufunc, x, y)`` returns the result, or NotImplemented.
     failures : sequence
         One text for each failure of a plugin; the error for a function without a rule repeats them.
-
-    Examples
-    --------
-    >>> Rules({}).knows(numpy.reshape), Rules({}).knows(numpy.sin)
-    (True, False)
     """
 
     #: What the sparsity pattern of each record needs, by the record's id; None unless the structure is computed.

@@ -60,13 +60,7 @@ def values(module: Module, given: list[str]) -> list[float]:
 
 
 def value(text: str) -> tuple[str, float]:
-    """A name and its value.
-
-    Examples
-    --------
-    >>> value("x=1.5")
-    ('x', 1.5)
-    """
+    """A name and its value."""
     name, _, number = text.partition("=")
     try:
         return name, float(number)

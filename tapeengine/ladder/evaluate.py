@@ -175,14 +175,5 @@ def times(count: int) -> int:
 
 
 def run(module: Module, *args: Any) -> Any:
-    """The value of a source program.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Definition, Module, Op, Var
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> run(Module("f", {"f": Definition("f", (x,), FLOAT, Op("mul", (x, x)))}), 3.0)
-    9.0
-    """
+    """The value of a source program."""
     return Evaluator(module.definitions, {}).call(module.main, *args)

@@ -44,14 +44,7 @@ def split(tree: Map | None, key: int, visit: Visit) -> tuple[Map | None, Any, Ma
 
 
 def union(one: Map | None, other: Map | None, combine: Combine, visit: Visit) -> Map | None:
-    """All keys of both; the values of a key in both are combined.
-
-    Examples
-    --------
-    >>> single = lambda key, value: Map(key, value, None, None)
-    >>> items(union(single(1, 10), union(single(2, 5), single(1, 7), max, id), lambda a, b: a + b, id))
-    [(1, 17), (2, 5)]
-    """
+    """All keys of both; the values of a key in both are combined."""
     if one is None or other is None:
         return one or other
     visit(1)

@@ -29,26 +29,14 @@ DISCRETE: Mapping[str, Callable[..., object]] = MappingProxyType(
 
 
 def value(name: str, *operands: float) -> float:
-    """The value of an operation.
-
-    Examples
-    --------
-    >>> value("mul", 2.0, 3.0), value("sin", 0.0)
-    (6.0, 0.0)
-    """
+    """The value of an operation."""
     if name in ARITHMETIC:
         return ARITHMETIC[name](*operands)
     return compute(parse(row_of(name).value), dict(zip("ab", operands, strict=False)), base)
 
 
 def partial(name: str, which: int, operands: tuple[float, ...]) -> float:
-    """The partial of an operation with respect to its operand number ``which``.
-
-    Examples
-    --------
-    >>> partial("mul", 0, (2.0, 3.0)), partial("sub", 1, (2.0, 3.0))
-    (3.0, -1.0)
-    """
+    """The partial of an operation with respect to its operand number ``which``."""
     row = row_of(name)
     names = dict(zip("ab", operands, strict=False)) | {"v": value(name, *operands)}
     return compute(parse((row.da, row.db)[which]), names, value)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from ..chad.terms import Let, Module, Op, Term, Var, lit
+from ..chad.terms import Definition, Let, Module, Op, Term, Var, lit
 from ..chad.types import FLOAT
 from .operations import ROWS
-from .programs import single
 
 BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
@@ -17,11 +16,6 @@ def parse(text: str) -> Module:
     """Parse a program: assignments, and an expression of numbers, names and operations of the opcode table.
 
     Names that are not assigned are the parameters, in the order of their first use.
-
-    Examples
-    --------
-    >>> [p.name for p in parse("z = x + y; x * sin(z)").definitions["f"].params]
-    ['x', 'y']
     """
     statements = ast.parse(text).body
     result = statements.pop() if statements else None
@@ -33,6 +27,11 @@ def parse(text: str) -> Module:
     for var, term in reversed(bound):
         body = Let(var, term, body)
     return single(tuple(reader.params), body)
+
+
+def single(params: tuple[Var, ...], body: Term) -> Module:
+    """A program with one definition."""
+    return Module("f", {"f": Definition("f", params, body.type, body)})
 
 
 class Reader:

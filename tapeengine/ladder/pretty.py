@@ -30,16 +30,7 @@ INFIX = ("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("lt", "<"), ("l
 
 
 def show(term: Term, indent: str = "") -> str:
-    """A term as text.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> print(show(Let(Var("y", FLOAT), Op("mul", (x, x)), Op("sin", (Var("y", FLOAT),)))))
-    let y = x * x
-    sin(y)
-    """
+    """A term as text."""
     return "\n".join(indent + line for line in lines(term))
 
 

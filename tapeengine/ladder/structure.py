@@ -20,14 +20,7 @@ T = TypeVar("T", bound=Type)
 
 
 def homomorphic(of: T, turn: Callable[[Type], Type]) -> T:
-    """A product, a sum or an array of transformed types; other types unchanged.
-
-    Examples
-    --------
-    >>> from tapeengine.chad.types import BOOL, FLOAT, INT
-    >>> homomorphic(Product((FLOAT, BOOL)), lambda part: INT if part == FLOAT else part)
-    Product(items=(Int(), Bool()), name='', fields=())
-    """
+    """A product, a sum or an array of transformed types; other types unchanged."""
     match of:
         case Product(items):
             return replace(of, items=tuple(map(turn, items)))

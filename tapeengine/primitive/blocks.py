@@ -28,24 +28,13 @@ def aligned(tangents: Any, axes: int) -> Any:
         The block.
     axes : int
         The number of axes that each entry gets; entries with more axes are unchanged.
-
-    Examples
-    --------
-    >>> aligned(np.ones((5, 3)), 2).shape
-    (5, 1, 3)
     """
     missing = axes + 1 - tangents.ndim
     return tangents if missing <= 0 else tangents.reshape(tangents.shape[:1] + (1,) * missing + tangents.shape[1:])
 
 
 def inner_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Return the axes of a block for the axes `axis` (None: all) of its entries, which have `ndim` axes.
-
-    Examples
-    --------
-    >>> inner_axes(None, 2), inner_axes(-1, 2), inner_axes((0, 1), 3), inner_axes(0, 0)
-    ((1, 2), (2,), (1, 2), ())
-    """
+    """Return the axes of a block for the axes `axis` (None: all) of its entries, which have `ndim` axes."""
     if axis is None or not ndim:
         return tuple(range(1, ndim + 1))
     chosen = axis if isinstance(axis, tuple) else (axis,)
@@ -65,12 +54,6 @@ def scaled_block(tangents: Any, partial: Any, space: Space, selects: bool = Fals
         The output's space.
     selects : bool
         Whether the partial only selects elements.
-
-    Examples
-    --------
-    >>> scaled_block(np.array([[0.0], [2.0]]), np.array([np.inf, 3.0]), Space((2,)))
-    array([[ 0.,  0.],
-           [inf,  6.]])
     """
     tangents = aligned(tangents, len(space.shape))
     with np.errstate(invalid="ignore", over="ignore"):

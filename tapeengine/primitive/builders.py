@@ -8,7 +8,7 @@ them can be differentiated again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -30,6 +30,19 @@ __all__ = [
     "scale",
     "unbroadcast",
 ]
+
+
+class Options(TypedDict, total=False):
+    """The options of a `Primitive` that the builders pass on."""
+
+    static: Sequence[str]
+    samples: Any
+    doc: str
+    opcode: str | None
+    kernel: Any
+    pattern: patterns.Pattern | None
+    variadic: bool
+    args: Sequence[str] | None
 
 
 def scale(ct: Any, partial: Any) -> Any:
@@ -260,20 +273,13 @@ def linear(
     *,
     jvp: Mapping[str, Callable[..., Any]] | None = None,
     block: Callable[..., Any] | Mapping[str, Callable[..., Any]] | None = None,
-    static: Sequence[str] = (),
-    samples: Any = (),
-    doc: str = "",
-    opcode: str | None = None,
-    kernel: Any = None,
-    pattern: patterns.Pattern | None = None,
-    variadic: bool = False,
-    args: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Primitive:
     """Build the record of an operation that is linear in all its arguments together, such as sum or concatenate.
 
     Parameters
     ----------
-    name, primal, static, samples, doc, opcode, kernel, pattern, variadic, args
+    name, primal, **options
         As for `Primitive`.
     transpose : callable, or mapping of str to callable
         The vjp rule of each argument; a single callable is for the only argument. An argument with None (such as the
@@ -289,21 +295,21 @@ def linear(
     >>> float(total.jvp_rules[0](np.ones(3), ()))
     3.0
     """
-    signature = read_signature(name, primal, args, static, variadic)
+    signature = _signature(name, primal, options)
+    variadic = options.get("variadic", False)
     given = _by_argument(name, signature, transpose)
     transposes = {arg: rule for arg, rule in given.items() if rule is not None}
     made: list[Primitive] = []
     rules: dict[str, Any] = {arg: _linear_jvp(made, signature, arg, transposes, variadic) for arg in transposes}
     _give_blocks(rules, _by_argument(name, signature, block or {}))
     rules.update(jvp or {})
-    made.append(
-        Primitive(
-            name, primal, given, dict.fromkeys(given) | rules,
-            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern,
-            variadic=variadic, args=args,
-        )
-    )  # fmt: skip
+    made.append(Primitive(name, primal, given, dict.fromkeys(given) | rules, **options))
     return made[0]
+
+
+def _signature(name: str, primal: Callable[..., Any], options: Options) -> Signature:
+    """The signature of a primal, as its options declare it."""
+    return read_signature(name, primal, options.get("args"), options.get("static", ()), options.get("variadic", False))
 
 
 def _by_argument(name: str, signature: Signature, rules: Any) -> dict[str, Callable[..., Any]]:
@@ -361,13 +367,7 @@ def bilinear(
     transposes: Mapping[str, Callable[..., Any]],
     *,
     block: Mapping[str, Callable[..., Any]] | None = None,
-    static: Sequence[str] = (),
-    samples: Any = (),
-    doc: str = "",
-    opcode: str | None = None,
-    kernel: Any = None,
-    pattern: patterns.Pattern | None = None,
-    args: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Primitive:
     """Build the record of an operation that is linear in each of its arguments, such as a matrix product.
 
@@ -383,7 +383,7 @@ def bilinear(
     >>> dot.jvp_rules[1].names
     ('x',)
     """
-    signature = read_signature(name, primal, args, static, False)
+    signature = _signature(name, primal, options)
     made: list[Primitive] = []
     rules = {arg: _linear_jvp(made, signature, arg, {arg: None}, False) for arg in transposes}
     vjp = {arg: _as_rule(name, arg, rule, signature) for arg, rule in transposes.items()}
@@ -391,12 +391,7 @@ def bilinear(
         rule.function = contracting(rule.function, rule.names, signature.args)
     for arg, f in (block or {}).items():
         rules[arg].block = contracting(f, rules[arg].names, signature.args)
-    made.append(
-        Primitive(
-            name, primal, vjp, rules,
-            static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=pattern, args=args,
-        )
-    )  # fmt: skip
+    made.append(Primitive(name, primal, vjp, rules, **options))
     return made[0]
 
 
@@ -410,19 +405,14 @@ def elementwise(
     name: str,
     primal: Callable[..., Any],
     *partials: Callable[..., Any] | None,
-    static: Sequence[str] = (),
-    samples: Any = (),
-    doc: str = "",
-    opcode: str | None = None,
-    kernel: Any = None,
-    args: Sequence[str] | None = None,
     selects: bool = False,
+    **options: Unpack[Options],
 ) -> Primitive:
     """Build the record of an elementwise operation, whose arguments broadcast, from its partial derivatives.
 
     Parameters
     ----------
-    name, primal, static, samples, doc, opcode, kernel, args
+    name, primal, **options
         As for `Primitive`.
     *partials : callable or None
         For each argument the partial derivative, a function whose parameters name what it needs (arguments, `out`,
@@ -438,7 +428,7 @@ def elementwise(
     >>> float(cube.vjp_rules[0](1.0, (Space(()), 2.0)))
     12.0
     """
-    signature = read_signature(name, primal, args, static, False)
+    signature = _signature(name, primal, options)
     if len(partials) != len(signature.args):
         listed = ", ".join(signature.args)
         raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {listed}")
@@ -452,10 +442,8 @@ def elementwise(
             jvp[arg] = Rule(
                 _elementwise_jvp(partial, times), ("out_space", *names), block=scaling_block(partial, selects)
             )
-    return Primitive(
-        name, primal, vjp, jvp,
-        static=static, samples=samples, doc=doc, opcode=opcode, kernel=kernel, pattern=patterns.elementwise, args=args,
-    )  # fmt: skip
+    options.setdefault("pattern", patterns.elementwise)
+    return Primitive(name, primal, vjp, jvp, **options)
 
 
 def _elementwise_vjp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
@@ -472,23 +460,14 @@ def _elementwise_jvp(partial: Callable[..., Any], times: Callable[..., Any]) -> 
     return jvp
 
 
-def discrete(
-    name: str,
-    primal: Callable[..., Any],
-    *,
-    static: Sequence[str] = (),
-    samples: Any = (),
-    doc: str = "",
-    variadic: bool = False,
-    args: Sequence[str] | None = None,
-) -> Primitive:
+def discrete(name: str, primal: Callable[..., Any], **options: Unpack[Options]) -> Primitive:
     """Build the record of an operation with a discrete or piecewise constant result, such as floor or argmax.
 
     It computes on the values of traced arguments, and its result is a constant of the trace.
 
     Parameters
     ----------
-    name, primal, static, samples, doc, variadic, args
+    name, primal, **options
         As for `Primitive`.
 
     Examples
@@ -496,25 +475,20 @@ def discrete(
     >>> discrete("example.floor", lambda x: np.floor(x)).vjp_rules
     (None,)
     """
-    return Primitive(name, primal, {}, {}, static=static, samples=samples, doc=doc, variadic=variadic, args=args)
+    return Primitive(name, primal, {}, {}, **options)
 
 
 def not_differentiable(
     name: str,
     primal: Callable[..., Any],
     reason: str,
-    *,
-    static: Sequence[str] = (),
-    samples: Any = (),
-    doc: str = "",
-    variadic: bool = False,
-    args: Sequence[str] | None = None,
+    **options: Unpack[Options],
 ) -> Primitive:
     """Build the record of an operation that accepts plain values and refuses traced ones.
 
     Parameters
     ----------
-    name, primal, static, samples, doc, variadic, args
+    name, primal, **options
         As for `Primitive`.
     reason : str
         The explanation in the error for traced values, ideally with an alternative.
@@ -525,6 +499,5 @@ def not_differentiable(
     >>> roots.refusals
     ('roots have no fixed order',)
     """
-    signature = read_signature(name, primal, args, static, variadic)
-    rules = {arg: NotDifferentiable(reason) for arg in signature.args}
-    return Primitive(name, primal, rules, rules, static=static, samples=samples, doc=doc, variadic=variadic, args=args)
+    rules = {arg: NotDifferentiable(reason) for arg in _signature(name, primal, options).args}
+    return Primitive(name, primal, rules, rules, **options)

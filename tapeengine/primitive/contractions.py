@@ -28,13 +28,6 @@ def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection
     -------
     callable
         The same rule, in which zeros of `first` contribute exactly zero to every sum that is finite without them.
-
-    Examples
-    --------
-    >>> rule = contracting(lambda ct, x: ct @ x, ("x",), ("x",))
-    >>> with np.errstate(invalid="ignore"):
-    ...     rule(np.array([0.0, 2.0]), np.array([[np.inf, np.nan], [1.0, 3.0]]))
-    array([2., 6.])
     """
     others = [k for k, name in enumerate(names) if name in args]
 

@@ -26,11 +26,6 @@ class Origin:
         The name of its entry point, or of the object passed to the engine.
     distribution, version : str
         The installed distribution; empty for an object passed to the engine.
-
-    Examples
-    --------
-    >>> str(Origin("scipy", "tapeengine-scipy", "1.2"))
-    'plugin scipy (tapeengine-scipy 1.2)'
     """
 
     plugin: str
@@ -88,16 +83,7 @@ class Contribution:
     modules: Mapping[str, str] = field(default_factory=dict)
 
     def without(self, others: Sequence[Contribution]) -> tuple[Contribution, list[str]]:
-        """Leave out entries that other contributions have as well; also return descriptions of these entries.
-
-        Examples
-        --------
-        >>> from tapeengine.primitive.builders import SCALE
-        >>> one, two = (Contribution(Origin(name), (SCALE,)) for name in "ab")
-        >>> two.without([one])
-        (Contribution(origin=Origin(plugin='b', distribution='', version=''), primitives=(), numpy_rules={}, \
-structures={}, modules={}), ["the primitive 'tapeengine.scale', which plugin a brings"])
-        """
+        """Leave out entries that other contributions have as well; also return descriptions of these entries."""
         lost: list[str] = []
         kept: dict[str, Any] = {}
         for part, what in PARTS.items():
@@ -148,13 +134,6 @@ class Registry(Mapping[str, Primitive]):
     ------
     RegistryError
         If two plugins provide the same primitive name, a rule for the same function or the same container class.
-
-    Examples
-    --------
-    >>> from tapeengine.primitive.builders import SCALE
-    >>> registry = Registry([Contribution(Origin("example"), (SCALE,))])
-    >>> registry["tapeengine.scale"] is SCALE, list(registry)
-    (True, ['tapeengine.scale'])
     """
 
     __slots__ = ("_origins", "_primitives", "contributions", "failures", "modules", "numpy_rules", "structures")

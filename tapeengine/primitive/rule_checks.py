@@ -42,16 +42,6 @@ class CheckedRule:
     function : callable
     what : str
         The rule in words.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rule = CheckedRule(lambda ct: ct, "the vjp rule of example.scale for 'x'")
-    >>> rule.check(1.0, ((), np.dtype(float)))
-    >>> rule.check(np.ones(3), ((), np.dtype(float)))
-    Traceback (most recent call last):
-        ...
-    tapeengine.errors.CotangentError: the vjp rule of example.scale for 'x' returned f64[3], not f64
     """
 
     __slots__ = ("__dict__", "function", "what")

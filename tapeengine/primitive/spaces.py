@@ -139,16 +139,7 @@ class Space:
 
 
 class ProductSpace:
-    """The space of a structure: a space for each child, and a function that builds the structure from its children.
-
-    Examples
-    --------
-    >>> space = space_of((1.0, {"a": np.ones(2)}))
-    >>> space.zeros()
-    (0.0, {'a': array([0., 0.])})
-    >>> space.mismatch((1.0, {"a": np.ones(3)}), "value")
-    "value[1]['a'] must be in Space((2,), float64), not in Space((3,), float64)"
-    """
+    """The space of a structure: a space for each child, and a function that builds the structure from its children."""
 
     __slots__ = ("kind", "paths", "rebuild", "spaces")
 
@@ -235,13 +226,7 @@ VectorSpace: TypeAlias = Space | ProductSpace
 
 
 def space_of(value: Any) -> VectorSpace:
-    """Return the space of a plain or traced value.
-
-    Examples
-    --------
-    >>> space_of(1.0), space_of(1j), space_of(3).is_discrete
-    (Space((), float64), Space((), complex128), True)
-    """
+    """Return the space of a plain or traced value."""
     if isinstance(value, float):
         return Space((), getattr(value, "dtype", _FLOAT64))
     shape = getattr(value, "shape", None)
@@ -260,13 +245,7 @@ def is_whole(number: Any) -> bool:
 
 
 def is_traced(value: Any) -> bool:
-    """Tell whether a value belongs to an open trace.
-
-    Examples
-    --------
-    >>> is_traced(1.0)
-    False
-    """
+    """Tell whether a value belongs to an open trace."""
     return hasattr(type(value), "__tapeengine_trace__")
 
 
@@ -290,13 +269,7 @@ def children(value: Any) -> tuple[tuple[str, ...], list[Any], Callable[[list[Any
 
 
 def leaves(value: Any) -> list[Any]:
-    """List the leaves of a structure from left to right.
-
-    Examples
-    --------
-    >>> leaves((1.0, [2.0, {"a": 3.0}]))
-    [1.0, 2.0, 3.0]
-    """
+    """List the leaves of a structure from left to right."""
     split = children(value)
     if split is None:
         return [value]

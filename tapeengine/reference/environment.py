@@ -9,14 +9,7 @@ import numpy as np
 
 
 class Environment:
-    """Cells that open and close like a stack; adding to one takes constant time.
-
-    Examples
-    --------
-    >>> e = Environment()
-    >>> e.scope("x", 0.0, lambda: e.one("x", 2.0))
-    (None, 2.0)
-    """
+    """Cells that open and close like a stack; adding to one takes constant time."""
 
     def __init__(self) -> None:
         self._cells: dict[str, list[Any]] = {}

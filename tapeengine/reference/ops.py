@@ -104,23 +104,11 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType({row.name: operation(row)
 
 
 def value(name: str, *operands: float) -> float:
-    """The value of an operation as C computes it: an infinity or a NaN is no error.
-
-    Examples
-    --------
-    >>> value("mul", 2.0, 3.0), value("log", 0.0)
-    (6.0, -inf)
-    """
+    """The value of an operation as C computes it: an infinity or a NaN is no error."""
     return interpret(OPERATIONS[name].value, dict(zip("ab", operands, strict=False)), BaseFunctions())
 
 
 def partial(name: str, which: int, operands: tuple[float, ...], result: float) -> float:
-    """The partial of an operation with respect to its operand number `which`, given its value `result`.
-
-    Examples
-    --------
-    >>> partial("mul", 0, (2.0, 3.0), 6.0)
-    3.0
-    """
+    """The partial of an operation with respect to its operand number `which`, given its value `result`."""
     a, b, *_ = (*operands, 0.0)
     return interpret(OPERATIONS[name].partials[which], {"a": a, "b": b, "v": result}, Numbers())

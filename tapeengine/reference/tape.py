@@ -32,15 +32,7 @@ class Record(NamedTuple):
 
 
 class Tape:
-    """The records of one trace; ids are 1, 2, ..., and the inputs come first.
-
-    Examples
-    --------
-    >>> tape = Tape()
-    >>> x = tape.add_input(3.0)
-    >>> tape.add("mul", (x, x), 9.0), list(tape.records())
-    (2, [(2, 'mul', (1, 1), (3.0, 3.0))])
-    """
+    """The records of one trace; ids are 1, 2, ..., and the inputs come first."""
 
     # The later of two traces is the inner one. Traces share only this order.
     serials: ClassVar[Iterator[int]] = itertools.count(1)

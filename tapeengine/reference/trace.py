@@ -159,12 +159,6 @@ def vjp(program: Callable[..., Any], *primals: Any, structures: Structures | Non
         Floats, and any nesting of containers; discrete leaves pass through.
     structures : Structures, optional
         The known container classes.
-
-    Examples
-    --------
-    >>> value, backpropagator = vjp(lambda x, y: x * y, 2.0, 3.0)
-    >>> value, backpropagator(1.0)
-    (6.0, (3.0, 2.0))
     """
     structures = structures or Structures()
     tape = Tape()

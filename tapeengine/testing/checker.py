@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -139,16 +139,16 @@ class _Checker:
 
     def _check_argument(self, case: Case, position: int, generator: np.random.Generator) -> None:
         derivative = case.derivative(position)
-        run = partial(self._run, derivative.argument, case.where)
-        if not run("space", lambda: check_space(derivative, generator)):
+        run, at = self.report.run, (derivative.argument, case.where)
+        if not run("space", *at, lambda: check_space(derivative, generator)):
             return
-        run("inputs", lambda: _rules_write(case, position, generator))
-        run("zero", lambda: zero_messages(case, position, self.elementwise, generator))
+        run("inputs", *at, lambda: _rules_write(case, position, generator))
+        run("zero", *at, lambda: zero_messages(case, position, self.elementwise, generator))
         order = min(self.order, case.sample.order)
         if order >= 1:
             for name, check in CHECKS.items():
-                run(name, partial(check, derivative, generator))
-            run("block", lambda: block_messages(case, position, generator))
+                run(name, *at, partial(check, derivative, generator))
+            run("block", *at, lambda: block_messages(case, position, generator))
         if order >= 2:
             self._check_order2(case, position)
 
@@ -158,13 +158,7 @@ class _Checker:
             self.report.skip(reason)
             return
         messages = partial(second_order_messages, self.engine, case, position, self.seed)
-        self._run(case.name(position), case.where, "order2", messages)
-
-    def _run(self, argument: str, where: str, check: str, messages: Callable[[], Iterator[str]]) -> bool:
-        """Run one check; return whether it passed."""
-        before = len(self.report.failures)
-        self.report.run(check, argument, where, messages)
-        return len(self.report.failures) == before
+        self.report.run("order2", case.name(position), case.where, messages)
 
 
 def _value_messages(case: Case) -> Iterator[str]:

@@ -79,14 +79,16 @@ class Report:
         """Count one run of a check."""
         self.runs[check] = self.runs.get(check, 0) + 1
 
-    def run(self, check: str, argument: str, sample: str, messages: Callable[[], Iterator[str]]) -> None:
-        """Run a check; each of its messages is a failure, as is an exception that it raises."""
+    def run(self, check: str, argument: str, sample: str, messages: Callable[[], Iterator[str]]) -> bool:
+        """Run a check, and return whether it passed; each message is a failure, as is an exception that it raises."""
+        before = len(self.failures)
         self.ran(check)
         try:
             for message in messages():
                 self.fail(check, argument, sample, message)
         except Exception as error:
             self.fail(check, argument, sample, f"raises {type(error).__name__}: {error}")
+        return len(self.failures) == before
 
     def fail(self, check: str, argument: str, sample: str, message: str) -> None:
         """Add a failure."""

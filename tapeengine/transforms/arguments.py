@@ -25,13 +25,6 @@ class Arguments:
     ----------
     argnums : int, str, or tuple of them
         Positions of positional arguments (negative ones count from the end) and names of keyword arguments.
-
-    Examples
-    --------
-    >>> chosen = Arguments((0, "c"))
-    >>> program, primals = chosen.split(lambda a, b, c: (a, b, c), (1.0, 2.0), {"c": 3.0})
-    >>> primals, program(10.0, 30.0)
-    ((1.0, 3.0), (10.0, 2.0, 30.0))
     """
 
     __slots__ = ("chosen", "first", "highest", "single")
@@ -117,14 +110,7 @@ class Arguments:
 
 
 def any_overlaps(own: Any, others: tuple[Any, ...]) -> bool:
-    """Whether an array shares memory with another one; a loop, since a comprehension takes as long as the comparison.
-
-    Examples
-    --------
-    >>> x = np.ones(3)
-    >>> any_overlaps(x[:2], (1.0, x[1:])), any_overlaps(x[:2], (1.0, x[2:]))
-    (True, False)
-    """
+    """Whether an array shares memory with another; a loop, since a comprehension takes as long as the comparison."""
     if type(own) is np.ndarray:
         for x in others:
             if type(x) is np.ndarray and overlap(own, x):
@@ -143,12 +129,6 @@ def overlapping(places: tuple[int | str, ...], given: Mapping[Any, Any]) -> set[
         The places of the differentiated arguments.
     given : mapping of int or str to object
         All arguments, by place.
-
-    Examples
-    --------
-    >>> x = np.ones(4)
-    >>> overlapping((0, 3), {0: x[:2], 1: x[1:2], 2: x[2:3], 3: x[3:]}) == {0, 1}
-    True
     """
     arrays = {place: x for place, x in given.items() if type(x) is np.ndarray}
     own = [place for place in places if place in arrays]

@@ -60,16 +60,6 @@ class Snapshot(Kinds):
         The leaves that became arguments, each once, in a fixed order.
     written : frozenset of int or None
         The ids of the nodes of the objects that a run wrote to; None if no run is known. See `FirstRun`.
-
-    Examples
-    --------
-    >>> factor = [2.0]
-    >>> def f(x):
-    ...     return factor[0] * x
-    >>> snapshot = Snapshot(Structures(), f, ArrayCopies())
-    >>> factor[0] = 5.0
-    >>> snapshot.again([])(1.0), snapshot.around([])(1.0)
-    (2.0, 5.0)
     """
 
     __slots__ = (

@@ -23,18 +23,6 @@ class ClassTables:
     Parameters
     ----------
     captured : sequence of Node
-
-    Examples
-    --------
-    >>> class Known:
-    ...     __module__ = "program"
-    ...     table = {}
-    >>> Known.table[Known] = 1.0
-    >>> nodes = Node(lambda: Known.table, [], None), Node(Known, [], None)
-    >>> ClassTables(nodes).refuse(nodes)
-    Traceback (most recent call last):
-    ...
-    tapeengine.errors.RepeatError: Known.table finds <class 'program...Known'> by its identity, and this object ...
     """
 
     __slots__ = ("_tables",)

@@ -51,14 +51,7 @@ def _opened(structures: Structures, value: Any) -> tuple[Sequence[Any], Step] | 
 
 
 def flatten(structures: Structures, value: Any) -> tuple[list[Any], list[Step]]:
-    """Decompose a structure into its leaves, from left to right, and the steps that rebuild it.
-
-    Examples
-    --------
-    >>> leaves, steps = flatten(Structures(), {"a": 1.0, "b": (2.0, 3)})
-    >>> leaves, unflatten(steps, [10 * x for x in leaves])
-    ([1.0, 2.0, 3], {'a': 10.0, 'b': (20.0, 30)})
-    """
+    """Decompose a structure into its leaves, from left to right, and the steps that rebuild it."""
     opened = _opened(structures, value)
     if opened is None:
         return [_numbers_of(value)], [None]
@@ -128,11 +121,6 @@ def outline(steps: Sequence[Step]) -> list[Any]:
     """Describe the containers of a structure: for each its class, its number of children and their keys.
 
     Two structures have equal outlines if their containers agree and their leaves stand in the same order.
-
-    Examples
-    --------
-    >>> outline(flatten(Structures(), {"a": [1.0]})[1])
-    [None, ('list', 1, None), ('dict', 1, ('a',))]
     """
     return [step if step is None else (step[0], step[3], _keys(step)) for step in steps]
 
@@ -147,11 +135,6 @@ def leaves_like(structures: Structures, steps: Sequence[Step], value: Any) -> li
     """The leaves of a structure in the order of another one; None if it is of another form.
 
     Items of dicts, and attributes, may be in another order: they belong together by their keys.
-
-    Examples
-    --------
-    >>> leaves_like(Structures(), flatten(Structures(), {"a": 1.0, "b": 2.0})[1], {"b": 3.0, "a": 4.0})
-    [4.0, 3.0]
     """
     leaves, found = flatten(structures, value)
     if outline(found) == outline(steps):
@@ -214,14 +197,6 @@ class Form:
         The spaces of the leaves, from left to right.
     size : int
         The total number of components of a tangent.
-
-    Examples
-    --------
-    >>> form = form_of(Structures(), (1.0, {"n": 3, "a": np.ones(2)}))
-    >>> form
-    (f64, {n: None, a: f64[2]})
-    >>> form.value(np.arange(3.0))
-    (0.0, {'n': None, 'a': array([1., 2.])})
     """
 
     __slots__ = ("size", "spaces", "steps", "structures")

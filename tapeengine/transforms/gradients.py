@@ -17,22 +17,15 @@ from .holomorphic import check_holomorphic, check_holomorphic_number
 from .transformed import named
 
 
-def value_and_grad(
-    engine: Engine,
-    f: Callable[..., Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+def gradient_of(
+    engine: Engine, transform: str, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> Callable[..., Any]:
-    """See `Engine.value_and_grad`."""
-    arguments = arguments_of(argnums)
-    if holomorphic:
-        function = of_complex_numbers(engine, f, arguments, has_aux)
-        return named(function, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
+    """See `Engine.grad` and `Engine.value_and_grad`; the name of the transform tells which of them."""
+    arguments, with_value = arguments_of(argnums), transform == "value_and_grad"
+    alone = arguments.first and not has_aux and not holomorphic
+    needed, replayed, choose = _replays(f, arguments, has_aux or holomorphic)
 
-    alone, (needed, replayed, choose) = arguments.first and not has_aux, _replays(f, arguments, has_aux)
-
-    def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
+    def derivative_f(*args: Any, **kwargs: Any) -> Any:
         if (alone or replayed) and not kwargs:  # the common cases skip the selection of arguments
             found = (
                 engine.vjp(f, args[0])
@@ -42,94 +35,34 @@ def value_and_grad(
             if found:
                 value, backpropagator = found
                 if type(value) is not float:
-                    check_scalar(value, backpropagator, "value_and_grad")
-                return value, choose(backpropagator(1.0))
+                    check_scalar(value, backpropagator, transform)
+                return (value, choose(backpropagator(1.0))) if with_value else choose(backpropagator(1.0))
         program, primals = arguments.split(f, args, kwargs)
+        if holomorphic:
+            check_holomorphic("the inputs", form_of(engine.structures, arguments.result(primals)))
+        aux: Any = None
         if has_aux:
             value, backpropagator, aux = engine.vjp_with_aux(program, primals)
-            check_scalar(value, backpropagator, "value_and_grad")
-            return (value, aux), arguments.result(backpropagator(1.0))
-        value, backpropagator = engine.vjp(program, *primals)
-        if type(value) is not float:
-            check_scalar(value, backpropagator, "value_and_grad")
-        return value, arguments.result(backpropagator(1.0))
+        else:
+            value, backpropagator = engine.vjp(program, *primals)
+        if holomorphic:
+            check_holomorphic_number(value, transform)
+        elif type(value) is not float:
+            check_scalar(value, backpropagator, transform)
+        gradient = arguments.result(backpropagator(1.0))
+        if has_aux:
+            return ((value, aux), gradient) if with_value else (gradient, aux)
+        return (value, gradient) if with_value else gradient
 
-    return named(value_and_grad_f, engine, "value_and_grad", f, argnums, has_aux, holomorphic)
+    return named(derivative_f, engine, transform, f, argnums, has_aux, holomorphic)
 
 
-def _replays(f: Any, arguments: Arguments, has_aux: bool) -> tuple[int, Any, Callable[[tuple[Any, ...]], Any]]:
+def _replays(f: Any, arguments: Arguments, never: bool) -> tuple[int, Any, Callable[[tuple[Any, ...]], Any]]:
     """The number of arguments with which a program is replayed at once, how, and what chooses among its cotangents."""
     highest, chosen = arguments.highest, arguments.chosen
-    if has_aux or highest is None or not isinstance(f, Replays) or (len(chosen) == 1 and not arguments.single):
+    if never or highest is None or not isinstance(f, Replays) or (len(chosen) == 1 and not arguments.single):
         return 0, None, itemgetter(0)
     return highest + 1, f.vjp_at_once, itemgetter(*chosen)
-
-
-def of_complex_numbers(
-    engine: Engine, f: Callable[..., Any], arguments: Arguments, has_aux: bool
-) -> Callable[..., Any]:
-    """Do `value_and_grad` of a holomorphic program: the cotangent one gives its complex derivative."""
-
-    def value_and_grad_f(*args: Any, **kwargs: Any) -> Any:
-        program, primals = arguments.split(f, args, kwargs)
-        check_holomorphic("the inputs", form_of(engine.structures, arguments.result(primals)))
-        value, backpropagator, *aux = (engine.vjp_with_aux if has_aux else _vjp_of(engine))(program, primals)
-        check_holomorphic_number(value, "grad")
-        return (value, *aux) if aux else value, arguments.result(backpropagator(1.0))
-
-    return value_and_grad_f
-
-
-def _vjp_of(engine: Engine) -> Callable[..., tuple[Any, ...]]:
-    return lambda program, primals: engine.vjp(program, *primals)
-
-
-def grad(
-    engine: Engine,
-    f: Callable[..., Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-) -> Callable[..., Any]:
-    """See `Engine.grad`."""
-    arguments = arguments_of(argnums)
-    if holomorphic:
-        function = _gradient_only(of_complex_numbers(engine, f, arguments, has_aux), has_aux)
-        return named(function, engine, "grad", f, argnums, has_aux, holomorphic)
-
-    alone, (needed, replayed, choose) = arguments.first and not has_aux, _replays(f, arguments, has_aux)
-
-    def grad_f(*args: Any, **kwargs: Any) -> Any:
-        if (alone or replayed) and not kwargs:
-            found = (
-                engine.vjp(f, args[0])
-                if alone and len(args) == 1
-                else replayed and len(args) >= needed and replayed(engine, args, kwargs)
-            )
-            if found:
-                value, backpropagator = found
-                if type(value) is not float:
-                    check_scalar(value, backpropagator, "grad")
-                return choose(backpropagator(1.0))
-        program, primals = arguments.split(f, args, kwargs)
-        if has_aux:
-            value, backpropagator, aux = engine.vjp_with_aux(program, primals)
-            check_scalar(value, backpropagator, "grad")
-            return arguments.result(backpropagator(1.0)), aux
-        value, backpropagator = engine.vjp(program, *primals)
-        if type(value) is not float:
-            check_scalar(value, backpropagator, "grad")
-        return arguments.result(backpropagator(1.0))
-
-    return named(grad_f, engine, "grad", f, argnums, has_aux, holomorphic)
-
-
-def _gradient_only(value_and_grad_f: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
-    def grad_f(*args: Any, **kwargs: Any) -> Any:
-        value, gradient = value_and_grad_f(*args, **kwargs)
-        return (gradient, value[1]) if has_aux else gradient
-
-    return grad_f
 
 
 def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

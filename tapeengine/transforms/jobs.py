@@ -28,13 +28,6 @@ def few_numbers(structures: Structures, value: Any, given: Sequence[Any]) -> For
     """The form of a task's value if it is few real numbers, otherwise None.
 
     Few means one number, or up to `FEW` if the task's values hold more numbers than that.
-
-    Examples
-    --------
-    >>> few_numbers(Structures(), (1.0, 2), [np.ones(9)]).size
-    1
-    >>> few_numbers(Structures(), [1.0, 2.0], [0.5, 0.1]) is None
-    True
     """
     found, steps = flatten(structures, value)
     if len(found) == 1 and type(found[0]) is float:

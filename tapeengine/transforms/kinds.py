@@ -25,6 +25,24 @@ BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 HOLDERS = {"collections.ChainMap", "collections.UserDict", "collections.UserList", "argparse.Namespace"}
 #: Modules of Python's library whose objects pass on data between calls, and cannot be copied.
 PASSING = {"queue", "_queue", "threading", "_thread", "concurrent.futures._base", "_contextvars"}
+#: What makes the nodes of the objects of a class, not of its subclasses.
+BY_KIND: dict[Any, Callable[[Any], Node | None]] = {
+    functools.partial: nodes.of_partial,
+    Made: nodes.of_made,
+    ComplexDual: nodes.of_complex,
+    types.MethodType: nodes.of_method,
+    slice: nodes.of_slice,
+    frozenset: nodes.of_frozenset,
+    weakref.ref: nodes.of_reference,
+    nodes.Kept: nodes.of_reference,
+    **dict.fromkeys(DICTS, nodes.of_dict),
+}
+#: Those of the objects of classes and of their subclasses.
+BY_CLASS: tuple[tuple[Any, Callable[[Any], Node | None]], ...] = (
+    (GENERATORS, nodes.of_generator),
+    ((set, weakref.WeakSet), nodes.of_set),
+    (nodes.MEMORY, nodes.of_memory),
+)
 
 
 class Kinds:
@@ -50,33 +68,14 @@ class Kinds:
 
     def of_other_kind(self, value: Any, kind: type) -> Node | None:
         """The node of an object that is no function, variable, list or tuple; None if it is not looked into."""
-        if kind is functools.partial:
-            return nodes.of_partial(value)
-        if kind is Made:
-            return nodes.of_made(value)
-        if kind is ComplexDual:
-            return nodes.of_complex(value)
-        if kind in DICTS:
-            return nodes.of_dict(value)
+        make = BY_KIND.get(kind)
+        if make is not None:
+            return make(value)
         if isinstance(value, np.ndarray):
             return nodes.of_objects(value) if value.dtype == object else self._array(value)
-        if isinstance(value, GENERATORS):
-            return nodes.of_generator(value)
-        if kind is types.MethodType:
-            return nodes.of_method(value)
-        return self._of_another(value, kind)
-
-    def _of_another(self, value: Any, kind: type) -> Node | None:
-        if isinstance(value, (set, weakref.WeakSet)):
-            return nodes.of_set(value)
-        if kind is slice:
-            return nodes.of_slice(value)
-        if kind is frozenset:
-            return nodes.of_frozenset(value)
-        if isinstance(value, nodes.MEMORY):
-            return nodes.of_memory(value)
-        if kind in (weakref.ref, nodes.Kept):
-            return nodes.of_reference(value)
+        make = next((make for kinds, make in BY_CLASS if isinstance(value, kinds)), None)
+        if make is not None:
+            return make(value)
         if kind in BOUND and (owner := owner_of(value)) is not None:
             return nodes.of_bound(value, owner)
         return self._container(value, kind)

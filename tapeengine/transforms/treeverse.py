@@ -27,13 +27,7 @@ class Places(Protocol):
 
 
 def repetitions(length: int, kept: int) -> int:
-    """The least r such that ``length <= binomial(kept + r, kept)``.
-
-    Examples
-    --------
-    >>> repetitions(10, 3), repetitions(11, 3)
-    (2, 3)
-    """
+    """The least r such that ``length <= binomial(kept + r, kept)``."""
     r = 0
     while comb(kept + r, kept) < length:
         r += 1
@@ -41,13 +35,7 @@ def repetitions(length: int, kept: int) -> int:
 
 
 def split(length: int, kept: int) -> int:
-    """How many steps to advance before keeping the next state, to reverse `length` steps with `kept` states.
-
-    Examples
-    --------
-    >>> split(10, 3)
-    4
-    """
+    """How many steps to advance before keeping the next state, to reverse `length` steps with `kept` states."""
     if kept == 1 or length == 1:
         return length - 1
     r = repetitions(length, kept)

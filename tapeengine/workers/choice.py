@@ -25,12 +25,6 @@ def workers_of(executor: Any, stamp: Stamp) -> Workers:
     ------
     StructureError
         If it is none of these.
-
-    Examples
-    --------
-    >>> with ThreadPoolExecutor(2) as executor:
-    ...     workers_of(executor, ("1.0", ())).shares_memory
-    True
     """
     if isinstance(executor, ThreadPoolExecutor):
         return Threads(executor)

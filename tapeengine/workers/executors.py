@@ -194,14 +194,7 @@ def _result(outcome: Outcome) -> Any:
 
 
 def shares(count: int, executor: Any) -> int:
-    """The number of calls to send together, so that each worker gets sixteen shares and none waits long at the end.
-
-    Examples
-    --------
-    >>> with ThreadPoolExecutor(2) as executor:
-    ...     shares(8, executor), shares(100, executor)
-    (1, 3)
-    """
+    """The number of calls to send together, so that each worker gets sixteen shares and none waits long at the end."""
     return max(1, count // (16 * count_of(executor)))
 
 

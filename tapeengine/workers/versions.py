@@ -26,13 +26,7 @@ def _own_version() -> str:
 
 
 def differences(theirs: Stamp, ours: Stamp) -> list[str]:
-    """Descriptions of the differences between a worker, whose versions are `ours`, and the program.
-
-    Examples
-    --------
-    >>> differences(("1.0", (("scipy", "tapeengine-scipy", "1.2"),)), ("1.1", ()))
-    ['tapeengine 1.0 in the program and 1.1 on the worker', 'tapeengine-scipy 1.2 (plugin scipy) in the program alone']
-    """
+    """Descriptions of the differences between a worker, whose versions are `ours`, and the program."""
     found = [] if theirs[0] == ours[0] else [f"tapeengine {theirs[0]} in the program and {ours[0]} on the worker"]
     here = {(plugin, distribution): version for plugin, distribution, version in ours[1]}
     for plugin, distribution, wanted in theirs[1]:

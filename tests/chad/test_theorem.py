@@ -5,6 +5,7 @@ from chad.terms_of_ec import cotangents, programs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from asv_bench.theorem import bound, gradient_term, steps
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.linear import Sparse
@@ -13,7 +14,6 @@ from tapeengine.chad.terms import Apply, Lambda, Let, Op, Proj, Var
 from tapeengine.chad.traverse import Names, all_names
 from tapeengine.chad.traverse import size as size_of_term
 from tapeengine.chad.types import FLOAT, Function, LReal, Product, is_discrete
-from tapeengine.testing.theorem import bound, gradient_term, steps
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))

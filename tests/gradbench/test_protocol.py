@@ -3,16 +3,19 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tapeengine.gradbench.protocol import EVALUATIONS, respond
+from asv_bench.gradbench.protocol import EVALUATIONS, respond
+
+ADAPTER = Path(__file__).resolve().parents[2] / "asv_bench" / "gradbench"
 
 
 def conversation(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     lines = "".join(json.dumps(message) + "\n" for message in messages)
-    command = [sys.executable, "-m", "tapeengine.gradbench"]
+    command = [sys.executable, str(ADAPTER)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=120)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -27,7 +27,7 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
-from tapeengine.ladder.programs import single
+from tapeengine.ladder.parse import single
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 
 ONE, TWO = ("sin", "cos", "neg"), ("add", "sub", "mul")

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from ladder.random_terms import LoopGenerator, python
 
 import tapeengine as te
+from asv_bench import ladder_programs as programs
 from tapeengine.chad.terms import Branch, Build, Call, Case, Definition, If, Let, Module, Op, Proj, Tuple, Var, lit
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import BOOL, FLOAT, INT, Product
-from tapeengine.ladder import programs
 from tapeengine.ladder.evaluate import Evaluator, run
+from tapeengine.ladder.parse import single
 from tapeengine.ladder.pretty import show
 from tapeengine.ladder.source import Ccl, LetTuple, NTimes
 from tapeengine.ladder.wn.bags import Functions, bog, passes
@@ -79,14 +80,14 @@ def test_the_dialect_uses_each_variable_once_and_means_the_same(seed, xs):
 
 def test_the_dialect_of_an_example():
     x, y = Var("x", FLOAT), Var("y", FLOAT)
-    body = single_use(programs.single((x, y), Op("mul", (x, x)))).definitions["f"].body
+    body = single_use(single((x, y), Op("mul", (x, x)))).definitions["f"].body
     assert show(body) == "let () = elim(y'2)\nlet (x'3, x'4) = dup(x'1)\nx'3 * x'4"
 
 
 def test_the_passes_of_an_example():
     """WN Fig. 24."""
     x = Var("x", FLOAT)
-    program = passes(programs.single((x,), Op("sin", (x,)))).definitions
+    program = passes(single((x,), Op("sin", (x,)))).definitions
     assert (
         show(program["rf$f"].body)
         == """let (a'3, b'4) = (x'1, ())
@@ -116,7 +117,7 @@ def test_definitions_that_call_each_other():
     n, x, y = Var("n", INT), Var("x", FLOAT), Var("y", FLOAT)
     again = Call("power", (Op("isub", (n, lit(1)), INT), Op("mul", (x, y)), y), FLOAT)
     power = Definition("power", (n, x, y), FLOAT, If(Op("le", (n, lit(0)), BOOL), x, again))
-    main = programs.single((x, y), Call("power", (lit(3), Op("sin", (x,)), y), FLOAT))
+    main = single((x, y), Call("power", (lit(3), Op("sin", (x,)), y), FLOAT))
     module = Module("f", {**main.definitions, "power": power})
     value, backpropagator = te.vjp(python(module), 0.5, 1.25)
     for style in (Bog, Continuation):
@@ -141,7 +142,7 @@ def test_ccl_is_wrong_where_reverse_passes_do_not_commute():
     other = Op("sub", (lit(1.0), chosen))
     turned = Tuple((Op("add", (a, Op("mul", (chosen, b)))), Op("add", (b, Op("mul", (other, a))))))
     step = Definition("step", (i, state), turned.type, turned)
-    main = programs.single((x, y), Proj(Ccl("step", lit(2), Tuple((x, y))), 1))
+    main = single((x, y), Proj(Ccl("step", lit(2), Tuple((x, y))), 1))
     module = Module("f", {**main.definitions, "step": step})
     value, backpropagator = te.vjp(python(module), 2.0, 3.0)
     found = bog(module, 2.0, 3.0)
@@ -152,7 +153,7 @@ def test_ccl_is_wrong_where_reverse_passes_do_not_commute():
 
 def test_a_loop_that_is_to_run_less_than_no_times_is_refused():
     x = Var("x", FLOAT)
-    module = programs.single((x,), NTimes("f", lit(-1), x))
+    module = single((x,), NTimes("f", lit(-1), x))
     for evaluate in (run, bog):
         with pytest.raises(ValueError, match="run -1 times"):
             evaluate(module, 1.0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ladder.random_terms import VectorGenerator, python
 
 import tapeengine as te
-from tapeengine.ladder.programs import sharing
+from asv_bench.ladder_programs import sharing
 from tapeengine.ladder.wn import vectors
 from tapeengine.ladder.wn.categorical import convert
 from tapeengine.ladder.wn.split_categorical import Split

@@ -9,15 +9,16 @@ from ladder.inputs import list_of
 from ladder.random_terms import Generator, VectorGenerator, python
 
 import tapeengine as te
+from asv_bench import ladder_programs as programs
+from asv_bench.ladder_costs import COSTS, TABLES
 from tapeengine.chad.close import close
 from tapeengine.chad.terms import Apply, If, Inject, Lambda, Let, Op, Proj, Tuple, Var, lit
 from tapeengine.chad.traverse import children
 from tapeengine.chad.types import BOOL, FLOAT, INT, Function, Product, Sum
 from tapeengine.chad.values import Tagged
-from tapeengine.ladder import programs
 from tapeengine.ladder.chad import STEPS
 from tapeengine.ladder.evaluate import run
-from tapeengine.ladder.growth import FAMILIES, counts
+from tapeengine.ladder.parse import single
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25
 CLOSED = [name for name in STEPS if name != "copower"]
@@ -84,7 +85,7 @@ def test_inputs_and_outputs_of_any_structure(name):
     """An unused component has zeros in its place; a discrete one has None."""
     p, n = Var("p", Product((FLOAT, Product((FLOAT, INT))))), Var("n", INT)
     scaled = Op("mul", (Op("real", (n,), FLOAT), Proj(p, 0)))
-    derivative = STEPS[name](programs.single((p, n), Tuple((scaled, n))), (2.0, (3.0, 4)), 5)
+    derivative = STEPS[name](single((p, n), Tuple((scaled, n))), (2.0, (3.0, 4)), 5)
     assert derivative.value == (10.0, 5)
     assert [derivative.backpropagator((z, None)) for z in (1.0, 2.0, 1.0)] == [
         ((z, (0.0, None)), None) for z in (5.0, 10.0, 5.0)
@@ -102,7 +103,7 @@ def test_functions_that_are_chosen_at_run_time(name, n, expected):
     plus, times = Lambda((a,), Op("add", (a, x))), Lambda((b,), Op("mul", (b, y)))
     chosen = If(Op("lt", (k, lit(0)), BOOL), plus, times)
     body = Let(f, chosen, Let(pair, Tuple((f, x)), Apply(Proj(pair, 0), (Proj(pair, 1),))))
-    gradient = STEPS[name](programs.single((x, y, k), body), 2.0, 3.0, n).backpropagator(1.0)
+    gradient = STEPS[name](single((x, y, k), body), 2.0, 3.0, n).backpropagator(1.0)
     assert gradient == ((3.0, 2.0, None) if n > 0 else (2.0, 0.0, None))
     assert gradient[0] == expected
 
@@ -111,7 +112,7 @@ def test_functions_that_are_chosen_at_run_time(name, n, expected):
 def test_a_sum_that_is_not_used_has_a_cotangent_of_its_option(name):
     of = Sum((FLOAT, Product((FLOAT, FLOAT))))
     x, s, unused = Var("x", FLOAT), Var("s", of), Var("u", of)
-    module = programs.single((s, x), Let(unused, Inject(0, x, of), x))
+    module = single((s, x), Let(unused, Inject(0, x, of), x))
     assert STEPS[name](module, Tagged(1, (1.0, 2.0)), 2.0).backpropagator(1.0) == (Tagged(1, (0.0, 0.0)), 1.0)
 
 
@@ -121,13 +122,13 @@ def test_what_is_not_in_the_language_is_refused():
 
 
 def growth(name, step, *sizes):
-    found = [counts(FAMILIES[name], step, n) for n in sizes]
+    found = [COSTS[name].rows[step](n) for n in sizes]
     return [c.work / c.records for c in found]
 
 
 def test_copowers_are_exponential_in_nested_applications():
     """EC section 9: each application evaluates the body twice."""
-    found = [counts(FAMILIES["nested applications"], "copower", n).calls for n in (4, 6, 8)]
+    found = [COSTS["nested applications"].rows["copower"](n).calls for n in (4, 6, 8)]
     assert found[1] > 4 * found[0]
     assert found[2] > 4 * found[1]
 
@@ -147,7 +148,7 @@ def test_maps_cost_a_logarithm(step):
     assert steps[2] < 3 * steps[0]
 
 
-@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.steps is STEPS])
+@pytest.mark.parametrize("name", TABLES["chad"])
 def test_the_last_form_is_linear(name):
     sizes = (4, 7) if "levels" in name else (8, 16)
     small, large = growth(name, "mutable", *sizes)

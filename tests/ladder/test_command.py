@@ -4,10 +4,11 @@ import pytest
 
 import tapeengine as te
 import tapeengine.math as math
+from asv_bench import ladder_programs as programs
 from tapeengine.__main__ import main
 from tapeengine.chad.terms import If, Index, Op, Replicate, Size, Total, Tuple, Var, lit
 from tapeengine.chad.types import FLOAT, INT, Array
-from tapeengine.ladder import chad, dn, programs
+from tapeengine.ladder import chad, dn
 from tapeengine.ladder.evaluate import run
 from tapeengine.ladder.parse import parse
 from tapeengine.ladder.pretty import show

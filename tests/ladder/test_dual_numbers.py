@@ -10,12 +10,13 @@ from ladder.inputs import PARTICLES, list_of, nested, tree
 from ladder.random_terms import Generator, python
 
 import tapeengine as te
+from asv_bench import ladder_programs as programs
 from tapeengine.chad.terms import Definition, If, Module, Op, Tuple, Var, lit
 from tapeengine.chad.types import BOOL, FLOAT, INT
-from tapeengine.ladder import programs
 from tapeengine.ladder.dn import STEPS
 from tapeengine.ladder.dn.parallel import in_parallel
 from tapeengine.ladder.evaluate import run
+from tapeengine.ladder.parse import single
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25
 BITS = ("arrays", "one array", "contrib", "taping")
@@ -140,4 +141,4 @@ def test_errors_of_either_task_are_raised():
 def test_an_operation_without_base_functions_is_refused():
     x = Var("x", FLOAT)
     with pytest.raises(ValueError, match="base_expit: write the program"):
-        run(programs.single((x,), Op("expit", (x,))), 0.5)
+        run(single((x,), Op("expit", (x,))), 0.5)

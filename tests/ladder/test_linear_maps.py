@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeengine.ladder.programs import folded_product
+from asv_bench.ladder_programs import folded_product
 from tapeengine.ladder.wn import vectors
 from tapeengine.ladder.wn.application import apply, reverse, transpose
 from tapeengine.ladder.wn.families import Family

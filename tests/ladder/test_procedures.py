@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ladder.random_terms import FirstOrderGenerator, python
 
 import tapeengine as te
-from tapeengine.ladder.programs import sharing
+from asv_bench.ladder_programs import sharing
 from tapeengine.ladder.wn.gradient import functions, gradient, procedure_of
 from tapeengine.ladder.wn.procedure import Case, Const, Dup, Elim, Inject, Invoke, Pack, Unpack, check, execute
 from tapeengine.ladder.wn.split import bar, split

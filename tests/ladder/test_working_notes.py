@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from ladder.random_terms import FirstOrderGenerator, FoldGenerator, VectorGenerator, python
 
 import tapeengine as te
-from tapeengine.ladder.programs import nested_calls
+from asv_bench.ladder_costs import COSTS
+from asv_bench.ladder_programs import nested_calls
 from tapeengine.ladder.wn import full, vectors
 from tapeengine.ladder.wn.application import apply, reverse, transpose
-from tapeengine.ladder.wn.costs import COSTS
 from tapeengine.ladder.wn.steps import STEPS
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 40

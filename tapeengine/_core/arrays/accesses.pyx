@@ -9,7 +9,7 @@ cimport cython
 from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, import_array, ndarray
 
 from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
-from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, aligned, fitted_rows
+from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, aligned
 
 import numpy
 
@@ -198,7 +198,7 @@ cdef class AddRecord(ChangeRecord):
         if target is None:
             return True
         ct = read_rows(target, self.index)
-        rows.stage(self.value, fitted_rows(-ct if self.target.imaginary else ct, self.shape))
+        rows.stage(self.value, fitted(-ct if self.target.imaginary else ct, self.shape, 1))
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
@@ -268,7 +268,7 @@ cdef class WriteRecord(ChangeRecord):
         ct = -ct if self.target.imaginary else ct
         if self.index is not None and may_repeat(self.index):
             ct = numpy.where(self.last_writes(ct.shape[1:]), ct, 0)
-        rows.stage(self.value, fitted_rows(ct, self.shape))
+        rows.stage(self.value, fitted(ct, self.shape, 1))
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:

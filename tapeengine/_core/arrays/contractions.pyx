@@ -36,25 +36,29 @@ cdef object array_class = numpy.ndarray, float64 = numpy.dtype(float)
 cdef object times = contracting(numpy.dot, ("values",), ("values",))
 
 
+@cython.no_gc
+cdef class ContractionRecord(ArrayRecord):
+    """An operation on float64 arrays whose result is an array or the record's scalar."""
+
+    cdef object place(self, uint32_t id):
+        """The place of the result."""
+        return id if self.result is None else self.result
+
+    cdef list writes(self):
+        return [self.result]
+
+
 # -- sums --------------------------------------------------------------------------------------------------------------
 @cython.final
 @cython.no_gc
-cdef class SumRecord(ArrayRecord):
+cdef class SumRecord(ContractionRecord):
     """A sum over all axes or over one, divided by a number (1 for a sum)."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
-        if self.result is None:
-            ct = r.scalar(id)
-            if type(ct) is float and <double> ct == 0.0:
-                return 0
-            ct = ct / self.divisor if self.divisor != 1.0 else ct
-        else:
-            ct = r.part(self.result)
-            if ct is None:
-                return 0
-            if self.divisor != 1.0:
-                ct = ct / self.divisor
-        self.spread(r, ct)
+        ct = r.of(self.place(id))
+        if ct is None:
+            return 0
+        self.spread(r, ct / self.divisor if self.divisor != 1.0 else ct)
         if self.result is not None:
             r.drop(self.result.storage)
         return 0
@@ -65,9 +69,7 @@ cdef class SumRecord(ArrayRecord):
             return 0
         t = numpy.sum(t, axis=None if self.result is None else self.axis)
         t = t / self.divisor if self.divisor != 1.0 else t
-        if self.result is None:
-            return r.add_scalar(id, t)
-        return r.add(self.result, numpy.reshape(t, self.result.shape))
+        return r.stage(self.place(id), t if self.result is None else numpy.reshape(t, self.result.shape))
 
     cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
         cdef Py_ssize_t axes = self.source.ndim
@@ -103,22 +105,16 @@ cdef class SumRecord(ArrayRecord):
     cdef list reads(self):
         return [(0, self.source)]
 
-    cdef list writes(self):
-        return [self.result]
-
     cdef object detail(self):
         return None if self.result is None else self.axis
 
     cdef int depend(self, object walk, uint32_t id) except -1:
-        if self.result is None:
-            walk.put(id, walk.over(walk.get(self.source), None).reshape(()))
-        else:
-            walk.put(self.result, walk.over(walk.get(self.source), (self.axis,)).reshape(self.result.shape))
+        axes, shape = (None, ()) if self.result is None else ((self.axis,), self.result.shape)
+        walk.put(self.place(id), walk.over(walk.get(self.source), axes).reshape(shape))
         return 0
 
     cdef object parts(self, object walk, uint32_t id):
-        source = walk.numbered(self.source)
-        made = walk.numbered(id if self.result is None else self.result)
+        source, made = walk.numbered(self.source), walk.numbered(self.place(id))
         if self.result is not None:
             shape = source.shape
             made = made.reshape((*shape[:self.axis], 1, *shape[self.axis + 1:]))
@@ -248,21 +244,18 @@ cdef object total(object x, int axis, bint keepdims, bint mean):
 # -- products ----------------------------------------------------------------------------------------------------------
 @cython.final
 @cython.no_gc
-cdef class ProductRecord(ArrayRecord):
+cdef class ProductRecord(ContractionRecord):
     """matrix @ vector, or the dot product of two vectors."""
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
+        ct = r.of(self.place(id))
+        if ct is None:
+            return 0
         if self.result is None:
-            ct = r.scalar(id)
-            if type(ct) is float and <double> ct == 0.0:
-                return 0
             if self.left is not None:
                 r.add(self.left, self.right_values * ct)
             if self.right is not None:
                 r.add(self.right, self.left_values * ct)
-            return 0
-        ct = r.part(self.result)
-        if ct is None:
             return 0
         if self.left is not None:
             self.add_outer(r, ct)
@@ -272,10 +265,7 @@ cdef class ProductRecord(ArrayRecord):
         return 0
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
-        total = self.pushed(None if self.left is None else r.part(self.left), None if self.right is None else r.part(self.right))
-        if total is None:
-            return 0
-        return r.add_scalar(id, total) if self.result is None else r.add(self.result, total)
+        return r.stage(self.place(id), self.pushed(r.of(self.left), r.of(self.right)))
 
     cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
         ct = rows.scalar(id) if self.result is None else rows.part(self.result)
@@ -291,13 +281,7 @@ cdef class ProductRecord(ArrayRecord):
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
-        total = self.pushed(many.of(self.left), many.of(self.right))
-        if total is None:
-            return True
-        if self.result is None:
-            many.put_scalar(id, total)
-        else:
-            many.put(self.result, total)
+        many.put(self.place(id), self.pushed(many.of(self.left), many.of(self.right)))
         return True
 
     cdef object pushed(self, object left, object right):
@@ -311,9 +295,6 @@ cdef class ProductRecord(ArrayRecord):
     cdef list reads(self):
         return [(k, place) for k, place in enumerate((self.left, self.right)) if place is not None]
 
-    cdef list writes(self):
-        return [self.result]
-
     cdef object keeps(self):
         return self.left_values, self.right_values
 
@@ -324,12 +305,12 @@ cdef class ProductRecord(ArrayRecord):
             sets.append(walk.over(left, (1,))[:, 0] if left.ndim == 2 else walk.over(left, None).reshape(()))
         if self.right is not None:
             sets.append(walk.over(walk.get(self.right), None).reshape(()))
-        walk.put(id if self.result is None else self.result, walk.union(*sets) if len(sets) > 1 else sets[0])
+        walk.put(self.place(id), walk.union(*sets) if len(sets) > 1 else sets[0])
         return 0
 
     cdef object parts(self, object walk, uint32_t id):
         cdef list found = []
-        made = walk.numbered(id if self.result is None else self.result)
+        made = walk.numbered(self.place(id))
         made = made[:, None] if made.ndim else made
         if self.left is not None:
             found.append((made, walk.numbered(self.left), self.right_values[None, :] if made.ndim else self.right_values))

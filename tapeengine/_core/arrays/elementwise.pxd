@@ -49,11 +49,10 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef int reverse_recorded(self, Reverse r) except -1
     cdef object times(self, int which)
     cdef int add_rows(self, Rows rows, Operand *operand, int which) except -1
-    cdef double *dense_partial(self, int which) except NULL
+    cdef double *dense_partial(self, int which, Py_ssize_t *strides) except NULL
     cdef object block_for(self, Tangents many, uint32_t id)
     cdef int push_columns(self, Tangents many, int which, Operand *operand, object block, bint assign) except -1
     cdef object place(self, Operand *operand)
-    cdef object tangent(self, Reverse r, Operand *operand)
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1
     cdef int push_one(self, Reverse r, Operand *operand, int which) except -1
     cdef int forward_recorded(self, Reverse r) except -1

@@ -8,12 +8,12 @@ do not cover they return NotImplemented, and the operation is called as a primit
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, labs, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_IS_C_CONTIGUOUS, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED,
-    PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
 from tapeengine._core.arrays.array cimport Array
@@ -128,6 +128,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         cdef char *acc
         cdef Py_ssize_t step = sizeof(double)
         cdef Py_ssize_t strides[4]
+        cdef Py_ssize_t dense[4]
         cdef double *partial
         cdef double *ct = <double *> rows.data(self.result)
         if operand.source == CONSTANT:
@@ -142,17 +143,16 @@ cdef class ElementwiseRecord(ArrayRecord):
                 rows.allocate(operand.place, not assign)
             acc = rows.data(operand.place) + operand.offset
             step *= rows.tape.places[operand.place].size
-        partial = self.dense_partial(which)
+        partial = self.dense_partial(which, dense)
         with nogil:
             te_rows_scale(rows.width, self.axes, self.dims, ct, partial, acc, step, strides, assign,
                           te_selects(self.op, which))
         free(partial)
         return 0
 
-    cdef double *dense_partial(self, int which) except NULL:
+    cdef double *dense_partial(self, int which, Py_ssize_t *strides) except NULL:
         """The partial with respect to an operand, in newly allocated memory with the layout of the result."""
         cdef Py_ssize_t size = 1, k
-        cdef Py_ssize_t strides[4]
         cdef int axis
         cdef double *found
         for axis in range(self.axes - 1, -1, -1):
@@ -261,22 +261,15 @@ cdef class ElementwiseRecord(ArrayRecord):
 
     cdef object partial(self, int which):
         """The partial with respect to an operand, as an array of the result's shape."""
-        cdef View v = self.view(NULL)
-        out = numpy.zeros(v.shape)
-        ones = numpy.ones(v.shape)
         cdef Py_ssize_t strides[4]
-        cdef int axis
-        for axis in range(self.axes):
-            strides[axis] = v.dims[self.axes + axis]
-        te_accumulate(self.op, which, self.axes, self.dims, <double *> PyArray_DATA(ones), &self.a.values,
-                      &self.b.values, self.v, <char *> PyArray_DATA(out), strides, True)
+        cdef double *numbers = self.dense_partial(which, strides)
+        out = numpy.empty(self.view(NULL).shape)
+        memcpy(PyArray_DATA(<ndarray> out), numbers, PyArray_NBYTES(<ndarray> out))
+        free(numbers)
         return out
 
     cdef double *find_partial(self, int which, te_operand *found) except? NULL:
         """Find or compute the partial with respect to an operand; returns the memory to free, or NULL."""
-        cdef Py_ssize_t n = 1, k
-        cdef int axis
-        cdef double *numbers
         if self.op == OP_MUL:
             found[0] = self.a.values if which else self.b.values
             return NULL
@@ -284,18 +277,8 @@ cdef class ElementwiseRecord(ArrayRecord):
         if te_reads(self.op, which) == 0:   # a sum, a difference or a negative
             found.data = <char *> (&MINUS_ONE if self.op == OP_NEG or (which and self.op == OP_SUB) else &ONE)
             return NULL
-        for axis in range(self.axes - 1, -1, -1):
-            found.strides[axis] = 8 * n
-            n *= self.dims[axis]
-        numbers = <double *> malloc((2 * n + 1) * sizeof(double))
-        if numbers == NULL:
-            raise MemoryError(f"no memory for {n:,} partials")
-        for k in range(n):
-            numbers[n + k] = 1.0
-        te_accumulate(self.op, which, self.axes, self.dims, numbers + n, &self.a.values, &self.b.values, self.v,
-                      <char *> numbers, found.strides, True)
-        found.data = <char *> numbers
-        return numbers
+        found.data = <char *> self.dense_partial(which, found.strides)
+        return <double *> found.data
 
     cdef int reverse_recorded(self, Reverse r) except -1:
         """The reverse step by primitives, which record themselves."""
@@ -344,7 +327,7 @@ cdef class ElementwiseRecord(ArrayRecord):
         cdef int which
         total = None
         for which in range(2):
-            t = self.tangent(r, &self.b if which else &self.a)
+            t = r.of(self.place(&self.b if which else &self.a))
             if t is not None:
                 part = self.times(which)(t, self.partial(which))
                 total = part if total is None else total + part
@@ -356,23 +339,12 @@ cdef class ElementwiseRecord(ArrayRecord):
     cdef object times(self, int which):
         return product_with_partials(te_selects(self.op, which))
 
-    cdef object tangent(self, Reverse r, Operand *operand):
-        """The tangent of an operand; None where it is zero."""
-        if operand.source == CONSTANT:
-            return None
-        if operand.source == ARRAY_VIEW:
-            return r.part(self.view(operand))
-        t = r.scalar(operand.place)
-        return None if type(t) is float and <double> t == 0.0 else t
-
     cdef int contribute_recorded(self, Reverse r, Operand *operand, int which, object ct) except -1:
         if operand.source == CONSTANT:
             return 0
         contribution = self.times(which)(ct, self.partial(which))
-        if operand.source == SCALAR:
-            return r.add_scalar(operand.place, contribution)
-        view = self.view(operand)
-        return r.add(view, fitted(contribution, view.shape))
+        place = self.place(operand)
+        return r.stage(place, fitted(contribution, (<View> place).shape) if type(place) is View else contribution)
 
 
 cdef object the_scale = None, the_selection = None

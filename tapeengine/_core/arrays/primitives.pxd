@@ -10,6 +10,6 @@ cdef class PrimitiveRecord(ArrayRecord):
     cdef list kept          # what the vjp rule of each input keeps
     cdef list tangent_kept  # what the jvp rules keep, on tapes for forward sweeps
     cdef bint narrow        # whether it keeps values in single precision, which numpy converted for a double result
-    cdef object cotangent(self, Reverse r, object output, uint32_t id)
+    cdef object cotangent(self, Reverse r, object output)
     cdef tuple wide(self, tuple kept)
     cdef bint joint_columns(self, Tangents many, object rule) except -1

@@ -13,7 +13,7 @@ from cpython.ref cimport Py_REFCNT
 cimport cython
 
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, aligned
+from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Rows, Tangents, aligned
 from tapeengine._core.tape.tape cimport Tape
 
 cdef extern from *:
@@ -58,7 +58,7 @@ cdef class PrimitiveRecord(ArrayRecord):
 
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cdef bint any = False
-        ct = self.cotangent(r, self.output, id)
+        ct = self.cotangent(r, self.output)
         if ct is None or type(ct) is float and <double> ct == 0.0:
             return 0
         rules = self.primitive.vjp_rules
@@ -75,16 +75,17 @@ cdef class PrimitiveRecord(ArrayRecord):
             else:
                 r.add_scalar(place, contribution)
             contribution = None
-        self.forget(r, self.output)
+        for view in views(self.output):
+            r.drop((<View> view).storage)
         return 0
 
-    cdef object cotangent(self, Reverse r, object output, uint32_t id):
+    cdef object cotangent(self, Reverse r, object output):
         """The cotangent of the output in its structure; None where all of it is zero."""
         if type(output) is View:
             return r.part(<View> output)
         if type(output) is not tuple:
             return None if output is None else r.scalar(<uint32_t> output)
-        parts = [self.cotangent(r, part, id) for part in output[1]]
+        parts = [self.cotangent(r, part) for part in output[1]]
         if all([part is None for part in parts]):
             return None
         parts = [
@@ -96,13 +97,6 @@ cdef class PrimitiveRecord(ArrayRecord):
     cdef tuple wide(self, tuple kept):
         """The values for a rule, in the precision in which numpy computed the result."""
         return tuple([widened(x) for x in kept]) if self.narrow else kept
-
-    def forget(self, Reverse r, output):
-        if type(output) is View:
-            r.drop((<View> output).storage)
-        elif type(output) is tuple:
-            for part in output[1]:
-                self.forget(r, part)
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         """Sum the results of the arguments' jvp rules."""
@@ -130,10 +124,10 @@ cdef class PrimitiveRecord(ArrayRecord):
     cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
         cdef list found = [], axes = [FIRST, LAST]
         cdef dict spaces = {}
-        first = cotangents_of(rows, self.output, id, FIRST)
+        first = cotangents_of(rows, self.output, FIRST)
         if first is None:
             return True
-        one, last = cotangents_of(rows, self.output, id, ONE), cotangents_of(rows, self.output, id, LAST)
+        one, last = cotangents_of(rows, self.output, ONE), cotangents_of(rows, self.output, LAST)
         rules = self.primitive.vjp_rules
         variadic = self.primitive.variadic
         for (argument, place), kept in zip(self.inputs, self.kept):
@@ -154,7 +148,8 @@ cdef class PrimitiveRecord(ArrayRecord):
             place, contribution = found.pop(0)
             rows.stage(place, contribution)
             contribution = None
-        forget(rows, self.output)
+        for view in views(self.output):
+            rows.drop((<View> view).storage)
         return True
 
     cdef bint forward_columns(self, Tangents many, uint32_t id) except -1:
@@ -176,7 +171,7 @@ cdef class PrimitiveRecord(ArrayRecord):
                 return False
             total = part if total is None else total + part
             part = None
-        return put_output(many, self.output, total)
+        return many.put(self.output, total) == 0
 
     cdef bint joint_columns(self, Tangents many, object rule) except -1:
         """Apply the joint rule of an operation on any number of arguments to the tangents of all of them."""
@@ -191,7 +186,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             total = rule.block(tangents, spaces, *statics)
         else:
             total = by_trial(many, Joint(rule.function.joint, spaces), statics, tangents, shape_of(self.output))
-        return total is not None and put_output(many, self.output, total)
+        return total is not None and many.put(self.output, total) == 0
 
     cdef list reads(self):
         return self.inputs
@@ -242,6 +237,11 @@ cdef list leaves(object output):
     return [leaf for part in output[1] for leaf in leaves(part)] if type(output) is tuple else [output]
 
 
+cdef list views(object output):
+    """The views among the places of a primitive's outputs."""
+    return [place for place in leaves(output) if type(place) is View]
+
+
 cdef object form_of(object place):
     """The form of a place, as an argument of `CheckedRule.check`."""
     if type(place) is View:
@@ -276,14 +276,11 @@ cdef int put_tangent(Reverse r, object place, object tangent) except -1:
     """Stage the tangent of an output, which may be a structure."""
     if place is None or tangent is None:
         return 0
-    if type(place) is View:
-        r.add(<View> place, tangent)
-    elif type(place) is tuple:
-        cls = place[0]
-        for k, part in enumerate(place[1]):
-            put_tangent(r, part, tangent[cls[k] if type(cls) is tuple else k])
-    else:
-        r.add_scalar(<uint32_t> place, tangent)
+    if type(place) is not tuple:
+        return r.stage(place, tangent)
+    cls = place[0]
+    for k, part in enumerate(place[1]):
+        put_tangent(r, part, tangent[cls[k] if type(cls) is tuple else k])
     return 0
 
 
@@ -347,13 +344,13 @@ cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict
     return kept
 
 
-cdef object cotangents_of(Rows rows, object output, uint32_t id, int how):
+cdef object cotangents_of(Rows rows, object output, int how):
     """The cotangents of an output in its structure, arranged as `how` says; None where all of them are zero."""
     if type(output) is View:
         return arranged(rows, rows.part(<View> output), how)
     if type(output) is not tuple:
         return None if output is None else arranged(rows, rows.scalar(<uint32_t> output), how)
-    parts = [cotangents_of(rows, part, id, how) for part in output[1]]
+    parts = [cotangents_of(rows, part, how) for part in output[1]]
     if all([part is None for part in parts]):
         return None
     parts = [
@@ -378,27 +375,19 @@ cdef object arranged(Rows rows, object cotangents, int how):
         return cotangents
     if how == LAST:
         return numpy.moveaxis(cotangents, 0, -1)
-    return combined(rows, cotangents).astype(cotangents.dtype, copy=False)[()]
+    return weighted(rows, cotangents)
 
 
-cdef object random_weights(Py_ssize_t width):
-    return numpy.random.default_rng(1).uniform(0.5, 1.5, width)
+cdef object combined(Block block, object numbers):
+    """A random combination of the cotangents or tangents of a block."""
+    if block.weights is None:
+        block.weights = numpy.random.default_rng(1).uniform(0.5, 1.5, block.width)
+    return (block.weights @ numbers.reshape(block.width, -1)).reshape(numbers.shape[1:])
 
 
-cdef object combined(Rows rows, object cotangents):
-    """A random combination of the rows."""
-    if rows.weights is None:
-        rows.weights = random_weights(rows.width)
-    return (rows.weights @ cotangents.reshape(rows.width, -1)).reshape(cotangents.shape[1:])
-
-
-cdef int forget(Rows rows, object output) except -1:
-    if type(output) is View:
-        return rows.drop((<View> output).storage)
-    if type(output) is tuple:
-        for part in output[1]:
-            forget(rows, part)
-    return 0
+cdef object weighted(Block block, object numbers):
+    """The same as one cotangent or tangent, with their dtype."""
+    return combined(block, numbers).astype(numbers.dtype, copy=False)[()]
 
 
 # -- many tangents at once -----------------------------------------------------------------------------------------------
@@ -421,21 +410,6 @@ cdef class Joint:
         return self.function(dict(enumerate(tangents[:count])), self.spaces, *tangents[count:])
 
 
-cdef object weighted(object weights, object tangents):
-    """One tangent: a random combination of all of them."""
-    return numpy.tensordot(weights, tangents, 1).astype(tangents.dtype, copy=False)[()]
-
-
-cdef bint put_output(Tangents many, object output, object total) except -1:
-    if total is None:
-        return True
-    if type(output) is View:
-        many.put(<View> output, total)
-    else:
-        many.put_scalar(<uint32_t> output, total)
-    return True
-
-
 cdef object ruled(Tangents many, object rule, tuple kept, object t, tuple shape):
     """A rule's result for a block of tangents; None if the rule does not accept it."""
     if rule.block is not None:
@@ -449,14 +423,12 @@ cdef object by_trial(Tangents many, object function, tuple kept, list tangents, 
     Each result is checked: the values that a rule keeps may hide a wrong axis in one record and not in the next.
     """
     one = None
-    if many.weights is None:
-        many.weights = random_weights(many.width)
     for axis in (0, -1):
         found = along_columns(many, axis, function, kept, tangents, shape)
         if found is not None:
             if one is None:
-                one = function(*[weighted(many.weights, t) for t in tangents], *kept)
-            error = numpy.abs(weighted(many.weights, found) - one).max(initial=0.0)
+                one = function(*[weighted(many, t) for t in tangents], *kept)
+            error = numpy.abs(weighted(many, found) - one).max(initial=0.0)
             if error <= TOLERANCE * many.width * numpy.abs(found).max(initial=0.0):
                 return found
     return None

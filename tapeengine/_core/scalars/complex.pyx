@@ -497,6 +497,10 @@ cdef ComplexDual log_of(ComplexDual z, object value):
     return new(one(size, OP_LOG), valued(z.im, z.re, OP_ATAN2, value.imag))
 
 
+cdef ComplexDual log10_of(ComplexDual z, object value):
+    return <ComplexDual> as_complex(log(z) / c_log(10.0).real)
+
+
 cdef ComplexDual sqrt_of(ComplexDual z, object value):
     """The square root, by the formula that computes its larger part first, without cancellation."""
     size = two(z.re, z.im, OP_HYPOT)
@@ -581,15 +585,7 @@ cdef object apply(object x, object function, formula rule):
     return exactly(rule(<ComplexDual> as_complex(x), value), value)
 
 
-cdef object c_exp = python_cmath.exp, c_log = python_cmath.log, c_sqrt = python_cmath.sqrt, c_sin = python_cmath.sin, c_cos = python_cmath.cos
-cdef object c_tan = python_cmath.tan, c_sinh = python_cmath.sinh, c_cosh = python_cmath.cosh, c_tanh = python_cmath.tanh, c_asin = python_cmath.asin
-cdef object c_acos = python_cmath.acos, c_atan = python_cmath.atan, c_asinh = python_cmath.asinh, c_acosh = python_cmath.acosh
-cdef object c_atanh = python_cmath.atanh, c_log10 = python_cmath.log10
-
-
-def exp(z, /):
-    """e to the power of z."""
-    return apply(z, c_exp, exp_of)
+cdef object c_log = python_cmath.log
 
 
 def log(z, base=None, /):
@@ -609,75 +605,7 @@ cdef ComplexDual log_at(object z):
     return log_of(<ComplexDual> as_complex(z), c_log(value) if value else complex(-python_cmath.inf))
 
 
-def log10(z, /):
-    """Logarithm of z to base 10."""
-    z = number(z)
-    return exactly(log(z) / c_log(10.0).real, c_log10(plain(z))) if is_dual(z) else c_log10(z)
-
-
-def sqrt(z, /):
-    """Square root of z."""
-    return apply(z, c_sqrt, sqrt_of)
-
-
-def sin(z, /):
-    """Sine of z."""
-    return apply(z, c_sin, sin_of)
-
-
-def cos(z, /):
-    """Cosine of z."""
-    return apply(z, c_cos, cos_of)
-
-
-def tan(z, /):
-    """Tangent of z."""
-    return apply(z, c_tan, tan_of)
-
-
-def sinh(z, /):
-    """Hyperbolic sine of z."""
-    return apply(z, c_sinh, sinh_of)
-
-
-def cosh(z, /):
-    """Hyperbolic cosine of z."""
-    return apply(z, c_cosh, cosh_of)
-
-
-def tanh(z, /):
-    """Hyperbolic tangent of z."""
-    return apply(z, c_tanh, tanh_of)
-
-
-def asin(z, /):
-    """Arc sine of z."""
-    return apply(z, c_asin, asin_of)
-
-
-def acos(z, /):
-    """Arc cosine of z."""
-    return apply(z, c_acos, acos_of)
-
-
-def atan(z, /):
-    """Arc tangent of z."""
-    return apply(z, c_atan, atan_of)
-
-
-def asinh(z, /):
-    """Inverse hyperbolic sine of z."""
-    return apply(z, c_asinh, asinh_of)
-
-
-def acosh(z, /):
-    """Inverse hyperbolic cosine of z."""
-    return apply(z, c_acosh, acosh_of)
-
-
-def atanh(z, /):
-    """Inverse hyperbolic tangent of z."""
-    return apply(z, c_atanh, atanh_of)
+include "elementary_complex.pxi"    # the functions generated from the opcode table
 
 
 cdef object returned(object x):
@@ -728,13 +656,6 @@ def isnan(z, /):
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """Whether two numbers are close to each other."""
     return python_cmath.isclose(seen(number(a)), seen(number(b)), rel_tol=rel_tol, abs_tol=abs_tol)
-
-
-cdef dict functions = {     # the function of each ufunc that has one
-    numpy.exp: exp, numpy.log: log, numpy.log10: log10, numpy.sqrt: sqrt, numpy.sin: sin, numpy.cos: cos, numpy.tan: tan,
-    numpy.sinh: sinh, numpy.cosh: cosh, numpy.tanh: tanh, numpy.arcsin: asin, numpy.arccos: acos, numpy.arctan: atan,
-    numpy.arcsinh: asinh, numpy.arccosh: acosh, numpy.arctanh: atanh,
-}
 
 
 cdef extern from *:

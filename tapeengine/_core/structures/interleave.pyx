@@ -9,13 +9,14 @@ from libc.stdint cimport uint32_t
 from cpython.list cimport PyList_AsTuple, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_GET_SIZE
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 
 from tapeengine._core.structures.fields cimport Fields
 from tapeengine._core.tape.accumulation cimport View
+from tapeengine._core.tape.tape cimport enlarged
 
 from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError
 
@@ -62,12 +63,9 @@ cdef class Layout:
 
     def grow(self):
         cdef bint first = self.steps == self.few
-        steps = realloc(NULL if first else self.steps, 2 * self.room * sizeof(Step))
-        if steps == NULL:
-            raise MemoryError(f"no memory for the layout of a structure of {self.count:,} leaves and containers")
+        self.steps = <Step *> enlarged(NULL if first else self.steps, 2 * self.room, sizeof(Step), "leaves and containers")
         if first:
-            memcpy(steps, self.few, self.count * sizeof(Step))
-        self.steps = <Step *> steps
+            memcpy(self.steps, self.few, self.count * sizeof(Step))
         self.room *= 2
 
 

@@ -12,7 +12,7 @@ time, or for 64 outputs or inputs at once as the bits of a word.
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
@@ -23,7 +23,9 @@ from tapeengine._core.sweeps.linear cimport (
 )
 from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Lifetimes, Rows
 from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.tape cimport ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, op_at, record_at
+from tapeengine._core.tape.tape cimport (
+    ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, enlarged, op_at, record_at,
+)
 from tapeengine._core.sweeps.trace cimport Backpropagator
 
 import numpy
@@ -623,17 +625,14 @@ cdef Py_ssize_t again(Search *s, Py_ssize_t before) noexcept nogil:
 cdef void *room_for(void *known, Py_ssize_t wanted, Py_ssize_t *room, size_t size) except NULL:
     """Memory for at least the wanted number of items; the old block may have moved."""
     cdef Py_ssize_t more
-    cdef void *found
     if known != NULL and wanted <= room[0]:
         return known
     if wanted >= 1 << 31:
         raise MemoryError(f"the structure of this tape takes {wanted:,} slots; fewer than 2^31 fit")
     more = min(max(wanted, 2 * room[0], <Py_ssize_t> 64), <Py_ssize_t> 1 << 31)
-    found = realloc(known, more * size)
-    if found == NULL:
-        raise MemoryError(f"no memory for {more:,} slots")
+    known = enlarged(known, more, size, "slots")
     room[0] = more
-    return found
+    return known
 
 
 include "described.pxi"

@@ -26,6 +26,7 @@ cdef class Reverse:         # one reverse sweep's accumulation
     cdef list owners        # the objects that own these buffers
     cdef int begin(self, Tape tape, double *cotangent) except -1
     cdef int allocate(self, uint32_t storage, bint zero) except -1
+    cdef double *place(self, uint32_t id) noexcept
     cdef object scalar(self, uint32_t id)
     cdef int add_scalar(self, uint32_t id, object value) except -1
     cdef object part(self, View view)
@@ -46,7 +47,7 @@ cdef ndarray array_over(char *data, int ndim, npy_intp *dims, npy_intp *strides,
 cdef ndarray strided(char *data, View view, object owner)
 cdef bint repeats(View view) noexcept
 cdef View once(View view)
-cdef object fitted(object cotangent, tuple shape)
+cdef object fitted(object cotangent, tuple shape, Py_ssize_t rows=*)
 cdef object of_type(View view, object contribution)
 
 cdef void free_zeros(void *block) noexcept

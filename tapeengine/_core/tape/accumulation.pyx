@@ -117,16 +117,21 @@ cdef ndarray strided(char *data, View view, object owner):
                       view.type, owner)
 
 
-cdef object fitted(object cotangent, tuple shape):
-    """Sum the cotangent of a broadcast value over the axes along which it was broadcast."""
+cdef object fitted(object cotangent, tuple shape, Py_ssize_t rows=0):
+    """Sum the cotangent of a broadcast value over the axes along which it was broadcast.
+
+    With `rows` 1, the first axis is that of a block of cotangents.
+    """
     cdef tuple spread = cotangent.shape
-    if spread == shape:
+    cdef Py_ssize_t extra = len(spread) - rows - len(shape), i
+    if extra == 0 and spread[rows:] == shape:
         return cotangent
-    cdef Py_ssize_t extra = len(spread) - len(shape)
-    if extra < 0:   # leading unit axes that an assignment dropped
-        return cotangent.reshape(shape) if len(spread) == 0 else fitted(cotangent, shape[-extra:]).reshape(shape)
-    axes = tuple([i for i in range(len(spread)) if i < extra or (shape[i - extra] == 1 and spread[i] != 1)])
-    return cotangent.sum(axis=axes).reshape(shape)
+    if extra >= 0:      # otherwise an assignment dropped leading unit axes
+        cotangent = cotangent.sum(axis=tuple([
+            i for i in range(rows, len(spread)) if i < rows + extra or (shape[i - rows - extra] == 1 and spread[i] != 1)]))
+    elif len(spread) > rows:
+        cotangent = fitted(cotangent, shape[-extra:], rows)
+    return cotangent.reshape(spread[:rows] + shape)
 
 
 cdef bint needs_real(View view, object contribution):
@@ -251,15 +256,18 @@ cdef class Reverse:
         self.data[storage] = <char *> PyArray_DATA(owner)
         return 0
 
+    cdef double *place(self, uint32_t id) noexcept:
+        return &self.cotangent[id]
+
     cdef object scalar(self, uint32_t id):
-        return self.cotangent[id]
+        return self.place(id)[0]
 
     cdef int add_scalar(self, uint32_t id, object value) except -1:
         if type(value) is ndarray:
             value = value.real.sum() if value.dtype.kind == "c" else value.sum()
         elif isinstance(value, complex):
             value = value.real
-        self.cotangent[id] += <double> value
+        self.place(id)[0] += <double> value
         return 0
 
     cdef object part(self, View view):

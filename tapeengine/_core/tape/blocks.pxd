@@ -50,7 +50,6 @@ cdef class Row(Reverse):        # one cotangent of a block
     cdef Rows rows
     cdef Py_ssize_t k
     cdef list dropped           # storages that the record has dropped
-    cdef double *place(self, uint32_t id) noexcept
 
 cdef class Lifetimes:
     cdef uint32_t *last         # by storage: the last record that touches it, UNENDING where the result reads it
@@ -67,12 +66,10 @@ cdef class Tangents(Block):
     cdef int begin(self, Tape tape, Py_ssize_t width, Lifetimes lifetimes) except -1
     cdef int release(self, uint32_t id) except -1
     cdef object of(self, object place)
-    cdef int put(self, View output, object total) except -1
-    cdef int put_scalar(self, uint32_t id, object total) except -1
+    cdef int put(self, object place, object total) except -1
 
 cdef int put_numbers(ndarray into, Py_ssize_t start, double *scalars, Py_ssize_t count, Py_ssize_t width) except -1
 cdef object aligned(object tangents, Py_ssize_t axes)
-cdef object fitted_rows(object cotangents, tuple shape)
 cdef uint32_t resolve_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t lowest) noexcept nogil
 cdef uint32_t push_scalars(Head *h, double *scalars, Py_ssize_t width, uint32_t i, uint32_t highest) noexcept nogil
 

@@ -29,24 +29,10 @@ import numpy
 
 cnp.import_array()
 
-cdef object array_class = numpy.ndarray
-
 cdef enum:
     SPARE = 4               # blocks of one size that are kept for further storages
     MOST_AXES = 64          # of numpy's arrays
     UNENDING = 0xFFFFFFFF
-
-
-cdef object fitted_rows(object cotangents, tuple shape):
-    """Sum the cotangents of a broadcast value, for each row, over the axes along which it was broadcast."""
-    cdef tuple spread = cotangents.shape[1:]
-    cdef Py_ssize_t extra = len(spread) - len(shape), width = cotangents.shape[0]
-    if spread == shape:
-        return cotangents
-    if extra < 0:       # leading unit axes that an assignment dropped
-        return fitted_rows(cotangents, shape[-extra:]).reshape((width, *shape))
-    axes = tuple([i + 1 for i in range(len(spread)) if i < extra or (shape[i - extra] == 1 and spread[i] != 1)])
-    return cotangents.sum(axis=axes).reshape((width, *shape))
 
 
 cdef object aligned(object tangents, Py_ssize_t axes):
@@ -222,7 +208,7 @@ cdef class Rows(Block):
         if repeats(view):
             spread = numpy.broadcast_to(contribution, (self.width, *view.shape))
             view = once(view)
-            return self.add(view, fitted_rows(spread, view.shape))
+            return self.add(view, fitted(spread, view.shape, 1))
         if first:
             if (view.whole and Py_REFCNT(contribution) <= 2 and contribution.base is None and contribution.flags.carray
                     and contribution.dtype == view.dtype and contribution.shape == (self.width, *view.shape)):
@@ -250,17 +236,6 @@ cdef class Row(Reverse):
 
     cdef double *place(self, uint32_t id) noexcept:
         return self.rows.scalars_of(id) + self.k
-
-    cdef object scalar(self, uint32_t id):
-        return self.place(id)[0]
-
-    cdef int add_scalar(self, uint32_t id, object value) except -1:
-        if type(value) is array_class:
-            value = value.real.sum() if value.dtype.kind == "c" else value.sum()
-        elif isinstance(value, complex):
-            value = value.real
-        self.place(id)[0] += <double> value
-        return 0
 
     cdef int allocate(self, uint32_t storage, bint zero) except -1:
         return self.rows.allocate(storage, True)
@@ -357,12 +332,19 @@ cdef class Tangents(Block):
             return None
         return self.part(<View> place) if type(place) is View else self.scalar(<uint32_t> place)
 
-    cdef int put(self, View output, object total) except -1:
+    cdef int put(self, object place, object total) except -1:
         """Stage the tangents of an output; an array without other references becomes the block of its storage."""
-        cdef uint32_t s = output.storage
+        cdef View output
+        cdef uint32_t s
         cdef ndarray array
         if total is None:
             return 0
+        if type(place) is not View:
+            array = numpy.ascontiguousarray(total.real, numpy.float64)
+            memcpy(self.scalars_of(place), PyArray_DATA(array), self.width * sizeof(double))
+            return 0
+        output = <View> place
+        s = output.storage
         array = <ndarray?> total    # two references: this one and the caller's
         if (output.whole and self.blocks[s] is None and Py_REFCNT(total) <= 2 and total.base is None
                 and PyArray_ISCARRAY(array) and PyArray_TYPE(array) == output.type):
@@ -371,12 +353,6 @@ cdef class Tangents(Block):
         if self.blocks[s] is None:
             self.allocate(s, not output.whole)
         self.part(output)[...] = total
-        return 0
-
-    cdef int put_scalar(self, uint32_t id, object total) except -1:
-        """Stage the tangents of a scalar."""
-        cdef object found = numpy.ascontiguousarray(total.real, numpy.float64)
-        memcpy(self.scalars_of(id), PyArray_DATA(<ndarray> found), self.width * sizeof(double))
         return 0
 
 

@@ -1,9 +1,11 @@
-"""Writes what the rows of `table` say: values and partials in C, the functions of `tapeengine.math` and their stub.
+"""Writes what the rows of `table` say: values and partials in C, and the functions of `tapeengine.math` and `cmath`.
 
-`setup.py` runs it. Its output, the files in `GENERATED`, is in no repository and no source distribution.
+`setup.py` runs it. The functions of `tapeengine.math` come with their stub. The output, the files in `GENERATED`, is in
+no repository and no source distribution.
 """
 
 import ast
+import cmath
 import math
 import re
 import runpy
@@ -18,6 +20,7 @@ GENERATED = (
     "tape/ops_recorded.h",
     "tape/ops_names.pxi",
     "scalars/elementary.pxi",
+    "scalars/elementary_complex.pxi",
     "scalars/math.pyi",
 )
 #: The first byte of a record that is no scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
@@ -198,6 +201,25 @@ def functions(ops: Any) -> list[str]:
     return [*lines, ""]
 
 
+def complex_functions(ops: Any) -> list[str]:
+    """The functions of `tapeengine.cmath` that rows describe and the ufuncs that they compute, for `complex.pyx`.
+
+    The formula of each is there, as `exp_of` for `exp`.
+    """
+    offered = [op for op in ops if op.doc and hasattr(cmath, op.name)]
+    lines = ["# Generated from table.py by generate_ops.py."]
+    for op in offered:
+        lines += [
+            f"cdef object c_{op.name} = python_cmath.{op.name}",
+            f"def {op.name}(z, /):",
+            f'    """{op.doc.replace(" x", " z")}"""',
+            f"    return apply(z, c_{op.name}, {op.name}_of)",
+            "",
+        ]
+    ufuncs = [f"numpy.{ufunc}: {op.name}" for op in offered for ufunc in op.ufuncs.split()]
+    return [*lines, f"cdef dict functions = {{{', '.join(ufuncs)}, numpy.log: log}}", ""]
+
+
 def way(op: Any) -> str:
     """The function of `math.pyx` that computes the function of a row."""
     if op.arity == 2:
@@ -268,6 +290,7 @@ def main() -> None:
     write(HERE / "ops_recorded.h", header("ops_recorded.h", recorded_header(ops)))
     write(HERE / "ops_names.pxi", names(ops))
     write(SCALARS / "elementary.pxi", functions(ops))
+    write(SCALARS / "elementary_complex.pxi", complex_functions(ops))
     write(SCALARS / "math.pyi", stub(ops))
 
 

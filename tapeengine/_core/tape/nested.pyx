@@ -9,7 +9,7 @@ from cpython.exc cimport PyErr_Occurred
 from cpython.list cimport PyList_GET_SIZE
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memset
 
 from tapeengine._core.tape.guards cimport (
@@ -21,8 +21,8 @@ from tapeengine._core.tape.opcodes cimport (
     op_discrete, op_forms, op_selects, op_value,
 )
 from tapeengine._core.tape.tape cimport (
-    Guard, Guards, Head, INPUT, Record, SPECIAL, Tape, first_id, guard, head_of, op_at, record1, record2, record_at,
-    record_special, tape_of, traces, value_at,
+    Guard, Guards, Head, INPUT, Record, SPECIAL, Tape, enlarged, first_id, guard, head_of, op_at, record1, record2,
+    record_at, record_special, tape_of, traces, value_at,
 )
 
 from tapeengine.errors import TraceError
@@ -106,10 +106,7 @@ cdef Copies no_copies(uint32_t tag, uint32_t room):
     cdef Copies c = Copies.__new__(Copies)
     c.tag = tag
     c.count = 1
-    c.room = room
-    c.ids = <uint32_t *> calloc(room, sizeof(uint32_t))
-    if c.ids == NULL:
-        raise MemoryError(f"no memory for a table of {room:,} ids")
+    make_room(c, room)
     return c
 
 
@@ -117,10 +114,7 @@ cdef int make_room(Copies c, uint32_t count) except -1:
     cdef size_t room = max(<size_t> count, 2 * <size_t> c.room)
     if count <= c.room:
         return 0
-    ids = realloc(c.ids, room * sizeof(uint32_t))
-    if ids == NULL:
-        raise MemoryError(f"no memory for a table of {room:,} ids")
-    c.ids = <uint32_t *> ids
+    c.ids = <uint32_t *> enlarged(c.ids, room, sizeof(uint32_t), "ids of an outer tape")
     memset(c.ids + c.room, 0, (room - c.room) * sizeof(uint32_t))
     c.room = <uint32_t> min(room, 0xFFFFFFFF)
     return 0

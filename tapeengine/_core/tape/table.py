@@ -8,8 +8,8 @@ A row gives an operation's name, its value and its partial derivatives, each an 
 
 The partials use nothing but opcodes, so the table is closed under differentiation: a partial can be recorded on an
 outer tape like any other computation (nesting), and swept again (second order). ``generate_ops`` turns the rows
-into C for the core, and into the functions of ``tapeengine.math`` with their stub; ``tapeengine.reference`` interprets
-the same rows.
+into C for the core, and into the functions of ``tapeengine.math``, with their stub, and of ``tapeengine.cmath``;
+``tapeengine.reference`` interprets the same rows.
 
 A value expression may also call the base functions of `BASE`: those of C's ``math.h`` and of ``functions.h``.
 A partial and its own partials must be accurate wherever they can be represented: no difference that cancels, no
@@ -61,35 +61,17 @@ class Op(NamedTuple):
 
     @property
     def selects(self) -> tuple[bool, ...]:
-        """For each parent, whether its partial only selects it; a parent that is not selected gets exactly zero.
-
-        Examples
-        --------
-        >>> [op.selects for op in OPS if op.name in ("mul", "copysign", "maximum")]
-        [(False, False), (False, True), (True, True)]
-        """
+        """For each parent, whether its partial only selects it; a parent that is not selected gets exactly zero."""
         return tuple(partial.startswith(SELECTORS) or partial == "0" for partial in (self.da, self.db) if partial)
 
     @property
     def arity(self) -> int:
-        """The number of parents, 1 or 2.
-
-        Examples
-        --------
-        >>> [op.arity for op in OPS if op.name in ("sin", "mul")]
-        [2, 1]
-        """
+        """The number of parents, 1 or 2."""
         return 2 if self.db else 1
 
     @property
     def signature(self) -> tuple[str, tuple[str, ...]]:
-        """The name and the parameters of its function in ``tapeengine.math``.
-
-        Examples
-        --------
-        >>> [op.signature for op in ROWS if op.name in ("abs", "atan2")]
-        [('fabs', ('x',)), ('atan2', ('y', 'x'))]
-        """
+        """The name and the parameters of its function in ``tapeengine.math``."""
         name, _, params = self.called.rstrip(")").partition("(")
         return name or self.name, tuple(params.split(", ")) if params else ("x", "y")[: self.arity]
 

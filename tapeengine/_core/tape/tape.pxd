@@ -84,6 +84,7 @@ cdef struct Traces:     # live traces of all threads, the oldest first; protecte
 cdef Traces traces
 
 cdef object above(str name)
+cdef void *enlarged(void *table, size_t count, size_t size, str what) except NULL
 cdef int grow(Head *h) except -1
 cdef int reserve(Head *h, uint32_t n) except -1
 cdef Head *find(uint32_t tag) noexcept

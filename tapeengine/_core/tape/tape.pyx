@@ -161,6 +161,14 @@ cdef Head *latest_trace() noexcept:
     return traces.live[i] if i >= 0 else &nobody
 
 
+cdef void *enlarged(void *table, size_t count, size_t size, str what) except NULL:
+    """The memory of a table, with room for `count` items."""
+    cdef void *found = realloc(table, count * size)
+    if found == NULL:
+        raise MemoryError(f"no memory for {count:,} {what}")
+    return found
+
+
 cdef void *larger(void *table, void *few, Py_ssize_t used, Py_ssize_t room) noexcept:
     """Enlarge a table of pointers; `few` is the table inside the head, which was not allocated separately."""
     cdef void *result = realloc(NULL if table == few else table, room * sizeof(void *))
@@ -186,10 +194,7 @@ cdef int guard(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
         return 0
     if guards.count == guards.room:
         room = 2 * guards.room if guards.room else 64
-        each = realloc(guards.each, room * sizeof(Guard))
-        if each == NULL:
-            raise MemoryError(f"no memory for more guards: the recording has {guards.count:,}")
-        guards.each = <Guard *> each
+        guards.each = <Guard *> enlarged(guards.each, room, sizeof(Guard), "guards of a recording")
         guards.room = room
     guards.each[guards.count] = Guard(c, h.count, a, b, kind)
     guards.count += 1
@@ -286,10 +291,7 @@ cdef int room_for_one() except -1:
     """Make room for one more live trace."""
     if traces.count == traces.room:
         room = 2 * traces.room if traces.room else 16
-        live = realloc(traces.live, room * sizeof(Head *))
-        if live == NULL:
-            raise MemoryError("no memory for the table of live traces")
-        traces.live = <Head **> live
+        traces.live = <Head **> enlarged(traces.live, room, sizeof(Head *), "live traces")
         traces.room = room
     return 0
 
@@ -422,10 +424,8 @@ cdef class Tape:
         """Note what is done before the record with an id, or by it."""
         cdef Py_ssize_t count = len(self.noted)
         if count == self.noted_room:
-            room = realloc(self.noted_at, (2 * count + 16) * sizeof(Position))
-            if room == NULL:
-                raise MemoryError(f"no memory for more than {count:,} notes of a recording")
-            self.noted_at, self.noted_room = <Position *> room, 2 * count + 16
+            self.noted_at = <Position *> enlarged(self.noted_at, 2 * count + 16, sizeof(Position), "notes of a recording")
+            self.noted_room = 2 * count + 16
         self.noted.append(what)
         self.noted_at[count] = Position(at, <uint32_t> self.head.guards.count)
         return 0
@@ -454,10 +454,7 @@ cdef class Tape:
         cdef uint32_t room
         if self.place_count == self.place_room:
             room = 2 * self.place_room if self.place_room else 16
-            places = realloc(self.places, room * sizeof(Place))
-            if places == NULL:
-                raise MemoryError(f"no memory for the table of {self.place_count:,} traced arrays")
-            self.places = <Place *> places
+            self.places = <Place *> enlarged(self.places, room, sizeof(Place), "traced arrays")
             self.place_room = room
         self.places[self.place_count] = Place(size, type, width)
         self.place_count += 1

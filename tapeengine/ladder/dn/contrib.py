@@ -31,7 +31,7 @@ class Contributions(Monadic):
         """A list of partials and links."""
         xs = tuple(primals)
         parts = [Tuple((Partial(op, which, xs, lit(1.0)), d)) for which, d in enumerate(links)]
-        return Interface("Contrib", tuple(parts), self.back)
+        return Interface(self.back.name, tuple(parts), self.back)
 
 
 class Contrib(Step):

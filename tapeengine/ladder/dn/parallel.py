@@ -15,15 +15,14 @@ depend on each other. Both may contribute to an earlier id, so contributions are
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 from ..derivative import Inputs
-from .contrib import Contributions
-from .wrapper import Step
+from .contrib import Contrib
 
 Compound = tuple[int, int]
 
@@ -37,13 +36,7 @@ class Job(NamedTuple):
 
 
 def in_parallel(left: Callable[[], Any], right: Callable[[], Any]) -> tuple[Any, Any]:
-    """Run two tasks, one of them in another thread; an error in either is raised.
-
-    Examples
-    --------
-    >>> in_parallel(lambda: 1, lambda: 2)
-    (1, 2)
-    """
+    """Run two tasks, one of them in another thread; an error in either is raised."""
     results: list[Any] = []
     errors: list[BaseException] = []
 
@@ -64,10 +57,8 @@ def in_parallel(left: Callable[[], Any], right: Callable[[], Any]) -> tuple[Any,
     return results[0], second
 
 
-class Parallel(Step):
+class Parallel(Contrib):
     """The step, with the contributions of `contrib`."""
-
-    transformation = Contributions
 
     def __init__(self, inputs: Inputs) -> None:
         super().__init__(inputs)
@@ -90,10 +81,6 @@ class Parallel(Step):
             first, second, joined = (Job(None, next(self.jobs), 0) for _ in range(3))
         (x, one), (y, other) = in_parallel(lambda: left(first), lambda: right(second))
         return (x, y), joined._replace(history=(state, one, other))
-
-    def interface(self) -> Mapping[str, Callable[..., Any]]:
-        """The constructor of lists."""
-        return {"Contrib": lambda *parts: parts}
 
     def contribute(self, link: tuple[Compound, Any], a: float) -> None:
         """Add to the cell of a compound id, atomically."""

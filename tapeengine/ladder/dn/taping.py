@@ -11,20 +11,21 @@ project uses this form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...chad.terms import Term, Tuple, Var, lit
+from ...chad.terms import Term, Tuple
 from ...chad.types import FLOAT, Float, Named, Product, Type
-from ..target import Interface, Partial, unpack
-from .monadic import ID, STATE, Monadic
+from ..target import Interface, unpack
+from .contrib import Contributions
+from .monadic import ID, STATE
 from .wrapper import Step
 
 Tape = list[tuple[tuple[float, int], ...]]
 
 
-class ToTape(Monadic):
-    """The transformation."""
+class ToTape(Contributions):
+    """The transformation: a record is the list of contributions, of partials and ids."""
 
     back = Named("Record")
 
@@ -35,12 +36,6 @@ class ToTape(Monadic):
     def type(self, of: Type) -> Type:
         """D[R] = (R, Z)."""
         return Product((FLOAT, ID)) if isinstance(of, Float) else super().type(of)
-
-    def backpropagator(self, op: str, primals: Sequence[Var], links: Sequence[Var]) -> Term:
-        """The record: partials and ids."""
-        xs = tuple(primals)
-        parts = [Tuple((Partial(op, which, xs, lit(1.0)), d)) for which, d in enumerate(links)]
-        return Interface("Record", tuple(parts), self.back)
 
     def identify(self, primal: Term, back: Term, state: Term) -> Term:
         """``let (n, tape') = record back tape in ((primal, n), tape')``."""

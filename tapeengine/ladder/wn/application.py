@@ -38,13 +38,7 @@ def ignore(count: int) -> None:
 
 
 def apply(m: LinearMap, x: Any) -> Any:
-    """``m @ x``.
-
-    Examples
-    --------
-    >>> apply(HCat((Scale(2.0), Scale(3.0))), (1.0, 10.0))
-    32.0
-    """
+    """``m @ x``."""
     match m:
         case One():
             return x
@@ -70,13 +64,7 @@ def apply(m: LinearMap, x: Any) -> Any:
 
 
 def reverse(r: Any, m: LinearMap, visit: Visit = ignore) -> Any:
-    """``r @R m``; ``visit`` is called with the number of constructors visited.
-
-    Examples
-    --------
-    >>> reverse(1.0, HCat((Scale(2.0), Scale(3.0))))
-    (2.0, 3.0)
-    """
+    """``r @R m``; ``visit`` is called with the number of constructors visited."""
     visit(1)
     match m:
         case One():

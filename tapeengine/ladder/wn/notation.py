@@ -20,13 +20,7 @@ from .procedure import Assign, Case, Const, Dup, Elim, Inject, Invoke, Pack, Pro
 
 
 def text(c: Categorical) -> str:
-    """A program of the categorical language.
-
-    Examples
-    --------
-    >>> text(Sequence(Pair((Pick(0), Constant(2.0))), Function("mul")))
-    '(P[0], K(2.0)); F(mul)'
-    """
+    """A program of the categorical language."""
     match c:
         case Constant(value):
             return f"K({value!r})"

@@ -40,15 +40,7 @@ def application(term: Term) -> tuple[str, tuple[Term, ...]] | None:
 
 
 def forward(name: str, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The value, and the data for the reverse pass.
-
-    Examples
-    --------
-    >>> forward("mul", (2.0, 3.0))
-    (6.0, (3.0, 2.0))
-    >>> reverse("mul", (3.0, 2.0), 1.0)
-    (3.0, 2.0)
-    """
+    """The value, and the data for the reverse pass."""
     match name, args:
         case "index", (array, at):
             return array[at], (range(len(array))[at], len(array))

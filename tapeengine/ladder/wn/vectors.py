@@ -13,13 +13,7 @@ from typing import Any
 
 
 def add(v: Any, w: Any) -> Any:
-    """``v + w``.
-
-    Examples
-    --------
-    >>> add((1.0, (2.0, None)), (10.0, (None, 5.0)))
-    (11.0, (2.0, 5.0))
-    """
+    """``v + w``."""
     if v is None or w is None:
         return w if v is None else v
     return tuple(map(add, v, w)) if isinstance(v, tuple) else v + w

@@ -8,6 +8,7 @@ from chad.test_theorem import shared_product, tree, unused_variables
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from asv_bench.theorem import bound, steps
 from tapeengine.chad.depth import deep
 from tapeengine.chad.derivative_types import cotangent
 from tapeengine.chad.lowering.passes import lower_reverse
@@ -15,7 +16,6 @@ from tapeengine.chad.reverse import reverse
 from tapeengine.chad.specification.dense import size
 from tapeengine.chad.terms import Definition, Let, Module, Op, Proj, Var, lit
 from tapeengine.chad.types import FLOAT, Product
-from tapeengine.testing.theorem import bound, steps
 
 
 def passed(env, values, term, d):

@@ -14,6 +14,7 @@ from chad.test_theorem import shared_product, tree, unused_variables
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from asv_bench.theorem import bound
 from tapeengine.chad.backends.machine import NotAssembled, assemble
 from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.chad.close import close
@@ -42,7 +43,6 @@ from tapeengine.chad.terms import (
     lit,
 )
 from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
-from tapeengine.testing.theorem import bound
 
 
 def numbers(leaves):

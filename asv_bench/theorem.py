@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..chad.depth import deep
-from ..chad.derivative_types import cotangent
-from ..chad.linear import Sparse
-from ..chad.reverse.transform import Reverse
-from ..chad.specification.evaluator import Evaluator
-from ..chad.specification.ladder import FORMS, WITH_FUNCTIONS
-from ..chad.target import Run
-from ..chad.terms import Apply, Module, Proj, Term, Var
-from ..chad.traverse import Names, all_names
+from tapeengine.chad.depth import deep
+from tapeengine.chad.derivative_types import cotangent
+from tapeengine.chad.linear import Sparse
+from tapeengine.chad.reverse.transform import Reverse
+from tapeengine.chad.specification.evaluator import Evaluator
+from tapeengine.chad.specification.ladder import FORMS, WITH_FUNCTIONS
+from tapeengine.chad.target import Run
+from tapeengine.chad.terms import Apply, Module, Proj, Term, Var
+from tapeengine.chad.traverse import Names, all_names
 
 _EMPTY = Module("", {})
 
@@ -33,15 +33,6 @@ def gradient_term(context: Sequence[Var], term: Term, form: str = "accumulate") 
     Returns
     -------
     Term
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> gradient = gradient_term((x,), Op("mul", (x, x)))
-    >>> steps(gradient, {"x": 3.0, "d": 1.0})[0]
-    (6.0,)
     """
     names = Names(all_names(term) | {v.name for v in context} | {"d"})
     transform = Reverse(FORMS[form](names), names, WITH_FUNCTIONS)
@@ -64,14 +55,6 @@ def steps(term: Term, values: Mapping[str, Any], linear: type[Sparse] = Sparse) 
     Returns
     -------
     tuple of value and int
-
-    Examples
-    --------
-    >>> from tapeengine.chad.terms import Op
-    >>> from tapeengine.chad.types import FLOAT
-    >>> x = Var("x", FLOAT)
-    >>> steps(Op("mul", (x, x)), {"x": 3.0})
-    (9.0, 4)
     """
     evaluator = Evaluator(_EMPTY, linear({}))
     with deep():
@@ -94,10 +77,5 @@ def bound(primal_steps: int, cotangent_size: int, variables: int) -> int:
     Returns
     -------
     int
-
-    Examples
-    --------
-    >>> bound(10, 1, 2)
-    354
     """
     return 5 + 34 * primal_steps + cotangent_size + 4 * variables

@@ -10,13 +10,7 @@ import numpy as np
 
 
 def as_json(value: Any) -> Any:
-    """Convert arrays, numpy's numbers and structures of them to numbers and lists.
-
-    Examples
-    --------
-    >>> as_json({"x": np.ones((1, 2)), "n": np.float64(2.0)})
-    {'x': [[1.0, 1.0]], 'n': 2.0}
-    """
+    """Convert arrays, numpy's numbers and structures of them to numbers and lists."""
     if isinstance(value, dict):
         return {key: as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

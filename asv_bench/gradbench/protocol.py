@@ -36,15 +36,7 @@ def serve(lines: TextIO, out: TextIO) -> None:
 
 
 def respond(message: Message) -> Response:
-    """Return the response to one message; it reports an error of ours, and the next message is answered.
-
-    Examples
-    --------
-    >>> respond({"id": 1, "kind": "define", "module": "hello"})
-    {'id': 1, 'success': True}
-    >>> respond({"id": 2, "kind": "evaluate", "module": "hello", "function": "double", "input": 3.0})["output"]
-    6.0
-    """
+    """Return the response to one message; it reports an error of ours, and the next message is answered."""
     answer = _ANSWERS.get(message["kind"], _acknowledge)
     try:
         return {"id": message["id"]} | answer(message)
@@ -96,7 +88,7 @@ def _timed(function: Function, given: Any, runs: int, seconds: float) -> tuple[A
 
 @cache
 def _functions(evaluation: str) -> Mapping[str, Function]:
-    return MappingProxyType(import_module(f"tapeengine.gradbench.{evaluation}").FUNCTIONS)
+    return MappingProxyType(import_module(f"asv_bench.gradbench.{evaluation}").FUNCTIONS)
 
 
 _ANSWERS: Mapping[str, Callable[[Message], Response]] = MappingProxyType(

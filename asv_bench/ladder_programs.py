@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ..chad.terms import (
+from tapeengine.chad.terms import (
     Apply,
     Branch,
     Build,
@@ -22,15 +22,11 @@ from ..chad.terms import (
     Var,
     lit,
 )
-from ..chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
-from .source import Ccl, FoldLeft, Fork, NTimes
+from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
+from tapeengine.ladder.parse import single
+from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 
 LIST = Named("List")
-
-
-def single(params: tuple[Var, ...], body: Term) -> Module:
-    """A program with one definition."""
-    return Module("f", {"f": Definition("f", params, body.type, body)})
 
 
 def sharing(n: int) -> Module:
