@@ -24,6 +24,7 @@ from .._core.programs.native import (
     WholeBackpropagator,
     enter,
     has_infinity,
+    kept_array,
 )
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
@@ -36,7 +37,7 @@ from .depth import with_room
 from .directional import directional, filled
 from .display import display
 from .errors import OnDuals, ProgramError
-from .execute import Checked, Executable, has_whole, kept
+from .execute import Checked, Executable, has_whole
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -399,7 +400,7 @@ class Program(Enterable):
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
-        own = tuple(map(kept, primals))
+        own = tuple(map(kept_array, primals))
         is_new = executable.find_ways((*own, *others))
         self.watched = self.constants
         self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None

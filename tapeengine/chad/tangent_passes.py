@@ -43,7 +43,7 @@ class TangentPasses:
         self.definition, self.places, self.backend = definition, places, backend
         self.lower, self.boundary, self.primitives = lower, boundary, primitives
         self.prefers_loops = prefers_loops
-        self.classes = boundary.converter.classes
+        self.classes = boundary.classes
 
     @functools.cached_property
     def lowered(self) -> Lowered | None:
@@ -88,7 +88,7 @@ class TangentPasses:
     def others(self) -> Others:
         """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
         of, types = self.definition, self.boundary.types
-        varied = self.boundary.converter.form_of(Product(tuple(of.params[k].of for k in self.places)))
+        varied = self.boundary.form_of(Product(tuple(of.params[k].of for k in self.places)))
 
         def lower() -> Passes | None:
             return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None

@@ -257,8 +257,6 @@ class TypeTable:
 
     def record(self, cls: type, items: Mapping[Any, Type]) -> Product:
         """Give the type of a record of a class, or of a dict with fixed keys, with parts of these types."""
-        if reads_by_code(cls, class_fields(cls) or ()):
-            raise UnknownType(f"{cls.__name__} computes its fields by code of its own: pass the fields")
         self.classes[cls.__name__] = cls
         return Product(tuple(items.values()), cls.__name__, tuple(items))
 
