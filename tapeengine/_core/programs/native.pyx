@@ -127,6 +127,7 @@ cdef class Form:
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
     cdef int[LEAVES] kinds    # of each leaf: the kind of its numbers, or REFERENCE
+    cdef bint[LEAVES] real    # whether each leaf has a cotangent
     cdef PyObject **parts     # the items of the tuple
     cdef int count, total     # the number of items, and that of the words of all leaves
     cdef int last, last_leaf, last_real  # the last item of a record that is a box, and its leaf; -1 for none
@@ -147,7 +148,7 @@ cdef class Form:
     def fill(self, tuple items):
         """Set the parts, after construction, because those of a box refer to the box."""
         cdef Form item
-        cdef int k, n = 0
+        cdef int i, k, n = 0
         self.items, self.parts, self.count = items, PySequence_Fast_ITEMS(items), <int> len(items)
         self.last, self.last_leaf, self.total = -1, -1, 0
         self.has_array = self.rank > 0 or self.kind >= ROWS
@@ -168,6 +169,7 @@ cdef class Form:
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
         self.kinds[0] = INT if self.kind == SUM else min(<int> self.kind, <int> REFERENCE)
+        self.real[0] = self.kind == FLOAT or self.kind == BOX
         if self.kind < TUPLE or self.kind == BOX:
             return
         if self.kind == SUM:
@@ -184,13 +186,15 @@ cdef class Form:
                 self.strides[n + k] = 16 if self.kind == ROWS else item.strides[k]
                 self.sizes[n + k] = item.strides[k] if self.kind == ROWS else item.sizes[k]
                 self.kinds[n + k] = REFERENCE if self.kind == ROWS and item.words[k] > 1 else item.kinds[k]
+                self.real[n + k] = item.real[k]
                 self.total += self.words[n + k]
             n += item.width
         self.width = n
-        n = 0
-        for k, count in enumerate(real_words(self)[:LEAVES]):
-            self.real_at[k] = n
-            n += 8 * <int> count
+        i = n = 0
+        for k in range(min(self.width, <int> LEAVES)):
+            if self.real[k]:
+                self.real_at[i] = n
+                i, n = i + 1, n + 8 * self.words[k]
 
     def leaves(self):
         """The scalars and arrays of the form, in order."""
@@ -362,6 +366,13 @@ cdef inline bint is_hollow(ndarray x) noexcept:
 include "fields.pxi"
 
 
+cdef inline bint has_parts(Form form, x) noexcept:
+    """Whether a value is a record of a form's class, or a tuple of so many parts."""
+    if form.kind == RECORD:
+        return type(x) is form.cls
+    return form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count
+
+
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
     """Write the leaves of a value into their registers; return False if it does not have this form."""
     cdef te_word *to
@@ -373,7 +384,7 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
         return take_array(form, x, to, memory, c.records > 0) if form.rank else take_scalar(form, x, to)
     if form.kind >= ROWS:
         return take_references(form, x, c, memory)
-    if not (type(x) is form.cls if form.kind == RECORD else PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count):
+    if not has_parts(form, x):
         return False
     c.records += form.kind == RECORD
     for i in range(form.count):
@@ -696,18 +707,6 @@ cdef void real_places(Form form, char *record, char **to) noexcept:
         to[k] = record + form.real_at[k]
 
 
-cdef list real_words(Form form):
-    """The number of words of each real leaf of a form."""
-    if form.discrete:
-        return []
-    if form.kind < TUPLE:
-        return [1 + form.rank]
-    if form.kind == BOX:
-        return [1]
-    found = [n for item in form.items for n in real_words(item)]
-    return [2] * len(found) if form.kind == ROWS else found
-
-
 cdef object numbers_of(char *of, object like, Cursor *c):
     """An array of floats; zeros if the address is NULL."""
     cdef char *data = NULL if of == NULL else (<char **> of)[0]
@@ -734,11 +733,12 @@ cdef object rows_of(Form form, char **of, object like, Cursor *c):
     cdef int k, count = 0
     cdef te_places at
     cdef int[LEAVES] strides
-    for words in real_words(element):
-        at[count] = NULL if of == NULL else (<char **> of[count])[0]
-        same(at[count] == NULL or (<int64_t *> of[count])[1] == n)
-        strides[count] = 8 * <int> words
-        count += 1
+    for k in range(element.width):
+        if element.real[k]:
+            at[count] = NULL if of == NULL else (<char **> of[count])[0]
+            same(at[count] == NULL or (<int64_t *> of[count])[1] == n)
+            strides[count] = 8 * element.words[k]
+            count += 1
     if element.rank and PyArray_CheckExact(like) and PyArray_NDIM(<ndarray> like) == 2:
         return matrix_of(at[0], <ndarray> like, c)
     made = []
@@ -775,9 +775,8 @@ cdef object given_references(Form form, Cursor *c, object like):
     cdef te_places of
     cdef te_array *array
     cdef int k, n = 0
-    real = [] if form.discrete else leaf_is_real(form)
     for k in range(form.width):
-        if real and real[k]:
+        if form.real[k]:
             of[n] = words + 16 * n
             if form.words[k] > 1:
                 array = c.registers[c.at[c.leaf]].p
@@ -789,24 +788,15 @@ cdef object given_references(Form form, Cursor *c, object like):
     return made_of(form, of, like, c)
 
 
-cdef list leaf_is_real(Form form):
-    """Whether each leaf of a form has a cotangent."""
-    if form.kind < TUPLE or form.kind == BOX:
-        return [not form.discrete]
-    found = [x for item in form.items for x in leaf_is_real(item)]
-    return [False, *found] if form.kind == SUM else found
-
-
 cdef object kept(Form form, object x):
     """The value of a primal that a backpropagator keeps: a copy of what may change, but for large arrays."""
     if not form.has_array and not form.can_change:
         return x
     cdef Py_ssize_t i
     cdef list parts = []
-    if (type(x) is form.cls) if form.kind == RECORD else (
-            form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            parts.append(kept(<Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i)))
+    if has_parts(form, x):
+        for i in range(form.count):
+            parts.append(kept(<Form> form.parts[i], part_of(form, x, i)))
         return tuple(parts) if form.kind == TUPLE else record_of(form, tuple(parts))
     return kept_array(x)
 
@@ -928,6 +918,8 @@ cdef class Backpropagator:
 
     Attributes
     ----------
+    given : tuple
+        The primals.
     steps : int
         The number of instructions that the forward pass ran.
     has_integers : bool
@@ -935,7 +927,7 @@ cdef class Backpropagator:
     """
 
     cdef Native native
-    cdef tuple primals
+    cdef readonly tuple given
     cdef te_memory memory
     cdef te_word *words
     cdef te_word[FEW] few
@@ -982,10 +974,10 @@ cdef class Backpropagator:
         if self.native.promotion is not None:
             self.native.count(passed)
         if found is None and self.native.longer is not None and self.native.better is not None:
-            made = self.native.better.ahead(self.primals)
+            made = self.native.better.ahead(self.given)
             found = None if made is None else made[1](cotangent)
         if found is None and self.native.again is not None:
-            return self.native.again(self.primals)[1](cotangent)
+            return self.native.again(self.given)[1](cotangent)
         return found
 
     def passed(self, cotangent):
@@ -993,11 +985,6 @@ cdef class Backpropagator:
         cdef int64_t passed = 0
         self.native.back(self, cotangent, &passed)
         return passed
-
-    @property
-    def given(self):
-        """The primals."""
-        return self.primals
 
 
 @cython.final
@@ -1093,7 +1080,7 @@ cdef class Native:
         cdef te_word *r = small
         cdef Py_ssize_t before
         cdef Cursor c
-        made.native, made.primals = self, kept(self.params, primals)
+        made.native, made.given = self, kept(self.params, primals)
         if code.registers > SMALL:
             r = allocated(code.registers)
         try:
@@ -1102,7 +1089,7 @@ cdef class Native:
             before = integers
             if self.params.has_references:
                 code.reopen(&made.memory)
-            if not take(self.params, made.primals, &c, &made.memory):
+            if not take(self.params, made.given, &c, &made.memory):
                 return None
             made.has_integers = integers != before
             if not self.is_done(code.run(r, &made.memory, &made.memory, &made.steps)):   # both passes may be one
@@ -1141,7 +1128,7 @@ cdef class Native:
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
             # The collector would visit all new objects of a tree repeatedly, and free none.
             collects = self.params.has_array and PyGC_Disable()
-            given = give(self.params, &c, True, made.primals)
+            given = give(self.params, &c, True, made.given)
             return given if c.poles == 0 or self.again is None else None
         finally:
             if collects:
@@ -1200,12 +1187,10 @@ cdef int take_whole(Form form, object x, list to, object spare) except -1:
             return False
         to.append(x)
         return True
-    if form.kind == TUPLE and not (PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
+    if not has_parts(form, x):
         return False
-    if form.kind > RECORD or (form.kind == RECORD and type(x) is not form.cls):
-        return False
-    for i in range(PyTuple_GET_SIZE(form.items)):
-        if not take_whole(<Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i), to, spare):
+    for i in range(form.count):
+        if not take_whole(<Form> form.parts[i], part_of(form, x, i), to, spare):
             return False
     return True
 
