@@ -18,7 +18,6 @@ from .._core.tape.above import ABOVE
 from ..errors import CotangentError, StructureError
 from ..structure import check_fields
 from .backends.forms import Forms
-from .backends.machine import NotAssembled
 from .derivative_types import cotangent
 from .lowering.patterns import stored
 from .ordinary import check_trees
@@ -103,16 +102,9 @@ class Converter:
     def fits(self, of: Type, value: Any) -> bool:
         """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
         if id(of) not in self.forms:
-            self.forms[id(of)] = of, self.form_of(of)
+            self.forms[id(of)] = of, Forms(self.classes, self.types).find(of)
         form = self.forms[id(of)][1]
         return form is not None and fits(form, value, check_trees)
-
-    def form_of(self, of: Type) -> Form | None:
-        """Give the form of a type; None if it has none."""
-        try:
-            return Forms(self.classes, self.types)(of)
-        except NotAssembled:
-            return None
 
     # ------------------------------------------------------------ values
 

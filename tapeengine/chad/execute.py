@@ -312,10 +312,10 @@ class Executable:
     def others(self) -> Others | None:
         """What runs arguments that the passes on numbers and arrays do not take; None if numpy does."""
         of = self.definition
-        is_plain = all(Forms(self.classes).has(p.of) for p in of.params)
-        if not (is_plain or self.takes_references):
+        if not (self.has_forms or self.takes_references):
             return None
-        params, result = (self.converter.form_of(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
+        forms = Forms(self.classes, self.module.types)
+        params, result = (forms.find(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
         if params is None or result is None:
             return None
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
@@ -334,7 +334,12 @@ class Executable:
     @functools.cached_property
     def takes_references(self) -> bool:
         """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
-        return not (all(Forms(self.classes).has(p.of) for p in self.definition.params) or self.prefers_numpy)
+        return not (self.has_forms or self.prefers_numpy)
+
+    @functools.cached_property
+    def has_forms(self) -> bool:
+        """Whether all arguments are numbers and arrays of these."""
+        return all(Forms(self.classes).find(p.of) is not None for p in self.definition.params)
 
     @functools.cached_property
     def is_by_numpy(self) -> bool:

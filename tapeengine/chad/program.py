@@ -426,7 +426,7 @@ class Program(Enterable):
             if has_infinity(found, nan_only=True):  # an infinite partial times a zero that dual numbers do not meet
                 with contextlib.suppress(*ERRORS):  # which elements of numpy arrays do not raise
                     plain, again = on_duals()
-                    return again(listed(plain, cotangent))  # type: ignore[no-any-return]
+                    return executable.converted_back(plain, again, cotangent)
             return found
 
         return self.of_integers(own, (value, without_nan), others)
@@ -934,19 +934,6 @@ def is_free(symbol: str, function: Callable[..., Any]) -> bool:
     """Tell whether no program of another function has a name."""
     found = SYMBOLS.get(symbol)
     return found is None or found.function is function
-
-
-def listed(value: Any, cotangent: Any) -> Any:
-    """Give a cotangent with lists where a value has lists.
-
-    Examples
-    --------
-    >>> listed((1.0, [2.0]), (1.0, numpy.ones(1)))
-    (1.0, [1.0])
-    """
-    if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
-        return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
-    return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
 
 
 @overload

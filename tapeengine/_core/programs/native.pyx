@@ -1487,14 +1487,13 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     """Whether a value is of a form, apart from parts that are appended with their forms."""
     cdef Form item = form
     cdef int rank = 0
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t i
     if form.kind < TUPLE and form.rank == 0:
         return is_number(form, x)
     if PyArray_CheckExact(x):
         while item.kind == ROWS:
             rank, item = rank + 1, <Form> PyTuple_GET_ITEM(item.items, 0)
-        return (item.kind < TUPLE and PyArray_NDIM(<ndarray> x) == rank + item.rank
-                and PyArray_TYPE(<ndarray> x) == types[<int> item.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
+        return item.kind < TUPLE and is_array(item, x, rank)
     if form.kind == BOX or form.kind == SUM:
         i = option_of(form, x)
         return i >= 0 and is_of(<Form> PyTuple_GET_ITEM(form.items, i), x, pending)
@@ -1509,15 +1508,12 @@ cdef bint is_of(Form form, object x, list pending) except -1:
             elif not is_number(form, y):
                 return False
         return True
-    n = PyTuple_GET_SIZE(form.items)
     if form.kind == TUPLE and x is None:
-        return n == 0
-    if not (type(x) is form.cls if form.kind == RECORD else PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == n):
+        return form.count == 0
+    if not has_parts(form, x) or (form.cls is dict and len(<dict> x) != form.count):
         return False
-    if form.cls is dict and len(<dict> x) != n:
-        return False
-    for i in range(n):
-        item, y = <Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i)
+    for i in range(form.count):
+        item, y = <Form> form.parts[i], part_of(form, x, i)
         if item.kind >= TUPLE or item.rank:
             pending.append(item)
             pending.append(y)
