@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import tapeengine as te
+from asv_bench import term_values
 from asv_bench.programs import particles, quaternion, typed
 from asv_bench.targets.ratios import ones_like
 from asv_bench.theorem import bound, gradient_term, steps
@@ -134,12 +135,16 @@ def module_size(module: Module) -> int:
 def counts(case: Case) -> dict[str, int]:
     """Count lines and terms of a derivative, and the steps of program and derivative on small inputs."""
     executable = case.program.executable
-    inside = executable.inward(case.inputs(case.small))
+    inside = term_values.arguments(executable, case.inputs(case.small))
     evaluator = Evaluator(executable.closed, primitives=executable.primitives)
     value = evaluator.run(executable.module.main, inside)
     derivative = Evaluator(executable.reverse_terms, primitives=executable.primitives)
-    given = executable.converter.cotangent_in(
-        executable.definition.result, ones_like(case.program.function(*case.inputs(case.small))), value, "value"
+    given = term_values.cotangent_in(
+        executable,
+        executable.definition.result,
+        ones_like(case.program.function(*case.inputs(case.small))),
+        value,
+        "value",
     )
     with deep():
         derivative.call(executable.module.main, inside)[1](given)
@@ -157,9 +162,9 @@ def theorem(program: chad.Program, primals: tuple[Any, ...]) -> dict[str, int]:
     """Count the steps of a scalar program and of its gradient, and the theorem's bound (EC section 6)."""
     executable = program.executable
     definition = executable.closed.definitions[executable.module.main]
-    values = dict(zip((p.name for p in definition.params), executable.inward(primals), strict=True))
+    values = dict(zip((p.name for p in definition.params), term_values.arguments(executable, primals), strict=True))
     value, taken = steps(definition.body, values)
-    d = executable.converter.cotangent_in(definition.result, ones_like(program.function(*primals)), value, "value")
+    d = term_values.cotangent_in(executable, definition.result, ones_like(program.function(*primals)), value, "value")
     _, gradient = steps(gradient_term(definition.params, definition.body), values | {"d": d})
     most = bound(taken, linear_size(cotangent(definition.result), d), len(definition.params))
     return {"steps": taken, "gradient_steps": gradient, "bound": most}

@@ -6,6 +6,7 @@ dataclasses, and registered for others.
 
 import abc
 import collections
+import contextlib
 import dataclasses
 import enum
 import fractions
@@ -88,10 +89,11 @@ PLACES = types.MemberDescriptorType, type(vars(collections.namedtuple("Item", "x
 
 
 def reads_by_code(cls: type, names: Sequence[str]) -> bool:
-    """Whether Python code runs where one of these attributes is read."""
-    descriptors = [inspect.getattr_static(cls, name, None) for name in names]
-    is_own = isinstance(inspect.getattr_static(cls, "__getattribute__"), types.FunctionType)
-    return is_own or any(hasattr(type(d), "__set__") and not isinstance(d, PLACES) for d in descriptors)
+    """Whether Python code runs where one of these attributes is read, or another object is found than is stored."""
+    found = [inspect.getattr_static(cls, name, None) for name in names]
+    others = [x for x in found if not isinstance(x, PLACES)]
+    is_own = not isinstance(inspect.getattr_static(cls, "__getattribute__"), types.WrapperDescriptorType)
+    return is_own or any(issubclass(cls, tuple) or hasattr(type(x), "__set__") for x in others)
 
 
 def check_fields(value: Any, names: Sequence[str], parts: Sequence[Any]) -> None:
@@ -113,18 +115,29 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     slots = [name for base in cls.__mro__ for name in slots_of(base)]
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
-        names = [*(name for name in slots if hasattr(value, name)), *getattr(value, "__dict__", ())]
-        inside = [name for name in names if name not in static and not name.startswith("__")]
-        rest = {name: getattr(value, name) for name in names if name not in inside}
-        return [getattr(value, name) for name in inside], (inside, rest)
+        found = stored(value, slots)
+        inside = [name for name in found if name not in static and not name.startswith("__")]
+        return [found.pop(name) for name in inside], (inside, found)
 
     def make(aux: Any, children: Sequence[Any]) -> Any:
         value = object.__new__(cls)
         for name, child in (*aux[1].items(), *zip(aux[0], children, strict=True)):
-            object.__setattr__(value, name, child)
+            if name in slots:
+                object.__setattr__(value, name, child)
+            else:
+                value.__dict__[name] = child
         return value
 
     return Container(take, make, lambda aux: [f".{name}" for name in aux[0]])
+
+
+def stored(value: Any, slots: Sequence[str]) -> dict[str, Any]:
+    """The attributes of an object as they are stored; code of its class may run where they are read."""
+    found = {}
+    for name in slots:
+        with contextlib.suppress(AttributeError):
+            found[name] = object.__getattribute__(value, name)
+    return {**found, **getattr(value, "__dict__", {})}
 
 
 def is_made_by_python(cls: type) -> bool:

@@ -1,9 +1,14 @@
-"""Convert between Python values and the evaluator's: dataclasses and tuples, unions and `Tagged`, arrays and lists."""
+"""The boundary between Python's values and the leaves of lowered programs: numbers, and columns of arrays.
+
+A column holds one leaf of all elements: nested lists or arrays of numbers. A member of a recursive sum is one leaf, a
+tuple of the number of its option and of the leaves inside, or None for a cotangent of zero.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy
@@ -11,23 +16,21 @@ import numpy
 from .._core.programs.native import Form, fits
 from .._core.tape.above import ABOVE
 from ..errors import CotangentError, StructureError
+from ..structure import check_fields
 from .backends.forms import Forms
-from .backends.machine import NotAssembled
 from .derivative_types import cotangent
-from .linear import Sparse
+from .lowering.patterns import stored
 from .ordinary import check_trees
 from .strangers import is_strange, named
 from .types import (
-    BOOL,
     FLOAT,
-    INT,
     UNIT,
     Array,
     Bool,
     Float,
     Function,
     Int,
-    LArray,
+    LNamed,
     Named,
     Product,
     Sum,
@@ -36,7 +39,7 @@ from .types import (
     numbers_of,
     show,
 )
-from .values import Tagged, field_of, parts_in, record_of, suffixes
+from .values import field_of, parts_in, record_of, suffixes
 
 #: A place in a value: a name, or a pair of another place and a suffix; it is formatted only for errors.
 Path = Any
@@ -51,8 +54,13 @@ def shown(path: Path) -> str:
     return "".join([path, *reversed(parts)])
 
 
+#: Where the paths of the cotangent of a program's value begin: None stands for no real number there, as with duals.
+VALUE = "value"
 #: Names the value of a run on dual numbers in errors: an ``except`` block may return another type.
 PLAIN = "what the plain function returns here"
+#: The dtypes of numbers, and the kinds of arrays that are taken for them.
+DTYPES: Mapping[type, Any] = {Float: numpy.float64, Int: numpy.int64, Bool: numpy.bool_}
+ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 
 
 class Converter:
@@ -69,246 +77,305 @@ class Converter:
         Raises
         ------
         StructureError
-            As `inward`.
+            If the value is not of the type; the message contains the path to the place.
         """
         if self.fits(of, value):
             return value
         if self.types:
             check_trees((value,))
-        return self.outward(of, self.inward(of, value, path), value)
+        return self.restored(of, iter(self.flat(of, value, path)), value)
+
+    def returned(self, of: Type, value: Any) -> Any:
+        """Give a value of the plain program as the typed program returns it."""
+        return shaped_like(self.restored(of, iter(self.flat(of, value, PLAIN))), value)
 
     def tangent(self, of: Type, primal: Any, value: Any, path: Path) -> Any:
-        """Give a tangent in the structure of its primal: zeros for None, None for what is discrete.
-
-        Raises
-        ------
-        CotangentError
-            As `cotangent_in`.
-        """
-        if is_discrete(of):
-            return of_plain(primal, None)
-        if of in (FLOAT, Array(FLOAT)) and self.fits(of, value):
-            return value
-        inside = self.inward(of, primal, path)
-        found = self.cotangent_in(of, value, inside, path)
-        return self.cotangent_out(of, found, inside, primal, Sparse(self.types))
-
-    def fits(self, of: Type, value: Any) -> bool:
-        """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
-        if id(of) not in self.forms:
-            self.forms[id(of)] = of, self.form_of(of)
-        form = self.forms[id(of)][1]
-        return form is not None and fits(form, value, check_trees)
-
-    def form_of(self, of: Type) -> Form | None:
-        """Give the form of a type; None if it has none."""
-        try:
-            return Forms(self.classes, self.types)(of)
-        except NotAssembled:
-            return None
-
-    def inward(self, of: Type, value: Any, path: Path) -> Any:
-        """Convert a Python value to the evaluator's.
-
-        Raises
-        ------
-        StructureError
-            If the value is not of the type; the message contains the path to the place.
-        """
-        if is_strange(value):
-            raise StructureError(f"{shown(path)} is of type {named(value)} where {show(of)} is wanted")
-        if isinstance(value, numpy.ndarray) and value.shape == ():
-            value = value[()]
-        match of:
-            case Float():
-                if isinstance(value, int | float | numpy.floating | numpy.integer) and not isinstance(value, bool):
-                    return float(value)
-            case Int():
-                if isinstance(value, int | numpy.integer) and not isinstance(value, bool):
-                    return int(value)
-            case Bool():
-                if isinstance(value, bool | numpy.bool_):
-                    return bool(value)
-            case Product():
-                return self._product(of, value, path)
-            case Sum() | Named():
-                options = of.options if isinstance(of, Sum) else self.types[of.name].options
-                return self._member(of, options, value, path)
-            case Array(element):
-                return self._array(element, value, path)
-            case Function() if callable(value):
-                return value
-        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
-
-    def _product(self, of: Product, value: Any, path: Path) -> Any:
-        if of == UNIT and value is None:
-            return ()
-        parts = parts_in(of, value)
-        if parts is None:
-            raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
-        each = zip(of.items, parts, suffixes(of), strict=True)
-        return tuple([self.inward(t, v, (path, suffix)) for t, v, suffix in each])
-
-    def _member(self, of: Type, options: tuple[Type, ...], value: Any, path: Path) -> Tagged:
-        for i, option in enumerate(options):
-            name = option.name if isinstance(option, Product) else ""
-            if type(value).__name__ == name if name else (value is None) == (option == UNIT):
-                return Tagged(i, self.inward(option, value, path))
-        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(of)} is wanted")
-
-    def _array(self, element: Type, value: Any, path: Path) -> list[Any]:
-        if isinstance(value, numpy.ndarray):
-            if element == FLOAT and value.ndim == 1 and value.dtype.kind in "fiu":
-                return [float(v) for v in value.tolist()]
-            if element == INT and value.ndim == 1 and value.dtype.kind in "iu":
-                return list(value.tolist())
-            if element == BOOL and value.ndim == 1 and value.dtype.kind == "b":
-                return list(value.tolist())
-        if isinstance(value, numpy.ndarray | list | tuple) and getattr(value, "ndim", 1) > 0:
-            return [self.inward(element, v, (path, f"[{i}]")) for i, v in enumerate(value)]
-        raise StructureError(f"{shown(path)} is of type {type(value).__name__} where {show(Array(element))} is wanted")
-
-    def outward(self, of: Type, value: Any, like: Any = None) -> Any:
-        """Convert a value of the evaluator to Python; `like`, if given, determines the kind of sequence."""
-        match of:
-            case Product(items, name, fields):
-                if of == UNIT:
-                    return () if type(like) is tuple else None
-                likes = self._parts(of, like)
-                made = [self.outward(t, v, k) for t, v, k in zip(items, value, likes, strict=True)]
-                return record_of(self.classes[name], fields, made) if name else tuple(made)
-            case Sum() | Named():
-                options = of.options if isinstance(of, Sum) else self.types[of.name].options
-                return self.outward(options[value.option], value.payload, like)
-            case Array(element):
-                return self._sequence(element, value, like)
-            case _:
-                return value
-
-    def returned(self, of: Type, value: Any) -> tuple[Any, Any]:
-        """Give a value of the plain program in the evaluator's form, and as the typed program returns it."""
-        inside = self.inward(of, value, PLAIN)
-        return inside, shaped_like(self.outward(of, inside), value)
-
-    def _parts(self, of: Product, like: Any) -> list[Any]:
-        if like is None:
-            return [None] * len(of.items)
-        return [field_of(like, f) for f in of.fields] if of.name else list(like)
-
-    def _sequence(self, element: Type, value: Any, like: Any) -> Any:
-        if isinstance(like, list | tuple):
-            return [self.outward(element, v, k) for v, k in zip(value, like, strict=True)]
-        made = [self.outward(element, v) for v in value]
-        numbers = numbers_of(element)
-        if numbers in (FLOAT, INT, BOOL):
-            shapes = {numpy.shape(m) for m in made}
-            if len(shapes) <= 1:
-                kind = {FLOAT: numpy.float64, INT: numpy.int64, BOOL: numpy.bool_}[numbers]
-                return numpy.array(made, dtype=kind)
-        return made
-
-    def cotangent_in(self, of: Type, value: Any, primal: Any, path: Path) -> Any:
-        """Convert a cotangent (or tangent) given by a user to a sparse linear value; None is zero.
+        """Give a tangent or a cotangent in the structure of its primal: zeros for None, None for what is discrete.
 
         Raises
         ------
         CotangentError
             If it does not fit the primal; the message contains the path to the place.
         """
+        return self.given(of, iter(self.cotangent(of, value, primal, path)), primal)
+
+    def fits(self, of: Type, value: Any) -> bool:
+        """Tell whether a value of any depth needs no conversion; False if that is not quick to see."""
+        if id(of) not in self.forms:
+            self.forms[id(of)] = of, Forms(self.classes, self.types).find(of)
+        form = self.forms[id(of)][1]
+        return form is not None and fits(form, value, check_trees)
+
+    # ------------------------------------------------------------ values
+
+    def flat(self, of: Type, value: Any, path: Path) -> list[Any]:
+        """Give the leaves of a value."""
+        if is_strange(value):
+            raise refusal(of, named(value), path)
+        match of:
+            case Product(items):
+                each = zip(items, self.parts(of, value, path), suffixes(of), strict=True)
+                return [x for t, v, suffix in each for x in self.flat(t, v, (path, suffix))]
+            case Sum(options):
+                k, inside = self.member(of, value, path)
+                found = [self.flat(t, inside, path) if i == k else nothing(t) for i, t in enumerate(options)]
+                return [k, *itertools.chain.from_iterable(found)]
+            case Array(element):
+                every = enumerate(self.elements(of, value, path))
+                return columns(element, [self.flat(element, v, (path, f"[{i}]")) for i, v in every])
+            case Named():
+                k, inside = self.member(of, value, path)
+                return [(k, *self.flat(self.options(of)[k], inside, path))]
+        return [number(of, value, path)]
+
+    def restored(self, of: Type, leaves: Iterator[Any], like: Any = None) -> Any:
+        """Give the value that has these leaves; another one, if given, determines the kinds of sequences."""
+        match of:
+            case Product(items):
+                likes = (None,) * len(items) if like is None else self.parts(of, like, "")
+                return self.record(of, [self.restored(t, leaves, k) for t, k in zip(items, likes, strict=True)], like)
+            case Sum(options):
+                tag, made = next(leaves), None
+                for k, t in enumerate(options):
+                    if k == tag:
+                        made = self.restored(t, leaves, like)
+                    else:
+                        skip(t, leaves)
+                return self.tagged(tag, made)
+            case Array(element):
+                rows, is_like = rows_of(element, leaves), isinstance(like, list | tuple)
+                each = zip(rows, like if is_like else itertools.repeat(None))
+                made = [self.restored(element, iter(row), k) for row, k in each]
+                return made if is_like else self.array(element, made)
+            case Named():
+                tag, *inside = next(leaves)
+                return self.tagged(tag, self.restored(self.options(of)[tag], iter(inside), like))
+        return next(leaves)
+
+    # ------------------------------------------------------------ cotangents and tangents
+
+    def cotangent(self, of: Type, d: Any, value: Any, path: Path) -> list[Any]:
+        """Give the leaves of a cotangent of a value; None is zero."""
         match of:
             case Float():
-                if value is None:
-                    return 0.0
-                if isinstance(value, int | float | numpy.floating | numpy.integer | numpy.bool_):
-                    return float(value)
-                if isinstance(value, numpy.ndarray) and value.shape == ():
-                    return float(value)
+                return [self.real(d, value, path)]
             case Int() | Bool():
-                return ()
-            case Product():
-                return self._product_cotangent(of, value, primal, path)
-            case Sum() | Named():
-                options = of.options if isinstance(of, Sum) else self.types[of.name].options
-                if value is None:
-                    return None
-                payload = self.cotangent_in(options[primal.option], value, primal.payload, path)
-                return Tagged(primal.option, payload)
+                return []
+            case Product(items):
+                each = zip(items, self.parts_of(of, d, path), self.parts(of, value, path), suffixes(of), strict=True)
+                return [x for t, y, v, suffix in each for x in self.cotangent(t, y, v, (path, suffix))]
+            case Sum(options):
+                k, inside = self.member(of, value, path)
+                found = [
+                    self.cotangent(t, d, inside, path) if i == k else nothing(linear(t)) for i, t in enumerate(options)
+                ]
+                return list(itertools.chain.from_iterable(found))
             case Array(element):
-                if value is None:
-                    return None
-                if not isinstance(value, numpy.ndarray | list | tuple) or len(value) != len(primal):
-                    raise CotangentError(f"{shown(path)} does not have the {len(primal)} elements of its primal")
-                each = enumerate(zip(value, primal, strict=True))
-                return ("entries", [(i, self.cotangent_in(element, v, x, (path, f"[{i}]"))) for i, (v, x) in each])
-            case _:
-                pass
-        raise CotangentError(f"{shown(path)} is of type {type(value).__name__}, which does not fit {show(of)}")
+                every = enumerate(zip(self.elements_of(d, value, path), value, strict=True))
+                found = [self.cotangent(element, x, v, (path, f"[{i}]")) for i, (x, v) in every]
+                return columns(linear(element), found) if width(linear(element)) else []
+            case Named():
+                if d is None and (value is None or not is_strict(path)):
+                    return [None]
+                k, inside = self.member(of, value, path)
+                return [(k, *self.cotangent(self.options(of)[k], d, inside, path))]
+        raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit {show(of)}")
 
-    def _product_cotangent(self, of: Product, value: Any, primal: Any, path: Path) -> Any:
+    def given(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
+        """Give the cotangent or tangent of a value that has these leaves, of which None is zero."""
+        match of:
+            case Float():
+                return self.real_of(next(leaves))
+            case Product(items) if not is_discrete(of):
+                each = zip(items, self.parts(of, value, ""), strict=True)
+                return self.record(of, [self.given(t, leaves, v) for t, v in each], value)
+            case Sum(options) if not is_discrete(of):
+                k, inside = self.member(of, value, "")
+                made = None
+                for i, t in enumerate(options):
+                    if i == k:
+                        made = self.given(t, leaves, inside)
+                    else:
+                        skip(linear(t), leaves)
+                return self.tagged(k, made)
+            case Array(element) if width(linear(element)):
+                found = [next(leaves) for _ in range(width(linear(element)))]
+                rows: Iterable[Any] = itertools.repeat(itertools.repeat(None)) if found[0] is None else zip(*found)
+                return self.sequence([self.given(element, iter(row), v) for row, v in zip(rows, value)], value)
+            case Named():
+                k, inside = self.member(of, value, "")
+                box = next(leaves)
+                rest = itertools.repeat(None) if box is None else iter(box[1:])
+                return self.tagged(k, self.given(self.options(of)[k], rest, inside))
+        return of_plain(value, None)
+
+    # ------------------------------------------------------------ how Python's values look
+
+    def options(self, of: Sum | Named) -> tuple[Type, ...]:
+        """Give the options of a sum."""
+        return of.options if isinstance(of, Sum) else self.types[of.name].options
+
+    def parts(self, of: Product, value: Any, path: Path) -> Sequence[Any]:
+        """Give the parts of a record or a tuple."""
+        found = () if of == UNIT and value is None else parts_in(of, value)
+        if found is None:
+            raise refusal(of, type(value).__name__, path)
+        return found
+
+    def member(self, of: Sum | Named, value: Any, path: Path) -> tuple[int, Any]:
+        """Give the number of the option that a value belongs to, and what is inside."""
+        for i, option in enumerate(self.options(of)):
+            name = option.name if isinstance(option, Product) else ""
+            if type(value).__name__ == name if name else (value is None) == (option == UNIT):
+                return i, value
+        raise refusal(of, type(value).__name__, path)
+
+    def elements(self, of: Array, value: Any, path: Path) -> Iterable[Any]:
+        """Give the elements of an array."""
+        if (
+            isinstance(value, numpy.ndarray)
+            and value.ndim == 1
+            and value.dtype.kind in ACCEPTED.get(type(of.element), "")
+        ):
+            return value.tolist()  # type: ignore[no-any-return]
+        if not isinstance(value, numpy.ndarray | list | tuple) or getattr(value, "ndim", 1) == 0:
+            raise refusal(of, type(value).__name__, path)
+        return value
+
+    def real(self, d: Any, value: Any, path: Path) -> Any:
+        """Give the cotangent of a number."""
+        if d is None:
+            return refuse_none(value, path)
+        if isinstance(d, numpy.ndarray) and d.shape == ():
+            d = d[()]
+        if not isinstance(d, int | float | numpy.floating | numpy.integer | numpy.bool_):
+            raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit float")
+        return float(d)
+
+    def real_of(self, leaf: Any) -> Any:
+        """Give the cotangent of a number from its leaf."""
+        return 0.0 if leaf is None else float(leaf)
+
+    def parts_of(self, of: Product, d: Any, path: Path) -> Sequence[Any]:
+        """Give the cotangents of the parts of a record or a tuple."""
+        found = (None,) * len(of.items) if d is None or of == UNIT else parts_in(of, d)
+        if found is None:
+            raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit {show(of)}")
+        return found
+
+    def elements_of(self, d: Any, value: Any, path: Path) -> Any:
+        """Give the cotangents of the elements of an array."""
+        if d is None:
+            refuse_none(value, path)
+            return (None,) * len(value)
+        if not isinstance(d, numpy.ndarray | list | tuple) or len(d) != len(value):
+            raise CotangentError(f"{shown(path)} does not have the {len(value)} elements of its primal")
+        return d
+
+    def record(self, of: Product, parts: list[Any], like: Any) -> Any:
+        """Make a record or a tuple."""
         if of == UNIT:
-            return ()
-        if value is None:
-            return None
-        parts = parts_in(of, value)
-        if parts is None:
-            raise CotangentError(f"{shown(path)} is of type {type(value).__name__}, which does not fit {show(of)}")
-        each = zip(of.items, parts, primal, suffixes(of), strict=True)
-        return tuple([self.cotangent_in(t, v, x, (path, suffix)) for t, v, x, suffix in each])
+            return () if type(like) is tuple else None
+        return record_of(self.classes[of.name], of.fields, parts) if of.name else tuple(parts)
 
-    def cotangent_out(self, of: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
-        """Convert a sparse cotangent or tangent to Python, in the structure of its primal; discrete leaves are None."""
-        match of:
-            case Float():
-                return value
-            case Int() | Bool():
-                return None
-            case Product(items, name, fields):
-                if is_discrete(of):
-                    return of_plain(like, None)
-                parts = (None,) * len(items) if value is None else value
-                each = zip(items, parts, primal, self._parts(of, like), strict=True)
-                zeroed = [(t, linear.zero(cotangent(t)) if v is None else v, x, k) for t, v, x, k in each]
-                made = [self.cotangent_out(t, v, x, k, linear) for t, v, x, k in zeroed]
-                return record_of(self.classes[name], fields, made) if name else tuple(made)
-            case Sum() | Named():
-                options = of.options if isinstance(of, Sum) else self.types[of.name].options
-                option = options[primal.option]
-                payload = linear.zero(cotangent(option)) if value is None else value.payload
-                return self.cotangent_out(option, payload, primal.payload, like, linear)
-            case Array(element):
-                return self._array_out(of, element, value, primal, like, linear)
-            case _:
-                return None
+    def tagged(self, k: int, inside: Any) -> Any:
+        """Make a member of a sum."""
+        return inside
 
-    def _array_out(self, of: Array, element: Type, value: Any, primal: Any, like: Any, linear: Sparse) -> Any:
-        if is_discrete(of):
-            return of_plain(like, None)
-        linear_type = cotangent(of)
-        assert isinstance(linear_type, LArray)
-        parts = linear.collect(linear_type, value, len(primal))
-        likes = [None] * len(primal) if like is None or isinstance(like, numpy.ndarray) else like
-        made = [self.cotangent_out(element, v, x, k, linear) for v, x, k in zip(parts, primal, likes, strict=True)]
+    def array(self, element: Type, made: list[Any]) -> Any:
+        """Make an array of numbers from elements, if these are of one shape; otherwise a list."""
+        kind = type(numbers_of(element))
+        is_even = kind in DTYPES and list not in map(type, made) and len({numpy.shape(m) for m in made}) <= 1
+        return numpy.array(made, dtype=DTYPES[kind]) if is_even else made
+
+    def sequence(self, made: list[Any], like: Any) -> Any:
+        """Make the cotangent of an array of the kind of its primal."""
         if isinstance(like, tuple):
             return tuple(made)
-        numbers = numbers_of(element)
-        if isinstance(like, list) or numbers != FLOAT:
-            return made
-        if isinstance(like, numpy.ndarray):
-            return numpy.array(made, dtype=numpy.float64).reshape(like.shape)
-        return numpy.array(made, dtype=numpy.float64) if len({numpy.shape(m) for m in made}) <= 1 else made
+        return numpy.array(made, dtype=float).reshape(like.shape) if isinstance(like, numpy.ndarray) else made
 
 
-def refuse_none(value: Any, cotangent: Any, path: Path) -> None:
-    """Refuse None as the cotangent of a real number, as dual numbers do; the cotangent fits the value otherwise."""
-    is_array = isinstance(value, numpy.ndarray)
-    if cotangent is None and (isinstance(value, float | numpy.floating) or (is_array and value.dtype.kind == "f")):
+def is_strict(path: Path) -> bool:
+    """Tell whether a place is one of a program's value."""
+    return shown(path).startswith(VALUE)
+
+
+def refuse_none(value: Any, path: Path) -> float:
+    """Give zero for None; refuse it as the cotangent of what has a derivative in a program's value."""
+    is_real = value.dtype.kind == "f" if isinstance(value, numpy.ndarray | numpy.generic) else isinstance(value, float)
+    if is_real and is_strict(path):
         raise CotangentError(f"{shown(path)} is None, and the value has a derivative: give 0.0")
-    if isinstance(value, list | tuple) or (is_array and isinstance(cotangent, list | tuple)):
-        for k, x in enumerate(value):
-            refuse_none(x, None if cotangent is None else cotangent[k], (path, f"[{k}]"))
-    elif isinstance(value, dict) or dataclasses.is_dataclass(value):
-        for n in value if isinstance(value, dict) else value.__dataclass_fields__:
-            refuse_none(field_of(value, n), None if cotangent is None else field_of(cotangent, n), (path, f".{n}"))
+    return 0.0
+
+
+def refusal(of: Type, name: str, path: Path) -> StructureError:
+    """Give the error for a value of another type."""
+    return StructureError(f"{shown(path)} is of type {name} where {show(of)} is wanted")
+
+
+def number(of: Type, value: Any, path: Path) -> Any:
+    """Convert a number."""
+    if isinstance(value, numpy.ndarray) and value.shape == ():
+        value = value[()]
+    match of:
+        case Float():
+            if isinstance(value, int | float | numpy.floating | numpy.integer) and not isinstance(value, bool):
+                return float(value)
+        case Int():
+            if isinstance(value, int | numpy.integer) and not isinstance(value, bool):
+                return int(value)
+        case Bool():
+            if isinstance(value, bool | numpy.bool_):
+                return bool(value)
+        case Function() if callable(value):
+            return value
+    raise refusal(of, type(value).__name__, path)
+
+
+def linear(of: Type) -> Type:
+    """Give the type whose leaves a cotangent has."""
+    return stored(cotangent(of))
+
+
+def width(of: Type) -> int:
+    """Give the number of leaves of a type; an array of elements without leaves has one, its size."""
+    match of:
+        case Product(items):
+            return sum([width(t) for t in items])
+        case Sum(options):
+            return 1 + sum([width(t) for t in options])
+        case Array(element):
+            return width(element) or 1
+    return 1
+
+
+def nothing(of: Type) -> list[Any]:
+    """Give leaves that are never read."""
+    match of:
+        case Product(items):
+            return [x for t in items for x in nothing(t)]
+        case Sum(options):
+            return [0, *(x for t in options for x in nothing(t))]
+        case Array(element):
+            return [[] for _ in range(width(element))] or [0]
+    return [0.0 if of == FLOAT else None if isinstance(of, Named | LNamed) else 0]
+
+
+def skip(of: Type, leaves: Iterator[Any]) -> None:
+    """Skip the leaves of an option that does not occur."""
+    for _ in range(width(of)):
+        next(leaves)
+
+
+def columns(element: Type, rows: list[list[Any]]) -> list[Any]:
+    """Give the columns of elements with these leaves; only their number if they have none."""
+    return [[row[k] for row in rows] for k in range(width(element))] or [len(rows)]
+
+
+def rows_of(element: Type, leaves: Iterator[Any]) -> Iterable[Sequence[Any]]:
+    """Give the leaves of each element of an array."""
+    found = [next(leaves) for _ in range(width(element))]
+    return zip(*found) if found else itertools.repeat((), next(leaves))
 
 
 def shaped_like(made: Any, value: Any) -> Any:
@@ -349,3 +416,4 @@ def of_plain(value: Any, cotangent: Any, spells_none: bool = True, keeps_integer
 
 
 ABOVE.undifferentiated = lambda value: of_plain(value, None)
+ABOVE.check_fields = check_fields

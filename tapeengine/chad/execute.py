@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.programs.native import COPIED, Native, Whole, has_many, is_ragged, run
+from .._core.programs.native import Native, Whole, has_many, is_ragged, run
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ..primitive import Primitive
@@ -23,10 +23,9 @@ from .backends.whole.running import DifferentSizes
 from .backends.whole.values import NotWhole
 from .blocks import Blocks, columns, products, rows
 from .close import close
-from .convert import PLAIN, Converter, of_plain, refuse_none
+from .convert import VALUE, Converter, of_plain
 from .depth import with_room
 from .fusion import fused
-from .linear import Sparse
 from .lowering.passes import Lowered, lower_reverse, lower_value
 from .lowering.values import NotLowered
 from .ordinary import check_trees, holds_traced, on_duals, records_on_duals
@@ -104,12 +103,6 @@ class Executable:
         """Refuse recursive data that contain themselves; the core has left them, since it refuses deep data."""
         if self.module.types:
             check_trees(primals)
-
-    def inward(self, primals: Sequence[Any]) -> list[Any]:
-        """Convert the arguments of a call."""
-        self.check_number(primals)
-        each = zip(self.definition.params, primals, strict=True)
-        return [self.converter.inward(p.of, x, f"the argument {p.name}") for p, x in each]
 
     def as_arrays(self, primals: Sequence[Any]) -> list[Any]:
         """Convert lists of numbers to arrays, whose arithmetic is the program's."""
@@ -206,7 +199,7 @@ class Executable:
     @functools.cached_property
     def boundary(self) -> Boundary:
         """Converts between Python values and numpy's arrays."""
-        return Boundary(self.closed.types, self.converter)
+        return Boundary(self.closed.types, self.classes)
 
     @functools.cached_property
     def whole(self) -> WholePasses | None:
@@ -294,7 +287,7 @@ class Executable:
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
-        own = tuple(map(kept, primals))
+        own = tuple(primals)
         self.find_ways(own)
         return run(self.ways, self.engine or default_engine(), own) or self.general_vjp(own)
 
@@ -319,10 +312,10 @@ class Executable:
     def others(self) -> Others | None:
         """What runs arguments that the passes on numbers and arrays do not take; None if numpy does."""
         of = self.definition
-        is_plain = all(Forms(self.classes).has(p.of) for p in of.params)
-        if not (is_plain or self.takes_references):
+        if not (self.has_forms or self.takes_references):
             return None
-        params, result = (self.converter.form_of(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
+        forms = Forms(self.classes, self.module.types)
+        params, result = (forms.find(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
         if params is None or result is None:
             return None
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
@@ -341,7 +334,12 @@ class Executable:
     @functools.cached_property
     def takes_references(self) -> bool:
         """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
-        return not (all(Forms(self.classes).has(p.of) for p in self.definition.params) or self.prefers_numpy)
+        return not (self.has_forms or self.prefers_numpy)
+
+    @functools.cached_property
+    def has_forms(self) -> bool:
+        """Whether all arguments are numbers and arrays of these."""
+        return all(Forms(self.classes).find(p.of) is not None for p in self.definition.params)
 
     @functools.cached_property
     def is_by_numpy(self) -> bool:
@@ -428,7 +426,7 @@ class Executable:
                 return found
             return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
-        return with_room(self.converter.returned, of, value)[1], functools.partial(with_room, converted)
+        return with_room(self.converter.returned, of, value), functools.partial(with_room, converted)
 
     def converted_back(self, value: Any, back: Callable[[Any], Any], cotangent: Any) -> tuple[Any, ...]:
         """Call the backpropagator of a value of the plain program with a cotangent that has to be converted."""
@@ -439,11 +437,7 @@ class Executable:
                 f"{self.definition.name} has records whose methods use math or numpy, so its cotangent cannot be "
                 "traced while its arguments are plain. Use tapeengine.math in the methods"
             )
-        of = self.definition.result
-        inside = self.converter.inward(of, value, PLAIN)
-        given = self.converter.cotangent_in(of, cotangent, inside, "value")
-        refuse_none(value, cotangent, "value")
-        made = self.converter.cotangent_out(of, given, inside, value, Sparse(self.closed.types))
+        made = self.converter.tangent(self.definition.result, value, cotangent, VALUE)
         found: tuple[Any, ...] = back(of_plain(value, made))
         return found
 
@@ -523,9 +517,8 @@ class Executable:
             value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
         if self.for_duals[1] is self.converter and self.converter.fits(of, value):
             return value, tangent
-        inside, out = self.converter.returned(of, value)
-        found = self.converter.cotangent_in(of, tangent, inside, "the tangent")
-        return out, self.converter.cotangent_out(of, found, inside, out, Sparse(self.closed.types))
+        out = self.converter.returned(of, value)
+        return out, self.converter.tangent(of, out, tangent, "the tangent")
 
     def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
         """Give tangents in the structures of their primals."""
@@ -570,18 +563,3 @@ def has_whole(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
     return any(map(has_whole, parts_of(value)))
-
-
-#: Classes of numbers: a copy of a list of these shares nothing that can change.
-NUMBERS = frozenset((float, int, bool))
-
-
-def kept(x: Any) -> Any:
-    """Give the value of an argument for a backpropagator to keep: copies of lists and small arrays."""
-    if type(x) is np.ndarray:
-        return x.copy() if x.nbytes <= COPIED else x
-    if type(x) is dict:
-        return {key: kept(part) for key, part in x.items()}
-    if type(x) is tuple or type(x) is list:
-        return x[:] if NUMBERS.issuperset(map(type, x)) else type(x)(map(kept, x))
-    return x

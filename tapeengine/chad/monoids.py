@@ -7,6 +7,7 @@ starts its sums at the float 0.0; a float among cotangents therefore stands for 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from ..errors import CotangentError, UnsupportedError
 from ..primitive import Primitive
-from .backends.leaves import Values
 from .backends.whole.passes import POLES
+from .convert import VALUE, Converter, Path
 from .depth import with_room
 from .execute import Executable
 from .intermediate.running import call_registered, on_leaves, parts
@@ -23,8 +24,7 @@ from .intermediate.statements import Registered
 from .intermediate.text import compiled
 from .lowering.passes import lower_reverse
 from .lowering.values import NotLowered
-from .types import Array, Float, Named, Product, Sum, Type, is_discrete
-from .values import Tagged
+from .types import Float, Sum, Type
 
 
 class Scaling:
@@ -107,47 +107,30 @@ class Element:
         return -self
 
 
-class Elements(Values):
-    """Conversion between sparse cotangents and leaves, where the cotangent of a real is an element or 0.0."""
+class Elements(Converter):
+    """Conversion between values and leaves, where elements take the place of the cotangents of real numbers.
 
-    def sparse(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
-        """Give the sparse cotangent of a value that has these leaves."""
-        return next(leaves) if isinstance(of, Float) else super().sparse(of, leaves, value)
+    Attributes
+    ----------
+    given_elements : iterator
+        The cotangents of the real numbers to come, in order.
+    found : list
+        The cotangents of the real numbers so far; floats and None stand for zero.
+    """
 
-    def given(self, of: Type, elements: Iterator[Any], value: Any) -> Any:
-        """Give the sparse cotangent that has the next of some elements for each real number of a value, in order."""
-        if is_discrete(of):
-            return ()
-        match of:
-            case Product(items):
-                return tuple([self.given(t, elements, v) for t, v in zip(items, value, strict=True)])
-            case Array(element):
-                return ("entries", [(i, self.given(element, elements, v)) for i, v in enumerate(value)])
-            case Sum() | Named():
-                return Tagged(value.option, self.given(self.chosen(of, value), elements, value.payload))
-        return next(elements)
+    def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
+        super().__init__(types, classes)
+        self.given_elements: Iterator[Any] = iter(())
+        self.found: list[Any] = []
 
-    def taken(self, of: Type, d: Any, value: Any) -> Iterator[Any]:
-        """Iterate over the cotangents of a value's real numbers, in order; None and floats stand for zero."""
-        if is_discrete(of):
-            return
-        match of:
-            case Product(items):
-                for t, x, v in zip(items, d or [None] * len(items), value, strict=True):
-                    yield from self.taken(t, x, v)
-            case Array(element):
-                for x, v in zip(self.entries(element, d, len(value)), value, strict=True):
-                    yield from self.taken(element, x, v)
-            case Sum() | Named():
-                payload = None if d is None else d.payload
-                yield from self.taken(self.chosen(of, value), payload, value.payload)
-            case _:
-                yield d
+    def real(self, d: Any, value: Any, path: Path) -> Any:
+        """Give the cotangent of a number: the next element."""
+        return next(self.given_elements)
 
-    def chosen(self, of: Sum | Named, value: Any) -> Type:
-        """Give the type of a member's payload."""
-        options: tuple[Type, ...] = of.options if isinstance(of, Sum) else self.types[of.name].options
-        return options[int(value.option)]
+    def real_of(self, leaf: Any) -> Any:
+        """Note the cotangent of a number."""
+        self.found.append(leaf)
+        return 0.0
 
 
 class OverMonoid:
@@ -167,7 +150,6 @@ class OverMonoid:
             raise UnsupportedError(f"{name} has no intermediate form: {error}. {INSTEAD}") from None
         call = functools.partial(called, monoid)
         self.run = compiled(lowered.program, primitives=executable.primitives.table, call=call)
-        self.values, self.results = Elements(module.types), Elements(module.types, lowered.is_dense)
         self.executable, self.definition, self.monoid = executable, module.definitions[module.main], monoid
 
     def __call__(self, primals: Sequence[Any], cotangent: Sequence[Any] | None = None) -> tuple[Any, ...]:
@@ -178,13 +160,16 @@ class OverMonoid:
 
     def cotangents(self, primals: Sequence[Any], cotangent: Sequence[Any] | None) -> tuple[Any, ...]:
         """Run both passes."""
-        inside = list(zip(self.definition.params, self.executable.inward(primals), strict=True))
-        of = self.definition.result
-        *results, kept = self.finite("forward", *(leaf for p, x in inside for leaf in self.values.flat(p.of, x)))
-        value = self.results.restored(of, iter(results))
-        seed = self.results.cotangent(of, self.seed(value, cotangent), value)
-        found = iter(self.finite("reverse", kept, *seed))
-        return tuple([self.outward(p.of, self.values.sparse(p.of, found, x), x) for p, x in inside])
+        self.executable.check_number(primals)
+        values, each = self.elements(), list(zip(self.definition.params, primals, strict=True))
+        leaves = [leaf for p, x in each for leaf in values.flat(p.of, x, f"the argument {p.name}")]
+        *results, kept = self.finite("forward", *leaves)
+        found = iter(self.finite("reverse", kept, *self.seed(iter(results), cotangent)))
+        return tuple([self.outward(p.of, found, x) for p, x in each])
+
+    def elements(self) -> Elements:
+        """Give a conversion for one call."""
+        return Elements(self.executable.closed.types, self.executable.classes)
 
     def finite(self, name: str, *given: Any) -> Any:
         """Run a pass; raise `UnsupportedError` at a pole."""
@@ -195,18 +180,24 @@ class OverMonoid:
                 f"{self.definition.name}: a partial derivative is not finite ({error}). {INSTEAD}"
             ) from error
 
-    def seed(self, value: Any, cotangent: Sequence[Any] | None) -> Any:
-        """Give the sparse cotangent of the value."""
-        of = self.definition.result
-        count = len(list(self.results.taken(of, None, value)))
+    def seed(self, results: Iterator[Any], cotangent: Sequence[Any] | None) -> list[Any]:
+        """Give the leaves of the cotangent of the value with these leaves."""
+        values, of = self.elements(), self.definition.result
+        value = values.restored(of, results)
+        values.given_elements = counted = itertools.count()
+        values.cotangent(of, value, value, VALUE)
+        count = next(counted)
         given = [self.monoid.one] * count if cotangent is None else list(cotangent)
         if len(given) != count:
             raise CotangentError(f"the result has {count} numbers, which need {count} elements, not {len(given)}")
-        return self.results.given(of, (Element(self.monoid, x) for x in given), value)
+        values.given_elements = (Element(self.monoid, x) for x in given)
+        return values.cotangent(of, value, value, VALUE)
 
-    def outward(self, of: Type, d: Any, value: Any) -> Any:
+    def outward(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
         """Give the element of a real number, or the list of those of a structure's numbers."""
-        found = [x.x if isinstance(x, Element) else self.monoid.zero for x in self.values.taken(of, d, value)]
+        values = self.elements()
+        values.given(of, leaves, value)
+        found = [x.x if isinstance(x, Element) else self.monoid.zero for x in values.found]
         return found[0] if isinstance(of, Float) else found
 
 

@@ -24,6 +24,7 @@ from .._core.programs.native import (
     WholeBackpropagator,
     enter,
     has_infinity,
+    kept_array,
 )
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
@@ -36,7 +37,7 @@ from .depth import with_room
 from .directional import directional, filled
 from .display import display
 from .errors import OnDuals, ProgramError
-from .execute import Checked, Executable, has_whole, kept
+from .execute import Checked, Executable, has_whole
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -400,7 +401,7 @@ class Program(Enterable):
             self.check_lists((*primals, *others))
         executable = self.executable
         executable.engine = engine
-        own = tuple(map(kept, primals))
+        own = tuple(map(kept_array, primals))
         is_new = executable.find_ways((*own, *others))
         self.watched = self.constants
         self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
@@ -426,7 +427,7 @@ class Program(Enterable):
             if has_infinity(found, nan_only=True):  # an infinite partial times a zero that dual numbers do not meet
                 with contextlib.suppress(*ERRORS):  # which elements of numpy arrays do not raise
                     plain, again = on_duals()
-                    return again(listed(plain, cotangent))  # type: ignore[no-any-return]
+                    return executable.converted_back(plain, again, cotangent)
             return found
 
         return self.of_integers(own, (value, without_nan), others)
@@ -935,19 +936,6 @@ def is_free(symbol: str, function: Callable[..., Any]) -> bool:
     """Tell whether no program of another function has a name."""
     found = SYMBOLS.get(symbol)
     return found is None or found.function is function
-
-
-def listed(value: Any, cotangent: Any) -> Any:
-    """Give a cotangent with lists where a value has lists.
-
-    Examples
-    --------
-    >>> listed((1.0, [2.0]), (1.0, numpy.ones(1)))
-    (1.0, [1.0])
-    """
-    if isinstance(value, tuple) and isinstance(cotangent, tuple) and not hasattr(value, "_fields"):
-        return tuple(listed(v, c) for v, c in zip(value, cotangent, strict=True))
-    return cotangent.tolist() if isinstance(value, list) and isinstance(cotangent, numpy.ndarray) else cotangent
 
 
 @overload

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._core.programs.native import Native, are_alike
 from ..primitive import Primitive
+from .backends.forms import Forms
 from .backends.passes import Passes, is_stepwise, of_tangent
 from .backends.tiers import Others, compiling, native, no_backpropagator
 from .backends.whole.boundary import Boundary
@@ -43,7 +44,7 @@ class TangentPasses:
         self.definition, self.places, self.backend = definition, places, backend
         self.lower, self.boundary, self.primitives = lower, boundary, primitives
         self.prefers_loops = prefers_loops
-        self.classes = boundary.converter.classes
+        self.classes = boundary.classes
 
     @functools.cached_property
     def lowered(self) -> Lowered | None:
@@ -88,7 +89,7 @@ class TangentPasses:
     def others(self) -> Others:
         """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
         of, types = self.definition, self.boundary.types
-        varied = self.boundary.converter.form_of(Product(tuple(of.params[k].of for k in self.places)))
+        varied = Forms(self.classes, types).find(Product(tuple(of.params[k].of for k in self.places)))
 
         def lower() -> Passes | None:
             return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None

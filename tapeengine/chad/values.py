@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ..structure import check_fields
 from .types import Product
 
 
@@ -57,10 +58,12 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
     """Make a record, or a dict."""
     if cls is dict:
         return dict(zip(fields, parts, strict=True))
-    if not dataclasses.is_dataclass(cls):
-        return cls(*parts)
-    plain: Any = cls
-    made = object.__new__(plain)  # its constructor may compute the fields, or refuse those of a cotangent
-    for name, part in zip(fields, parts, strict=True):
-        object.__setattr__(made, name, part)
+    if dataclasses.is_dataclass(cls):
+        plain: Any = cls
+        made = object.__new__(plain)  # its constructor may compute the fields, or refuse those of a cotangent
+        for name, part in zip(fields, parts, strict=True):
+            object.__setattr__(made, name, part)
+    else:
+        made = cls(*parts)
+    check_fields(made, fields, parts)
     return made

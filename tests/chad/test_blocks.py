@@ -209,7 +209,7 @@ def test_dual_numbers_run_on_values_as_they_are(
     found = te.jvp(program, primals, tangents)
     np.testing.assert_allclose(found, te.jvp(program.python, primals, tangents), rtol=1e-13)
     converted: list[str] = []
-    for name in ("inward", "outward", "cotangent_in", "cotangent_out", "tangent"):
+    for name in ("flat", "restored", "cotangent", "given", "tangent"):
         monkeypatch.setattr(Converter, name, lambda *args, name=name: converted.append(name))
     te.jvp(program, primals, tangents)
     te.vjp(program, *primals)[1](1.0)

@@ -10,6 +10,7 @@ from chad import evaluated as specification
 from chad.examples import EXAMPLES
 
 import tapeengine
+from asv_bench.term_values import arguments, cotangent_in, cotangent_out
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.dense import Dense
 from tapeengine.chad.specification.ladder import derivative, reverse_in
@@ -125,7 +126,7 @@ def test_evaluated_terms_agree_with_what_runs(case):
 def test_all_forms_agree(case):
     program, args = case
     executable = program.executable
-    inside = executable.inward(args)
+    inside = arguments(executable, args)
     value, expected = ENGINE.vjp(program, *args)
     ct = random_like(value, 6)
     expected = expected(ct)
@@ -133,10 +134,10 @@ def test_all_forms_agree(case):
     for form, source in (("sparse", executable.closed), ("copower", executable.module)):
         evaluator = Evaluator(reverse_in(source, form), primitives=executable.primitives)
         primal, back = evaluator.run(source.main, inside)
-        got = back(executable.converter.cotangent_in(of, ct, primal, "value"))
+        got = back(cotangent_in(executable, of, ct, primal, "value"))
         each = zip(executable.definition.params, got, inside, args, expected, strict=True)
         for p, d, x, like, e in each:
-            mine = executable.converter.cotangent_out(p.of, d, x, like, evaluator.linear)
+            mine = cotangent_out(executable, p.of, d, x, like, evaluator.linear)
             if leaves(like):
                 np.testing.assert_allclose(leaves(mine), leaves(e), rtol=1e-11, atol=1e-12, err_msg=form)
 

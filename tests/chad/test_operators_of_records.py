@@ -12,7 +12,6 @@ import pytest
 
 import tapeengine as te
 from tapeengine.chad.errors import ProgramError
-from tapeengine.errors import TapeEngineError
 
 
 def left_adds(self: Any, other: Any) -> float:
@@ -103,74 +102,3 @@ def test_an_operator_calls_the_method_that_python_calls(make: Any, names: Any, f
                 assert gradient == pytest.approx((f(0.7 + 1e-4) - f(0.7 - 1e-4)) / 2e-4, rel=1e-7)
                 followed += 1
     assert followed > 20
-
-
-class Doubling:
-    """A descriptor of data."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = f"_{name}"
-
-    def __get__(self, record: Any, owner: Any = None) -> float:
-        return 3.0 if record is None else 2.0 * record.__dict__[self.name]
-
-    def __set__(self, record: Any, value: float) -> None:
-        record.__dict__[self.name] = value
-
-
-@dataclasses.dataclass
-class Setting:
-    a: float
-
-    def __setattr__(self, name: str, value: float) -> None:
-        object.__setattr__(self, name, 2.0 * value)
-
-
-@dataclasses.dataclass
-class Reading:
-    a: float
-
-    def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)
-        return 2.0 * value if name == "a" else value
-
-
-@dataclasses.dataclass
-class Described:
-    a: float = Doubling()  # type: ignore[assignment]
-
-
-@dataclasses.dataclass(slots=True)
-class Slots:
-    a: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Frozen:
-    a: float
-
-
-CLASSES = [Setting, Reading, Described, Slots, Frozen]
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-@pytest.mark.parametrize("is_argument", [False, True])
-def test_attributes_are_read_as_python_reads_them_or_refused(cls: Any, is_argument: bool) -> None:
-    def made(x: float) -> float:
-        return cls(x).a * 1.5  # type: ignore[no-any-return]
-
-    def read(r: Any) -> float:
-        return r.a * 1.5  # type: ignore[no-any-return]
-
-    f, x = (read, cls(0.7)) if is_argument else (made, 0.7)
-    # A typed program reads such an argument twice.
-    programs = [lambda f: f] if is_argument and cls in (Reading, Described) else [lambda f: f, te.program]
-    for program in programs:
-        try:
-            value, back = te.vjp(program(f), x)  # type: ignore[operator]
-        except TapeEngineError:
-            assert cls in (Setting, Reading, Described)
-            continue
-        assert value == f(x)
-        if not is_argument:
-            assert back(1.0)[0] == pytest.approx((made(0.8) - made(0.6)) / 0.2)

@@ -13,10 +13,10 @@ from chad.test_agreement import close_to
 from chad.test_differential import direction
 
 import tapeengine
+from asv_bench.term_values import arguments, cotangent_in, cotangent_out, inward
 from tapeengine import chad as te
 from tapeengine.chad.depth import deep
 from tapeengine.chad.errors import ProgramError
-from tapeengine.chad.linear import Sparse
 from tapeengine.chad.specification import Evaluator
 from tapeengine.errors import UnsupportedError
 
@@ -30,12 +30,12 @@ def accumulated(executable: Any, source: Source, inside: list[Any], cotangent: A
     with deep():
         _, back = Evaluator(executable.reverse, primitives=executable.primitives).run(executable.module.main, inside)
         whole = back(cotangent)
-    params, types, convert = executable.definition.params, executable.closed.types, executable.converter
+    params, types = executable.definition.params, executable.closed.types
     given = [None] * len(params) if whole is None else whole
     found = []
     for p, d, x, primal in zip(params, given, inside, source.primals, strict=True):
-        counted = convert.cotangent_out(p.of, d, x, primal, Sparse(types))  # indices may count from an array's end
-        found.append(flat(p.of, convert.cotangent_in(p.of, counted, x, p.name), types))
+        counted = cotangent_out(executable, p.of, d, x, primal)  # indices may count from an array's end
+        found.append(flat(p.of, cotangent_in(executable, p.of, counted, x, p.name), types))
     return found
 
 
@@ -86,22 +86,22 @@ def compare(source: Source) -> bool:
         program = te.program(function)
         executable = program.executable
         result, params = executable.definition.result, executable.definition.params
-        inside, reached = executable.inward(source.primals), executable.converter.inward(result, value, "value")
+        inside, reached = arguments(executable, source.primals), inward(executable, result, value)
     except (ProgramError, UnsupportedError, *POLES):
         return False
-    types, convert = executable.closed.types, executable.converter.cotangent_in
+    types = executable.closed.types
     draws = random.Random(source.seed)
     cotangent = direction(value, random.Random(source.seed))
     each = list(zip(params, inside, strict=True))
     tangents = tuple(direction(x, draws) for x in source.primals)
-    found = [convert(p.of, d, x, "") for (p, x), d in zip(each, back(cotangent), strict=True)]
+    found = [cotangent_in(executable, p.of, d, x, "") for (p, x), d in zip(each, back(cotangent), strict=True)]
     wanted = [flat(p.of, d, types) for p, d in zip(params, found, strict=True)]
-    given = convert(result, cotangent, reached, "")
+    given = cotangent_in(executable, result, cotangent, reached, "")
     moved = ENGINE.jvp(function, source.primals, tangents)[1]
-    tangent = flat(result, convert(result, moved, reached, ""), types)
+    tangent = flat(result, cotangent_in(executable, result, moved, reached, ""), types)
     if not is_ordinary([*wanted, tangent]):
         return False
-    moves = [convert(p.of, t, x, "") for (p, x), t in zip(each, tangents, strict=True)]
+    moves = [cotangent_in(executable, p.of, t, x, "") for (p, x), t in zip(each, tangents, strict=True)]
     runs = {
         "accumulate": lambda: (accumulated(executable, source, inside, given), wanted),
         "reverse": lambda: (pasted(program, inside, given, reached), wanted),

@@ -37,7 +37,7 @@ cdef object field_by_name(Form form, x, Py_ssize_t i):
 cdef int search(Form form) except -1:
     """Find where the fields of a record's class lie; if not all have a place, none is used."""
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(form.fields)
-    form.searches, form.version = form.searches - 1, 0
+    form.searches, form.version, form.read_version = form.searches - 1, 0, 0
     if not te_is_usual(form.cls):
         return 0
     for name in form.fields:
@@ -49,11 +49,12 @@ cdef int search(Form form) except -1:
             PyObject_GenericSetAttr(sample, form.fields[i], values[i])
     except (TypeError, AttributeError):  # an abstract class, or one that has no room for a field
         return 0
+    form.read_version = te_class_version(<PyObject *> sample)
     for i in range(n):
         form.places[i] = <int> te_place_of(sample, form.fields[i], values[i])
         if form.places[i] == 0:
             return 0
-    form.version = te_class_version(<PyObject *> sample)
+    form.version = form.read_version
     return 0
 
 
@@ -61,7 +62,23 @@ cdef inline int set_field(Form form, made, Py_ssize_t i, x) except -1:
     """Set a field of a new record."""
     if is_placed(form, <PyObject *> made) and te_set_attribute(made, form.places[i], x):
         return 0
-    return PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), x)
+    return set_by_name(form, made, i, x)
+
+
+cdef int set_by_name(Form form, made, Py_ssize_t i, x) except -1:
+    if form.searches and not is_placed(form, <PyObject *> made):
+        search(form)
+    PyObject_GenericSetAttr(made, <object> PyTuple_GET_ITEM(form.fields, i), x)
+    return check_field(form, made, i, x)
+
+
+cdef int check_field(Form form, made, Py_ssize_t i, x) except -1:
+    """Refuse a record that does not give what was put into it, since code of its class reads its fields."""
+    cdef unsigned int version = te_class_version(<PyObject *> made)
+    cdef object name = <object> PyTuple_GET_ITEM(form.fields, i)
+    if (version == 0 or version != form.read_version) and getattr(made, name) is not x:
+        ABOVE.check_fields(made, (name,), (x,))
+    return 0
 
 
 cdef object record_of(Form form, tuple parts):
@@ -69,9 +86,11 @@ cdef object record_of(Form form, tuple parts):
     cdef Py_ssize_t i
     if form.cls is dict:
         return dict(zip(form.fields, parts))
-    if not form.is_plain:
-        return form.cls(*parts)
-    made = te_instance(form.cls, ())
+    made = te_instance(form.cls, ()) if form.is_plain else form.cls(*parts)
     for i in range(PyTuple_GET_SIZE(parts)):
-        set_field(form, made, i, <object> PyTuple_GET_ITEM(parts, i))
+        part = <object> PyTuple_GET_ITEM(parts, i)
+        if form.is_plain:
+            set_field(form, made, i, part)
+        else:
+            check_field(form, made, i, part)
     return made

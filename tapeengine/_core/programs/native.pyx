@@ -123,16 +123,17 @@ cdef class Form:
     cdef bint has_references # to rows, or to members of sums
     cdef bint has_array, is_plain, can_change   # a dictionary or a dataclass that is not frozen, or what has one inside
     cdef bint needs_like      # whether the structure of a cotangent takes more than the form: arrays and discrete parts
-    cdef bint has_scalars     # at most LEAVES of them, and nothing else
     cdef readonly int width, real_width   # the numbers of leaves, and of leaves with cotangents
     cdef int[LEAVES] real_at  # where each leaf with a cotangent lies in a linear record
     cdef int[LEAVES] words, strides, sizes   # of each leaf: words, bytes in an array, and bytes of its own elements
     cdef int[LEAVES] kinds    # of each leaf: the kind of its numbers, or REFERENCE
+    cdef bint[LEAVES] real    # whether each leaf has a cotangent
     cdef PyObject **parts     # the items of the tuple
     cdef int count, total     # the number of items, and that of the words of all leaves
     cdef int last, last_leaf, last_real  # the last item of a record that is a box, and its leaf; -1 for none
     cdef int[LEAVES] places   # where the fields of a record lie, see `attributes.h`
     cdef unsigned int version # of the class that has them there; 0 if they are looked up by name
+    cdef unsigned int read_version # of the class whose objects give the fields that are stored; 0 if that is unknown
     cdef int searches         # how often to look where they lie, since classes may change
 
     def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
@@ -147,7 +148,7 @@ cdef class Form:
     def fill(self, tuple items):
         """Set the parts, after construction, because those of a box refer to the box."""
         cdef Form item
-        cdef int k, n = 0
+        cdef int i, k, n = 0
         self.items, self.parts, self.count = items, PySequence_Fast_ITEMS(items), <int> len(items)
         self.last, self.last_leaf, self.total = -1, -1, 0
         self.has_array = self.rank > 0 or self.kind >= ROWS
@@ -163,11 +164,12 @@ cdef class Form:
             if self.kind == BOX and item.width > LEAVES:
                 raise ValueError("an option of too many leaves")
         self.needs_like |= self.has_array or (self.kind >= TUPLE and self.discrete)
-        self.width, self.real_width, self.has_scalars = 1, not self.discrete, not self.has_array
+        self.width, self.real_width = 1, not self.discrete
         self.words[0] = self.total = 1 + self.rank
         self.sizes[0] = 1 if self.kind == BOOL else 8
         self.strides[0] = 8 * self.words[0] if self.rank else self.sizes[0]
         self.kinds[0] = INT if self.kind == SUM else min(<int> self.kind, <int> REFERENCE)
+        self.real[0] = self.kind == FLOAT or self.kind == BOX
         if self.kind < TUPLE or self.kind == BOX:
             return
         if self.kind == SUM:
@@ -184,14 +186,15 @@ cdef class Form:
                 self.strides[n + k] = 16 if self.kind == ROWS else item.strides[k]
                 self.sizes[n + k] = item.strides[k] if self.kind == ROWS else item.sizes[k]
                 self.kinds[n + k] = REFERENCE if self.kind == ROWS and item.words[k] > 1 else item.kinds[k]
+                self.real[n + k] = item.real[k]
                 self.total += self.words[n + k]
             n += item.width
         self.width = n
-        self.has_scalars = not self.has_array and n <= LEAVES
-        n = 0
-        for k, count in enumerate(real_words(self)[:LEAVES]):
-            self.real_at[k] = n
-            n += 8 * <int> count
+        i = n = 0
+        for k in range(min(self.width, <int> LEAVES)):
+            if self.real[k]:
+                self.real_at[i] = n
+                i, n = i + 1, n + 8 * self.words[k]
 
     def leaves(self):
         """The scalars and arrays of the form, in order."""
@@ -295,9 +298,7 @@ cdef int copy_rows(Form form, object x, te_array *made, int axis, char **at) exc
     cdef bint of_list = PyList_CheckExact(x)
     cdef int size = 1 if form.kind == BOOL else 8
     if PyArray_CheckExact(x):
-        if PyArray_NDIM(<ndarray> x) != form.rank - axis or PyArray_TYPE(<ndarray> x) != types[<int> form.kind]:
-            return False
-        if not has_shape(<ndarray> x, made, axis) or not PyArray_ISNOTSWAPPED(<ndarray> x):
+        if not is_array(form, x, -axis) or not has_shape(<ndarray> x, made, axis):
             return False
         x = numpy.require(x, requirements="CA")
         memcpy(at[0], PyArray_DATA(<ndarray> x), PyArray_NBYTES(<ndarray> x))
@@ -340,13 +341,9 @@ cdef int take_array(Form form, object x, te_word *to, te_memory *memory, bint co
     cdef ndarray array
     if is_list(x):
         return take_lists(form, x, to, memory)
-    if not PyArray_CheckExact(x):
+    if not is_array(form, x, 0) or is_hollow(<ndarray> x) or not PyArray_ISALIGNED(<ndarray> x):
         return False
     array = x
-    if PyArray_NDIM(array) != form.rank or PyArray_TYPE(array) != types[<int> form.kind] or is_hollow(array):
-        return False
-    if not (PyArray_ISALIGNED(array) and PyArray_ISNOTSWAPPED(array)):
-        return False
     made = described(memory, form.rank, <int> form.kind)
     for k in range(form.rank):
         made.shape[k] = PyArray_DIMS(array)[k]
@@ -369,10 +366,17 @@ cdef inline bint is_hollow(ndarray x) noexcept:
 include "fields.pxi"
 
 
+cdef inline bint has_parts(Form form, x) noexcept:
+    """Whether a value is a record of a form's class, or a tuple of so many parts."""
+    if form.kind == RECORD:
+        return type(x) is form.cls
+    return form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count
+
+
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
     """Write the leaves of a value into their registers; return False if it does not have this form."""
     cdef te_word *to
-    cdef Form item
+    cdef PyObject *item
     cdef Py_ssize_t i
     if form.kind < TUPLE:
         to = c.registers + c.at[c.leaf]
@@ -380,25 +384,17 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
         return take_array(form, x, to, memory, c.records > 0) if form.rank else take_scalar(form, x, to)
     if form.kind >= ROWS:
         return take_references(form, x, c, memory)
-    if form.kind == TUPLE:
-        if not PyTuple_CheckExact(x) or PyTuple_GET_SIZE(x) != PyTuple_GET_SIZE(form.items):
-            return False
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            item = <Form> PyTuple_GET_ITEM(form.items, i)
-            if item.kind == FLOAT and item.rank == 0 and PyFloat_CheckExact(<object> PyTuple_GET_ITEM(x, i)):
-                c.registers[c.at[c.leaf]].f = PyFloat_AS_DOUBLE(<object> PyTuple_GET_ITEM(x, i))
-                c.leaf += 1
-            elif not take(item, <object> PyTuple_GET_ITEM(x, i), c, memory):
-                return False
-        return True
-    if type(x) is not form.cls:
+    if not has_parts(form, x):
         return False
-    c.records += 1
-    for i in range(PyTuple_GET_SIZE(form.items)):
-        part = field_of(form, x, i)
-        if not take(<Form> PyTuple_GET_ITEM(form.items, i), part, c, memory):
+    c.records += form.kind == RECORD
+    for i in range(form.count):
+        item, y = form.parts[i], part_of(form, x, i)
+        if (<Form> item).kind == FLOAT and (<Form> item).rank == 0 and PyFloat_CheckExact(y):
+            c.registers[c.at[c.leaf]].f = PyFloat_AS_DOUBLE(y)
+            c.leaf += 1
+        elif not take(<Form> item, y, c, memory):
             return False
-    c.records -= 1
+    c.records -= form.kind == RECORD
     return True
 
 
@@ -571,31 +567,15 @@ cdef int nothing(Form form, char **to, Cursor *c) except -1:
 
 cdef int fill_numbers(Form form, object x, char *to, Cursor *c) except -1:
     """Copy an array of numbers."""
-    cdef Py_ssize_t i, n
-    cdef int each = 1 if form.kind == BOOL else 8
-    cdef te_word w
+    cdef te_array like
+    cdef int64_t n = length_of(x)
     cdef char *data
-    cdef ndarray array
-    if form.rank != 1:
+    if form.rank != 1 or n < 0:
         return False
-    if PyArray_CheckExact(x):
-        array = numpy.ascontiguousarray(x)
-        if PyArray_NDIM(array) != 1 or PyArray_TYPE(array) != types[<int> form.kind] or not PyArray_ISNOTSWAPPED(array):
-            return False
-        n = PyArray_DIMS(array)[0]
-        data = room(c, each * n + 8)
-        memcpy(data, PyArray_DATA(array), each * n)
-    elif PyList_CheckExact(x) or PyTuple_CheckExact(x):
-        n = len(x)
-        data = room(c, each * n + 8)
-        for i in range(n):
-            if i >= len(x) or not take_scalar(form, x[i], &w):
-                return False
-            memcpy(data + each * i, &w, each)
-    else:
-        return False
+    data = room(c, form.sizes[0] * n + 8)
     (<char **> to)[0], (<int64_t *> to)[1] = data, n
-    return True
+    like.rank, like.shape[0] = 1, n
+    return copy_rows(form, x, &like, 0, &data)
 
 
 cdef int fill_rows(Form form, object x, char **to, Cursor *c, int depth) except -1:
@@ -727,18 +707,6 @@ cdef void real_places(Form form, char *record, char **to) noexcept:
         to[k] = record + form.real_at[k]
 
 
-cdef list real_words(Form form):
-    """The number of words of each real leaf of a form."""
-    if form.discrete:
-        return []
-    if form.kind < TUPLE:
-        return [1 + form.rank]
-    if form.kind == BOX:
-        return [1]
-    found = [n for item in form.items for n in real_words(item)]
-    return [2] * len(found) if form.kind == ROWS else found
-
-
 cdef object numbers_of(char *of, object like, Cursor *c):
     """An array of floats; zeros if the address is NULL."""
     cdef char *data = NULL if of == NULL else (<char **> of)[0]
@@ -765,11 +733,12 @@ cdef object rows_of(Form form, char **of, object like, Cursor *c):
     cdef int k, count = 0
     cdef te_places at
     cdef int[LEAVES] strides
-    for words in real_words(element):
-        at[count] = NULL if of == NULL else (<char **> of[count])[0]
-        same(at[count] == NULL or (<int64_t *> of[count])[1] == n)
-        strides[count] = 8 * <int> words
-        count += 1
+    for k in range(element.width):
+        if element.real[k]:
+            at[count] = NULL if of == NULL else (<char **> of[count])[0]
+            same(at[count] == NULL or (<int64_t *> of[count])[1] == n)
+            strides[count] = 8 * element.words[k]
+            count += 1
     if element.rank and PyArray_CheckExact(like) and PyArray_NDIM(<ndarray> like) == 2:
         return matrix_of(at[0], <ndarray> like, c)
     made = []
@@ -806,9 +775,8 @@ cdef object given_references(Form form, Cursor *c, object like):
     cdef te_places of
     cdef te_array *array
     cdef int k, n = 0
-    real = [] if form.discrete else leaf_is_real(form)
     for k in range(form.width):
-        if real and real[k]:
+        if form.real[k]:
             of[n] = words + 16 * n
             if form.words[k] > 1:
                 array = c.registers[c.at[c.leaf]].p
@@ -820,32 +788,25 @@ cdef object given_references(Form form, Cursor *c, object like):
     return made_of(form, of, like, c)
 
 
-cdef list leaf_is_real(Form form):
-    """Whether each leaf of a form has a cotangent."""
-    if form.kind < TUPLE or form.kind == BOX:
-        return [not form.discrete]
-    found = [x for item in form.items for x in leaf_is_real(item)]
-    return [False, *found] if form.kind == SUM else found
-
-
 cdef object kept(Form form, object x):
     """The value of a primal that a backpropagator keeps: a copy of what may change, but for large arrays."""
     if not form.has_array and not form.can_change:
         return x
     cdef Py_ssize_t i
     cdef list parts = []
-    if (type(x) is form.cls) if form.kind == RECORD else (
-            form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            parts.append(kept(<Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i)))
+    if has_parts(form, x):
+        for i in range(form.count):
+            parts.append(kept(<Form> form.parts[i], part_of(form, x, i)))
         return tuple(parts) if form.kind == TUPLE else record_of(form, tuple(parts))
     return kept_array(x)
 
 
-cdef object kept_array(object x):
-    """A copy of a list or a small array, and of those in a list or tuple."""
-    if PyArray_CheckExact(x) and PyArray_NBYTES(<ndarray> x) <= most_copied:
-        return PyArray_NewCopy(<ndarray> x, NPY_CORDER)
+cpdef object kept_array(object x):
+    """A copy of a list or a small array, and of those in a list, a tuple or a dict."""
+    if PyArray_CheckExact(x):
+        return PyArray_NewCopy(<ndarray> x, NPY_CORDER) if PyArray_NBYTES(<ndarray> x) <= most_copied else x
+    if type(x) is dict:
+        return {key: kept_array(part) for key, part in x.items()}
     if is_list(x):
         made = [y if PyFloat_CheckExact(y) else kept_array(y) for y in x]
         return made if PyList_CheckExact(x) else tuple(made)
@@ -937,27 +898,17 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
     return made if form.kind == TUPLE else record_of(form, made)
 
 
-cdef int mix_extents(Form form, Cursor *c, uint64_t *found) except -1:
+cdef uint64_t extents(list leaves, te_word *r, const int32_t *at) noexcept:
     """Hash the lengths of all arrays of reals in registers; a cotangent must have the value's lengths."""
-    cdef te_word w
-    cdef Py_ssize_t i
-    if not form.has_array:
-        c.leaf += form.width
-        return 0
-    if form.kind >= ROWS:
-        found[0] = found[0] * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> c.registers[c.at[c.leaf]].p.shape[0] + 1
-        c.leaf += form.width
-        return 0
-    if form.kind >= TUPLE:
-        for i in range(PyTuple_GET_SIZE(form.items)):
-            mix_extents(<Form> PyTuple_GET_ITEM(form.items, i), c, found)
-        return 0
-    w = c.registers[c.at[c.leaf]]
-    c.leaf += 1
-    if form.rank and form.kind == FLOAT:
-        for i in range(form.rank):
-            found[0] = found[0] * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> w.p.shape[i] + 1
-    return 0
+    cdef uint64_t found = 0
+    cdef Py_ssize_t k
+    cdef int i
+    cdef PyObject *form
+    for k in range(PyList_GET_SIZE(leaves)):
+        form = PyList_GET_ITEM(leaves, k)
+        for i in range((<Form> form).rank if (<Form> form).kind == FLOAT else 0):
+            found = found * <uint64_t> 0x9E3779B97F4A7C15 + <uint64_t> r[at[k]].p.shape[i] + 1
+    return found
 
 
 @cython.final
@@ -967,6 +918,8 @@ cdef class Backpropagator:
 
     Attributes
     ----------
+    given : tuple
+        The primals.
     steps : int
         The number of instructions that the forward pass ran.
     has_integers : bool
@@ -974,7 +927,7 @@ cdef class Backpropagator:
     """
 
     cdef Native native
-    cdef tuple primals
+    cdef readonly tuple given
     cdef te_memory memory
     cdef te_word *words
     cdef te_word[FEW] few
@@ -1021,10 +974,10 @@ cdef class Backpropagator:
         if self.native.promotion is not None:
             self.native.count(passed)
         if found is None and self.native.longer is not None and self.native.better is not None:
-            made = self.native.better.ahead(self.primals)
+            made = self.native.better.ahead(self.given)
             found = None if made is None else made[1](cotangent)
         if found is None and self.native.again is not None:
-            return self.native.again(self.primals)[1](cotangent)
+            return self.native.again(self.given)[1](cotangent)
         return found
 
     def passed(self, cotangent):
@@ -1032,11 +985,6 @@ cdef class Backpropagator:
         cdef int64_t passed = 0
         self.native.back(self, cotangent, &passed)
         return passed
-
-    @property
-    def given(self):
-        """The primals."""
-        return self.primals
 
 
 @cython.final
@@ -1064,6 +1012,7 @@ cdef class Native:
 
     cdef Code forward, reverse
     cdef Form params, result, cotangent
+    cdef list gradient_leaves, result_leaves, cotangent_leaves
     cdef readonly object again
     cdef readonly Native better
     cdef object promotion, longer
@@ -1074,7 +1023,10 @@ cdef class Native:
         self.params, self.result, self.cotangent = Form("tuple", items=params), result, cotangent
         if forward.shared != reverse.shared:
             raise ValueError(f"the passes share {forward.shared} and {reverse.shared} registers")
-        leaves = len(self.params.leaves()), len(result.leaves()), len(cotangent.leaves()), len(self.params.leaves())
+        self.gradient_leaves, self.result_leaves = self.params.leaves(), result.leaves()
+        self.cotangent_leaves = cotangent.leaves()
+        given = len(self.gradient_leaves)
+        leaves = given, len(self.result_leaves), len(self.cotangent_leaves), given
         if leaves != (forward.param_count, forward.result_count, reverse.param_count, reverse.result_count):
             raise ValueError("the parameters and results of the passes do not match their forms")
 
@@ -1128,7 +1080,7 @@ cdef class Native:
         cdef te_word *r = small
         cdef Py_ssize_t before
         cdef Cursor c
-        made.native, made.primals = self, kept(self.params, primals)
+        made.native, made.given = self, kept(self.params, primals)
         if code.registers > SMALL:
             r = allocated(code.registers)
         try:
@@ -1137,17 +1089,15 @@ cdef class Native:
             before = integers
             if self.params.has_references:
                 code.reopen(&made.memory)
-            if not take(self.params, made.primals, &c, &made.memory):
+            if not take(self.params, made.given, &c, &made.memory):
                 return None
             made.has_integers = integers != before
             if not self.is_done(code.run(r, &made.memory, &made.memory, &made.steps)):   # both passes may be one
                 return None
-            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
-            if not self.is_given(self.result, &c, False):
+            if not self.is_given(self.result_leaves, r, code.results, False):
                 return None
             made.hold(r)
-            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
-            mix_extents(self.result, &c, &made.extents)
+            made.extents = extents(self.result_leaves, r, code.results)
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
             return give(self.result, &c, False, None), made
         finally:
@@ -1160,7 +1110,6 @@ cdef class Native:
         cdef te_word *r = small
         cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL, NULL)
         cdef Cursor c
-        cdef uint64_t found = 0
         cdef bint collects = False
         if code.registers > SMALL:
             r = allocated(code.registers)
@@ -1170,19 +1119,16 @@ cdef class Native:
             c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
             if not take(self.cotangent, cotangent, &c, &memory):
                 return None
-            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
-            mix_extents(self.cotangent, &c, &found)
-            if found != made.extents:
+            if extents(self.cotangent_leaves, r, code.params) != made.extents:
                 return None
             if not self.is_done(code.run(r, &memory, &made.memory, passed)):
                 return None
-            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
-            if not self.is_given(self.params, &c, True):
+            if not self.is_given(self.gradient_leaves, r, code.results, True):
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
             # The collector would visit all new objects of a tree repeatedly, and free none.
             collects = self.params.has_array and PyGC_Disable()
-            given = give(self.params, &c, True, made.primals)
+            given = give(self.params, &c, True, made.given)
             return given if c.poles == 0 or self.again is None else None
         finally:
             if collects:
@@ -1201,45 +1147,22 @@ cdef class Native:
                 self.longer = None   # there is no such code
         return status == TE_DONE
 
-    cdef int is_given(self, Form form, Cursor *c, bint cotangent) except -1:
+    cdef bint is_given(self, list leaves, te_word *r, const int32_t *at, bint cotangent) noexcept:
         """Whether the leaves in registers can be returned: they are finite, and their arrays are the machine's own."""
+        cdef Py_ssize_t k
         cdef te_word w
-        cdef Py_ssize_t i
-        if form.has_scalars:
-            c.leaf += form.width
-            return self.again is None or are_finite(form, c, c.leaf - form.width)
-        if form.kind >= ROWS:
-            for i in range(form.width):
-                w = c.registers[c.at[c.leaf + i]]
-                if form.words[i] > 1 and (form.kinds[i] == FLOAT or not cotangent) and w.p.capacity == 0:
-                    return False
-                if not cotangent and form.kinds[i] == FLOAT and not te_all_finite(<double *> w.p.data, w.p.shape[0]):
-                    return False
-            c.leaf += form.width
-            return True
-        if form.kind >= TUPLE:
-            for i in range(PyTuple_GET_SIZE(form.items)):
-                if not self.is_given(<Form> PyTuple_GET_ITEM(form.items, i), c, cotangent):
-                    return False
-            return True
-        w = c.registers[c.at[c.leaf]]
-        c.leaf += 1
-        if cotangent and form.discrete:
-            return True
-        if form.rank and w.p.capacity == 0:
-            return False
-        if form.kind != FLOAT or self.again is None:
-            return True
-        return te_all_finite(<double *> w.p.data, size(w.p)) if form.rank else isfinite(w.f)
-
-
-cdef bint are_finite(Form form, Cursor *c, int first) noexcept:
-    """Whether the real numbers among scalars in registers are finite."""
-    cdef int i
-    for i in range(form.width):
-        if form.kinds[i] == FLOAT and not isfinite(c.registers[c.at[first + i]].f):
-            return False
-    return True
+        cdef PyObject *form
+        for k in range(PyList_GET_SIZE(leaves)):
+            form = PyList_GET_ITEM(leaves, k)
+            if (<Form> form).kind > (FLOAT if cotangent else BOOL):   # references, and what has no cotangent
+                continue
+            w = r[at[k]]
+            if (<Form> form).rank and w.p.capacity == 0:
+                return False
+            if (<Form> form).kind == FLOAT and self.again is not None and not (
+                    te_all_finite(<double *> w.p.data, size(w.p)) if (<Form> form).rank else isfinite(w.f)):
+                return False
+        return True
 
 
 # ---------------------------------------------------------------- passes on whole arrays
@@ -1264,17 +1187,15 @@ cdef int take_whole(Form form, object x, list to, object spare) except -1:
             return False
         to.append(x)
         return True
-    if form.kind == TUPLE and not (PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == PyTuple_GET_SIZE(form.items)):
+    if not has_parts(form, x):
         return False
-    if form.kind > RECORD or (form.kind == RECORD and type(x) is not form.cls):
-        return False
-    for i in range(PyTuple_GET_SIZE(form.items)):
-        if not take_whole(<Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i), to, spare):
+    for i in range(form.count):
+        if not take_whole(<Form> form.parts[i], part_of(form, x, i), to, spare):
             return False
     return True
 
 
-cdef bint is_array(Form form, object x, int more):
+cdef bint is_array(Form form, object x, int more) noexcept:
     """Whether a value is an array of a form, or of some more axes."""
     return (PyArray_CheckExact(x) and PyArray_NDIM(<ndarray> x) == form.rank + more
             and PyArray_TYPE(<ndarray> x) == types[<int> form.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
@@ -1338,18 +1259,6 @@ cdef inline bint is_ours(PyObject *x):
     return x != NULL and references(x) == 1
 
 
-cdef bint is_given_whole(Form form) except -1:
-    """Whether `give_whole` builds values of a form: all numbers are real, or in arrays."""
-    if form.kind < TUPLE:
-        return form.rank > 0 or form.kind == FLOAT
-    if form.kind > RECORD:
-        return False
-    for item in form.items:
-        if not is_given_whole(item):
-            return False
-    return True
-
-
 @cython.final
 cdef class Whole:
     """A program whose two passes are functions of numbers and numpy's arrays.
@@ -1376,7 +1285,7 @@ cdef class Whole:
     def __init__(self, forward, reverse, tuple params, Form result, passes, other):
         self.forward, self.reverse, self.passes, self.other = forward, reverse, passes, other
         self.params, self.result = Form("tuple", items=params), result
-        if not is_given_whole(result):
+        if result.has_references or any([x.kind != FLOAT and x.rank == 0 for x in result.leaves()]):
             raise ValueError("a value that is built otherwise")
 
     def vjp(self, *primals):
@@ -1578,14 +1487,13 @@ cdef bint is_of(Form form, object x, list pending) except -1:
     """Whether a value is of a form, apart from parts that are appended with their forms."""
     cdef Form item = form
     cdef int rank = 0
-    cdef Py_ssize_t i, n
+    cdef Py_ssize_t i
     if form.kind < TUPLE and form.rank == 0:
         return is_number(form, x)
     if PyArray_CheckExact(x):
         while item.kind == ROWS:
             rank, item = rank + 1, <Form> PyTuple_GET_ITEM(item.items, 0)
-        return (item.kind < TUPLE and PyArray_NDIM(<ndarray> x) == rank + item.rank
-                and PyArray_TYPE(<ndarray> x) == types[<int> item.kind] and PyArray_ISNOTSWAPPED(<ndarray> x))
+        return item.kind < TUPLE and is_array(item, x, rank)
     if form.kind == BOX or form.kind == SUM:
         i = option_of(form, x)
         return i >= 0 and is_of(<Form> PyTuple_GET_ITEM(form.items, i), x, pending)
@@ -1600,15 +1508,12 @@ cdef bint is_of(Form form, object x, list pending) except -1:
             elif not is_number(form, y):
                 return False
         return True
-    n = PyTuple_GET_SIZE(form.items)
     if form.kind == TUPLE and x is None:
-        return n == 0
-    if not (type(x) is form.cls if form.kind == RECORD else PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == n):
+        return form.count == 0
+    if not has_parts(form, x) or (form.cls is dict and len(<dict> x) != form.count):
         return False
-    if form.cls is dict and len(<dict> x) != n:
-        return False
-    for i in range(n):
-        item, y = <Form> PyTuple_GET_ITEM(form.items, i), part_of(form, x, i)
+    for i in range(form.count):
+        item, y = <Form> form.parts[i], part_of(form, x, i)
         if item.kind >= TUPLE or item.rank:
             pending.append(item)
             pending.append(y)

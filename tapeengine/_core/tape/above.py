@@ -1,6 +1,6 @@
 """Functions of modules above the core it calls: `tapeengine.duals` sets them, and the core imports none of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
@@ -23,6 +23,8 @@ class Above:
     array: Callable[[Any], Any]
     #: The cotangent of a value without real numbers; `tapeengine.chad` sets it.
     undifferentiated: Callable[[Any], Any]
+    #: Refuses an object that does not give these parts as these attributes; `tapeengine.chad` sets it.
+    check_fields: Callable[[Any, Sequence[str], Sequence[Any]], None]
 
 
 ABOVE = Above()

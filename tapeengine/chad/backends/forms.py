@@ -86,13 +86,12 @@ class Forms:
                 return self(of)
         raise NotAssembled("rows in a value")
 
-    def has(self, of: Type) -> bool:
-        """Tell whether a type has a form."""
+    def find(self, of: Type) -> Form | None:
+        """Give the form of a type; None if it has none."""
         try:
-            self(of)
+            return self(of)
         except NotAssembled:
-            return False
-        return True
+            return None
 
 
 def has_rows(of: Type) -> bool:

@@ -161,7 +161,7 @@ def test_arguments_of_the_types_are_not_converted(kind, monkeypatch):
     program, draws = te.program(function, backend="machine"), np.random.default_rng(4)
     te.vjp(program, *drawn(draws, 3))
     calls = []
-    for name in ("inward", "outward", "conformed"):
+    for name in ("flat", "restored", "conformed"):
         monkeypatch.setattr(convert.Converter, name, lambda *args: calls.append(args))
     _, back = te.vjp(program, *drawn(draws, 5))
     back(1.0)

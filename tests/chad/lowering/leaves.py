@@ -1,16 +1,55 @@
-"""Python's values as the leaves that a lowered program takes, and back; for tests."""
+"""Values of terms as the leaves that a lowered program takes, and back; for tests."""
 
-from tapeengine.chad.backends.leaves import Values
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.lowering.patterns import array_types, leaf_types, stored
+import numpy as np
+
+from asv_bench.term_values import TermValues
+from tapeengine.chad.convert import linear, width
+from tapeengine.chad.intermediate import analysis
+from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.types import Array, Named, Product, Sum, is_discrete
 
 
-class Leaves(Values):
+class Leaves(TermValues):
     """How values of types lie in leaves; `types` says what named types stand for."""
 
     def __init__(self, types, dense=True):
-        super().__init__(types, dense)
+        super().__init__(types)
+        self.dense = dense
+
+    def flat(self, of, value, path=""):
+        """The leaves of a value; those of arrays of several axes are numpy's, if all rows are of one size."""
+        if isinstance(of, Named) and self.dense:
+            return Leaves(self.types, False).flat(of, value, path)
+        return self.arrays(super().flat(of, value, path), of)
+
+    def cotangent(self, of, d, value, path=""):
+        """The leaves of a sparse cotangent of a value."""
+        if isinstance(of, Named) and self.dense:
+            return Leaves(self.types, False).cotangent(of, d, value, path)
+        return self.arrays(super().cotangent(of, d, value, path), linear(of))
+
+    def arrays(self, leaves, of):
+        """Leaves as arrays, where they are of several axes."""
+        if not self.dense or not isinstance(of, Array):
+            return leaves
+        ranked = zip(leaves, leaf_types(of, True), strict=True)
+        return [self.ranked(x, t) if getattr(t, "rank", 0) > 1 else x for x, t in ranked]
+
+    def ranked(self, column, of):
+        """An array of several axes."""
+        kind = float if of.element == REAL else int
+        return np.array(column, dtype=kind) if len(column) else np.zeros((0,) * of.rank)
+
+    def cotangent_like(self, of, d, value, leaves):
+        """The leaves of a sparse cotangent of a value that has these leaves, in their shapes.
+
+        A reverse pass reads the sizes of rows from cotangents; values of terms without rows do not contain them.
+        """
+        each = zip(leaves, leaf_types(of, self.dense), strict=True)
+        likes = [x for x, t in each if analysis.linear(t) is not None]
+        found = zip(self.cotangent(of, d, value), likes, strict=True)
+        return [np.zeros(x.shape) if isinstance(y, np.ndarray) and not y.size else y for y, x in found]
 
     def nonzero(self, of, leaves, value, path=()):
         """The entries of a cotangent that are not zero, by their paths."""
@@ -27,13 +66,11 @@ class Leaves(Values):
                     if k == value.option:
                         found = self.nonzero(t, leaves, value.payload, path)
                     else:
-                        for _ in leaf_types(stored(cotangent(t)), self.dense) if not is_discrete(t) else []:
+                        for _ in range(width(linear(t))):
                             next(leaves)
                 return found
             case Array(element):
-                if stored(cotangent(of)) == Product(()):
-                    return {}
-                columns = [next(leaves) for _ in array_types(stored(cotangent(of)), self.dense)]
+                columns = [next(leaves) for _ in range(width(linear(element)))]
                 if any(c is None for c in columns):
                     assert all(c is None for c in columns)
                     return {}

@@ -12,6 +12,7 @@ from chad.lowering.test_random_programs import pasted
 
 import tapeengine as te
 import tapeengine.numpy as tnp
+from asv_bench.term_values import arguments
 from tapeengine.chad.intermediate.operations import REAL
 from tapeengine.chad.intermediate.statements import ArrayOf
 from tapeengine.chad.intermediate.text import compiled
@@ -34,7 +35,7 @@ def test_every_example(name):
         assert not re.search(r"_\d+_\d+", text), "a name with two numbers"
         running = compiled(getattr(executable, kind).program, primitives=executable.primitives.table)
         leaves_of = Leaves(executable.closed.types, dense=executable.lowered is not None)
-        params, inside = executable.definition.params, executable.inward(args)
+        params, inside = executable.definition.params, arguments(executable, args)
         leaves = [x for q, v in zip(params, inside, strict=True) for x in leaves_of.flat(q.of, v)]
         if form == "reverse":
             *values, kept = names["forward"](*leaves)

@@ -13,6 +13,7 @@ from chad.whole import test_random, test_random_sums
 from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
+from asv_bench.term_values import arguments
 from tapeengine.chad.close import close
 from tapeengine.chad.depth import deep
 from tapeengine.chad.execute import Executable
@@ -153,7 +154,7 @@ def test_tangents_of_arrays(program, seed):
 @given(test_random_sums.programs(), st.integers(0, 2**32 - 1))
 def test_tangents_of_sums_and_recursion(program, seed):
     module, args = program
-    inside = Executable(module, test_random_sums.CLASSES, {}).inward(args)
+    inside = arguments(Executable(module, test_random_sums.CLASSES, {}), args)
     tangents_agree(module, inside, seed)
 
 
@@ -279,7 +280,7 @@ def cotangent_of(of, value, types, rng):
 @given(test_random_sums.programs(), st.integers(0, 2**32 - 1))
 def test_sums_and_recursion(program, seed):
     module, args = program
-    inside = Executable(module, test_random_sums.CLASSES, {}).inward(args)
+    inside = arguments(Executable(module, test_random_sums.CLASSES, {}), args)
     rng = np.random.default_rng(seed)
     results = module.definitions[module.main].result
     agree(module, inside, lambda value: cotangent_of(results, value, module.types, rng), dense=False)

@@ -8,6 +8,7 @@ from chad.lowering.leaves import Leaves
 from chad.whole.programs import PROGRAMS
 
 from asv_bench.programs import typed
+from asv_bench.term_values import arguments
 from tapeengine.chad.backends.passes import native
 from tapeengine.chad.intermediate.text import compiled
 
@@ -41,7 +42,7 @@ def value_of_text(program, args):
     lowered, leaves = executable.lowered, Leaves(executable.closed.types, True)
     given = [
         x
-        for p, a in zip(executable.definition.params, executable.inward(args), strict=True)
+        for p, a in zip(executable.definition.params, arguments(executable, args), strict=True)
         for x in leaves.flat(p.of, a)
     ]
     *results, _ = compiled(lowered.program)["forward"](*given)

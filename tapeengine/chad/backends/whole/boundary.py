@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ...._core.programs.native import floats_of
 from ....errors import UnsupportedError
-from ...convert import Converter, of_plain, refuse_none
+from ...convert import ACCEPTED, DTYPES, Converter, Path
+from ...intermediate import analysis
 from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf
 from ...intermediate.statements import Type as FormType
-from ...linear import Sparse
 from ...lowering.patterns import leaf_types
 from ...strangers import holds_strange, is_strange, named
-from ...types import UNIT, Array, Bool, Float, Int, Product, Sum, Type, is_discrete, numbers_of, rank_of
-from ...values import parts_in, record_of
-from ..leaves import Values
+from ...types import FLOAT, Bool, Float, Int, Type, numbers_of, rank_of
 
-DTYPES: Mapping[type, Any] = {Float: np.float64, Int: np.int64, Bool: np.bool_}
 OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}
-ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
+NUMBERS: Mapping[type[Type], Any] = {Float: float, Int: int, Bool: bool}
 
 
 class NotDense(UnsupportedError):
     """A value cannot be stored in arrays with rows of equal size."""
 
 
-class Boundary:
-    """Converts values of a program's types."""
-
-    def __init__(self, types: Mapping[str, Sum], converter: Converter) -> None:
-        self.types = types
-        self.converter = converter
-        self.values = Values(types, dense=True)
+class Boundary(Converter):
+    """Converts values of a program's types; each array of numbers is one leaf, a numpy array."""
 
     def inward(self, of: Type, x: Any) -> list[Any]:
         """Decompose a value.
@@ -45,89 +37,41 @@ class Boundary:
         NotDense, StructureError
             If it has no leaves that are numbers and arrays, or is not of the type.
         """
-        match of:
-            case Float() | Int() | Bool():
-                return [self.converter.inward(of, x, "an argument")]
-            case Product(items) if of != UNIT:
-                return [leaf for t, v in zip(items, parts(of, x), strict=True) for leaf in self.inward(t, v)]
-            case Array() if rank_of(of):
-                return [array(of, x)]
-        leaves = self.values.flat(of, self.converter.inward(of, x, "an argument"))
-        return list(map(as_array, leaves, leaf_types(of, True)))
-
-    def outward(self, of: Type, leaves: Iterator[Any]) -> Any:
-        """Rebuild a value."""
-        match of:
-            case Float():
-                return float(next(leaves))
-            case Int():
-                return int(next(leaves))
-            case Bool():
-                return bool(next(leaves))
-            case Product(items, name, fields) if of != UNIT:
-                made = [self.outward(t, leaves) for t in items]
-                return record_of(self.converter.classes[name], fields, made) if name else tuple(made)
-            case Array() if rank_of(of):
-                return next(leaves)
-        return self.converter.outward(of, self.inside(of, leaves))
-
-    def inside(self, of: Type, leaves: Iterator[Any]) -> Any:
-        """Give the value of terms that has these leaves."""
-        return self.values.restored(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves))
+        return list(map(as_array, self.flat(of, x, "an argument"), leaf_types(of, True)))
 
     def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = "value") -> list[Any]:
-        """Decompose the cotangent of a value with the given leaves.
+        """Decompose the cotangent of a value with the given leaves, whose shapes its own have.
 
         Raises
         ------
         CotangentError
             If it does not fit the value.
         """
-        match of:
-            case Float() if type(d) is float:
-                next(results)
-                return [d]
-            case Product(items) if of != UNIT and (given := parts_in(of, d)) is not None:
-                each = zip(items, given, strict=True)
-                return [leaf for t, x in each for leaf in self.cotangent_in(t, x, results, name)]
-            case Array() if rank_of(of) and numbers_of(of) == Float():
-                value = next(results)
-                given = fitting(d, value.shape)
-                if given is not None:
-                    return [given]
-                results = iter([value])
-        leaves = [next(results) for _ in leaf_types(of, True)]
-        inside = self.inside(of, iter(leaves))
-        found = self.converter.cotangent_in(of, d, inside, name)
-        if name == "value":
-            refuse_none(self.outward(of, iter(leaves)), d, name)
-        given = self.values.cotangent_like(of, found, inside, leaves)
-        return [np.array(leaf, dtype=float) if isinstance(leaf, list) else leaf for leaf in given]
+        types = leaf_types(of, True)
+        leaves = [next(results) for _ in types]
+        found = self.cotangent(of, d, self.restored(of, iter(leaves)), name)
+        likes = [x for x, t in zip(leaves, types, strict=True) if analysis.linear(t) is not None]
+        return [np.reshape(y, x.shape) if np.ndim(x) else y for y, x in zip(found, likes, strict=True)]
 
-    def cotangent_out(self, of: Type, leaves: Iterator[Any], like: Any) -> Any:
-        """Rebuild the cotangent of an argument, or the tangent of a value; discrete parts are None."""
-        if is_discrete(of):
-            return of_plain(like, None)
-        match of:
-            case Float():
-                return float(next(leaves))
-            case Product(items, name, fields):
-                likes = [None] * len(items) if like is None else parts(of, like)
-                made = [self.cotangent_out(t, leaves, x) for t, x in zip(items, likes, strict=True)]
-                return record_of(self.converter.classes[name], fields, made) if name else tuple(made)
-            case Array() if rank_of(of):
-                return shaped(next(leaves), like)
-        inside = self.converter.inward(of, like, "an argument")
-        d = self.values.sparse(of, (x.tolist() if isinstance(x, np.ndarray) else x for x in leaves), inside)
-        return self.converter.cotangent_out(of, d, inside, like, Sparse(self.types))
+    def flat(self, of: Type, value: Any, path: Path) -> list[Any]:
+        """Give the leaves of a value."""
+        return [array(of, value)] if rank_of(of) else super().flat(of, value, path)
 
+    def restored(self, of: Type, leaves: Iterator[Any], like: Any = None) -> Any:
+        """Give the value that has these leaves."""
+        if rank_of(of):
+            return next(leaves)
+        return NUMBERS[type(of)](next(leaves)) if type(of) in NUMBERS else super().restored(of, leaves, like)
 
-def parts(of: Product, x: Any) -> Sequence[Any]:
-    """Give the parts of a tuple or a record."""
-    found = parts_in(of, x)
-    if found is None or is_strange(x):
-        raise NotDense(f"a value that is no {of.name or 'tuple of the same length'}")
-    return found
+    def cotangent(self, of: Type, d: Any, value: Any, path: Path) -> list[Any]:
+        """Give the leaves of a cotangent of a value."""
+        given = fitting(d, value.shape) if rank_of(of) and numbers_of(of) == FLOAT else None
+        return super().cotangent(of, d, value, path) if given is None else [given]
+
+    def given(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
+        """Give the cotangent or tangent of a value that has these leaves."""
+        is_array = rank_of(of) and numbers_of(of) == FLOAT
+        return shaped(next(leaves), value) if is_array else super().given(of, leaves, value)
 
 
 def array(of: Type, x: Any) -> Any:
@@ -152,7 +96,9 @@ def array(of: Type, x: Any) -> Any:
 
 def as_array(x: Any, of: FormType) -> Any:
     """Give the column of a leaf as an array of its kind, also without elements."""
-    return np.asarray(x, dtype=OF_LEAVES.get(of.element)) if isinstance(of, ArrayOf) else x
+    if not isinstance(of, ArrayOf):
+        return x
+    return np.asarray(x, OF_LEAVES.get(of.element)) if len(x) or of.rank == 1 else np.zeros((0,) * of.rank)
 
 
 def fitting(d: Any, shape: tuple[int, ...]) -> Any:

@@ -230,7 +230,7 @@ class WholePasses:
         if made is None:
             return None
         results, kept, reverse = made
-        value = self.boundary.outward(self.definition.result, iter(unshared(results, (*kept, *leaves))))
+        value = self.boundary.restored(self.definition.result, iter(unshared(results, (*kept, *leaves))))
 
         def back(cotangent: Any) -> tuple[Any, ...] | None:
             given = self.cotangents_in(cotangent, results)
@@ -241,7 +241,7 @@ class WholePasses:
                 return None
             gave = iter(owned(found, [*given, *leaves]))
             each = zip(self.definition.params, primals, strict=True)
-            return tuple([self.boundary.cotangent_out(p.of, gave, x) for p, x in each])
+            return tuple([self.boundary.given(p.of, gave, x) for p, x in each])
 
         return value, back
 
@@ -375,8 +375,8 @@ class WholeTangent:
         if not all(map(is_finite, found)):
             return None
         of, own_ = self.definition.result, iter(owned(found, [*leaves, *given]))
-        value = self.boundary.outward(of, own_)
-        return value, self.boundary.cotangent_out(of, own_, value)
+        value = self.boundary.restored(of, own_)
+        return value, self.boundary.given(of, own_, value)
 
 
 def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:
