@@ -111,9 +111,11 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
+    found = p.static(node.func, env)
+    if library_name(found) in library.OF_STARS:
+        return library.OF_STARS[library_name(found)](p, node, env)
     if (spread := unnamed([*node.args, *node.keywords])) is not None:
         return with_named(p, node, spread, env, wanted)
-    found = p.static(node.func, env)
     if found is MISSING and isinstance(node.func, ast.Subscript | ast.Call | ast.IfExp):
         return call_value(p, node, expression(p, node.func, env), env, wanted)
     if found is dict:

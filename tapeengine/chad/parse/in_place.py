@@ -38,7 +38,6 @@ from .expressions import expression, read_ahead
 from .functions import Env
 from .grid_parts import with_part
 from .grids import made, place_of, rows
-from .iterables import elements_of
 from .names import assigned
 from .numeric import rank
 from .ordering import sorted_
@@ -50,6 +49,7 @@ from .rectangles import indices, reason
 from .state import UNDECIDED, Decided, Parser
 from .subscripts import by_items, is_index
 from .whole import appended
+from .whole import array as as_array
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -215,7 +215,8 @@ def method(
     assert isinstance(array.type, Array)
     p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
     own_or_refuse(p, node, name)
-    added = elements_of(p, args[0], env) if which == "extend" else expression(p, args[-1], env, array.type.element)
+    added = expression(p, args[-1], env, None if which == "extend" else array.type.element)
+    added = as_array(p, node, added) if which == "extend" else added
     given = added.type.element if which == "extend" else added.type  # type: ignore[attr-defined]
     of = p.unify(node, array.type.element, given)
     whole = p.coerce(node, array, Array(of))

@@ -44,15 +44,17 @@ from ..terms import (
 )
 from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
 from . import arrays, composed, joining, membership, numeric, ordering, reductions, whole
+from .by_cells import placed
+from .callees import CHAIN
 from .closures import only_called
 from .einsum import einsum
-from .expressions import as_name, condition, expression
+from .expressions import as_name, condition, expression, truth
 from .fixed_points import settled_step
 from .functions import Env
-from .iterables import elements_of
+from .iterables import ITERATED, elements, is_iterator
 from .lists import Element
 from .outside import root
-from .parameters import of_all, parameters_of, with_args
+from .parameters import no_other_keywords, of_all, parameters_of, with_args
 from .reductions import (
     REDUCTIONS,
     Reduction,
@@ -250,15 +252,14 @@ def unless_empty(xs: Term, start: Term, some: Term) -> Term:
     return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
 
 
-def truth(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``any`` and ``all`` of an array of conditions, all of which are computed."""
+def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``any`` and ``all`` of an array, of which all elements are computed."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = array(p, node, expression(p, node.args[0], env))
-        if element(xs) != BOOL:
-            p.error(node, f"{which} of something other than conditions", f"write {which}(x > 0 for x in xs)")
-        x = p.fresh("x", BOOL)
-        test: Term = x if which == "any" else Op("not", (x,), BOOL)
+        x = p.fresh("x", element(xs))
+        test = truth(p, node, x)
+        test = test if which == "any" else Op("not", (test,), BOOL)
         found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
         return found if which == "any" else Op("not", (found,), BOOL)
 
@@ -394,14 +395,14 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     """``list(xs)``: the array itself."""
-    return elements_of(p, node.args[0], env)
+    return array(p, node, expression(p, node.args[0], env))
 
 
 def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
     if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
         p.error(copy, "an array that may be no copy", "write np.asarray(xs)")
-    (found,) = whole.as_numpy(p, node.args[:1], [elements_of(p, node.args[0], env)])
+    (found,) = whole.as_numpy(p, node.args[:1], [listed(p, node, env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
     return whole.some(p, found)
@@ -411,8 +412,6 @@ def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
     if isinstance(node.args[0], ast.List | ast.Tuple):
         return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
-    if isinstance(node.args[0], ast.Call):
-        return listed(p, node, env)
     found = expression(p, node.args[0], env)
     return found if isinstance(found.type, Product) and p.is_sequence(found.type) else array(p, node, found)
 
@@ -420,18 +419,32 @@ def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
 def chained(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.chain(xs, ys, ...)``."""
     p.at_once(node, "itertools.chain(...)")
-    parts = [listed(p, with_args(node, [a]), env) for a in node.args]
-    result = parts[0]
+    parts = [
+        chained_rows(p, with_args(node, [a.value]), env)
+        if isinstance(a, ast.Starred)
+        else array(p, node, expression(p, a, env))
+        for a in node.args
+    ]
+    no_other_keywords(p, node, ())
+    result = parts[0] if parts else p.error(node, "a chain of nothing", "leave it out")
     for part in parts[1:]:
         of = p.unify(node, result.type, part.type)
         result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
     return result
 
 
+def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.chain.from_iterable(rows)``."""
+    p.at_once(node, "itertools.chain(...)")
+    made: Any = placed(ast.parse("[x for row in rows for x in row]", mode="eval").body, node)
+    made.generators[0].iter = node.args[0]
+    return expression(p, made, env)
+
+
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
-    if not isinstance(node.args[0], ast.GeneratorExp):
-        p.error(node, "next of something other than a generator written out", "write next(x for x in xs if ...)")
+    if not is_iterator(p, node.args[0], env):
+        p.error(node, "next of something other than an iterator written out", "write next(x for x in xs if ...)")
     found = expression(p, node.args[0], env)
     if len(node.args) == 1:
         return Index(found, lit(0))
@@ -523,12 +536,6 @@ def select(p: Parser, node: ast.Call, env: Env) -> Term:
             p.error(test, f"a condition of type {show(holds.type)}", "compare: xs > 0")
         found = whole.where(p, node, [holds, expression(p, choice, env), found])
     return found
-
-
-def range_(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``range(...)`` as a value: an array of integers."""
-    over, i = p.grammar.iteration(p, node, env), p.fresh("i", INT)
-    return over.around(Build(over.size, i, over.item(i)))  # type: ignore[no-any-return]
 
 
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -657,8 +664,14 @@ ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
     }
 )
 
+#: Functions of which an argument may be ``*rows`` for any number of rows.
+OF_STARS: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
+    {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
+)
+
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {
+        **OF_STARS,
         "builtins.sum": sum_,
         "numpy.clip": clip,
         "numpy.diff": diff,
@@ -667,19 +680,18 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
         "builtins.sorted": ordering.sorted_,
-        "builtins.any": truth("any"),
-        "builtins.all": truth("all"),
+        "builtins.any": exists("any"),
+        "builtins.all": exists("all"),
         **{f"numpy.{name}": function_of(made) for name, made in REDUCTIONS.items()},
         **{f"numpy.{name}": function_along(*made) for name, made in ALONG.items()},
         "numpy.norm": norm,
         "numpy.amax": function_of(REDUCTIONS["max"]),
         "numpy.amin": function_of(REDUCTIONS["min"]),
         "builtins.map": map_,
-        "builtins.range": range_,
         "builtins.filter": filter_,
         "builtins.list": listed,
         "builtins.tuple": tuple_,
-        "itertools.chain": chained,
+        CHAIN: chained_rows,
         "builtins.float": float_,
         "numpy.float64": float_,
         "builtins.round": round_,

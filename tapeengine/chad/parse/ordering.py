@@ -9,11 +9,11 @@ import numpy
 from ..terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
 from ..types import BOOL, FLOAT, INT, Product, Type, show
 from . import numeric
+from .expressions import expression
 from .functions import Env
-from .iterables import elements_of
 from .registered import primitive
 from .state import Parser
-from .whole import element
+from .whole import array, element
 
 
 def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:
@@ -72,7 +72,7 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     def sorting(key: Term) -> Term:
         return primitive(p, node, numpy.argsort, [key], {"kind": "stable"})
 
-    return p.let("xs", elements_of(p, node.args[0], env), ordered)
+    return p.let("xs", array(p, node, expression(p, node.args[0], env)), ordered)
 
 
 def best(p: Parser, node: ast.Call, test: str, key: ast.expr, xs: Term, env: Env) -> Term:

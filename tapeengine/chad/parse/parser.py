@@ -36,7 +36,6 @@ class ProgramParser(Parser):
         comprehension=loops.comprehension,
         dict_comprehension=loops.dict_comprehension,
         sum_in_order=loops.sum_in_order,
-        iteration=loops.iteration,
         for_=loops.for_statement,
         while_=loops.while_statement,
         apply=calls.apply_to,

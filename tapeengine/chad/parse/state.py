@@ -75,7 +75,7 @@ from .desugar import OutOfOrder, Plain
 from .elements import with_places
 from .functions import Env, Held, Parameters
 from .generators import Generators
-from .iterators import consumed, place_of
+from .iterators import VIEWS, consumed, place_of
 from .lists import Kinds
 from .liveness import live_after
 from .matching import Matches
@@ -161,8 +161,8 @@ UNDECIDED = Undecided()
 class Grammar:
     """The rules that lower modules call, because the rules that read a program call one another.
 
-    `sum_in_order` reads a sum over several for, `iteration` what a loop goes over; `special`
-    applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
+    `sum_in_order` reads a sum over several for; `special` applies a method that Python calls for ``len`` and so on,
+    `applied` a function that the parser knows.
     """
 
     expression: Callable[..., Term]
@@ -173,7 +173,6 @@ class Grammar:
     comprehension: Callable[..., Term]
     dict_comprehension: Callable[..., Term]
     sum_in_order: Callable[..., Term | None]
-    iteration: Callable[..., Any]
     for_: Callable[..., Term]
     while_: Callable[..., Term]
     apply: Callable[..., Term]
@@ -319,8 +318,10 @@ class Parser:
         function = self.renamed.get(root(call.func), call.func)
         found = None if root(function) in self.local_names else named_outside(function, self.outer)
         name = library_name(found)
+        if name == "builtins.len":  # which views have, and iterators have not
+            return all(isinstance(a, ast.Call) and getattr(a.func, "attr", "") in VIEWS for a in call.args)
         is_numpy = name.startswith("numpy.") and name != "numpy.fromiter"
-        return bool(name) and not is_numpy and name != "functools.partial"
+        return bool(name) and not is_numpy and name not in ("functools.partial", "builtins.bool")
 
     def at_once(self, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> None:
         """Refuse an iterator that is not used up where it stands, which may have no end."""
