@@ -14,7 +14,7 @@ from .functions import Env
 from .iterators import VIEWS
 from .membership import equal
 from .raising import failing
-from .state import Parser
+from .state import Parser, with_lets
 from .texts import MISSING, is_key
 from .whole import array, have_one_type
 
@@ -54,31 +54,29 @@ def key_and_value(p: Parser, item: Term) -> tuple[Any, Term] | None:
     return None
 
 
+@with_lets
 def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Term:
     """``d.get(key, default)``, ``d.items()``, ``d.keys()``, ``d.values()``, ``d.copy()``."""
-
     if name in VIEWS:
         p.at_once(node, f"{name}() of a dict", OnDuals)
-
-    def of_variable(d: Term) -> Term:
-        items = items_of(d)
-        match name, node.args:
-            case "get", [key, *default] if len(default) < 2:
-                other = default_of(p, items, default, env)
-                return after(p, other, lambda other: at_key(p, node, d, key, env, other))
-            case "items", []:
-                return Tuple(tuple(Tuple((constant(p, node, key), x)) for key, x in items.items()))
-            case "keys", []:
-                return Tuple(tuple(constant(p, node, key) for key in items))
-            case "values", []:
-                return Tuple(tuple(items.values()))
-            case "copy", []:
-                return d
-        p.on_duals(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")
-
-    return p.let("d", receiver, of_variable)
+    d = p.bound("d", receiver)
+    items = items_of(d)
+    match name, node.args:
+        case "get", [key, *default] if len(default) < 2:
+            other = default_of(p, items, default, env)
+            return after(p, other, lambda other: at_key(p, node, d, key, env, other))
+        case "items", []:
+            return Tuple(tuple(Tuple((constant(p, node, key), x)) for key, x in items.items()))
+        case "keys", []:
+            return Tuple(tuple(constant(p, node, key) for key in items))
+        case "values", []:
+            return Tuple(tuple(items.values()))
+        case "copy", []:
+            return d
+    p.on_duals(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")
 
 
+@with_lets
 def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: Term) -> Term:
     """``d[key]``: the value of a key that is known; of an integer that a run knows, that of the key it equals.
 
@@ -92,17 +90,14 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
         return items.get(position.type.value, other)
     if is_choice(position.type):
         return of_each_option(p, node, position, lambda own: items.get(own.type.value, other))  # type: ignore[attr-defined]
-
-    def chosen(at: Term, found: Term) -> Term:
-        for key, value in items.items():
-            test = equal(p, node, at, constant(p, node, key))
-            if test == lit(False):
-                continue
-            of = p.unify(node, value.type, found.type)
-            found = If(test, p.coerce(node, value, of), p.coerce(node, found, of))
-        return found
-
-    return p.let("key", position, lambda at: chosen(at, other))
+    at, found = p.bound("key", position), other
+    for key, value in items.items():
+        test = equal(p, node, at, constant(p, node, key))
+        if test == lit(False):
+            continue
+        of = p.unify(node, value.type, found.type)
+        found = If(test, p.coerce(node, value, of), p.coerce(node, found, of))
+    return found
 
 
 def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) -> Term:

@@ -52,7 +52,7 @@ from .grids import element, rows
 from .membership import equal, membership
 from .raising import failing
 from .rectangles import indices
-from .state import Parser
+from .state import Parser, with_lets
 from .texts import MISSING, is_key
 from .type_tests import by_type, narrowing, place, presence, tested
 from .types import Unresolved, class_fields
@@ -230,30 +230,23 @@ def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
     return Tuple(tuple(items.values()), p.table.record(dict, {key: x.type for key, x in items.items()}))
 
 
+@with_lets
 def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
     """``{"a": x, **d}``."""
     items: dict[Any, Term] = {}
-
-    def of(k: int) -> Term:
-        if k == len(node.values):
-            return dict_of(p, items)
-        key, value = node.keys[k], expression(p, node.values[k], env)
-        return p.let("d", value, lambda d: spread(k, d)) if key is None else added(k, key, value)
-
-    def added(k: int, key: ast.expr, value: Term) -> Term:
-        found = p.known(key, env)
-        if not is_key(found):
+    for key, value in zip(node.keys, node.values, strict=True):
+        found = expression(p, value, env)
+        if key is None:
+            d = p.bound("d", found)
+            if not isinstance(d.type, Product) or d.type.name != "dict":
+                p.error(value, f"** of {show(d.type)}", "give a dict")
+            items.update(values(d))
+            continue
+        known = p.known(key, env)
+        if not is_key(known):
             p.on_duals(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
-        items[found] = value
-        return of(k + 1)
-
-    def spread(k: int, d: Term) -> Term:
-        if not isinstance(d.type, Product) or d.type.name != "dict":
-            p.error(node.values[k], f"** of {show(d.type)}", "give a dict")
-        items.update({key: Proj(d, i) for i, key in enumerate(d.type.fields)})
-        return of(k + 1)
-
-    return of(0)
+        items[known] = found
+    return dict_of(p, items)
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -474,17 +467,14 @@ def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: 
     return term
 
 
+@with_lets
 def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) -> Term:
     """``first and rest``, ``first or rest``."""
     if (first.type == BOOL) != (rest.type == BOOL):
         p.error(node, f"this is {show(first.type)} in one case and {show(rest.type)} in another", "write a if c else b")
-    of = p.unify(node, first.type, rest.type)
-
-    def chosen(x: Term) -> Term:
-        test, own, other = truth(p, node, x), p.coerce(node, x, of), p.coerce(node, rest, of)
-        return If(test, other, own) if isinstance(op, ast.And) else If(test, own, other)
-
-    return p.let("x", first, chosen)
+    of, x = p.unify(node, first.type, rest.type), p.bound("x", first)
+    test, own, other = truth(p, node, x), p.coerce(node, x, of), p.coerce(node, rest, of)
+    return If(test, other, own) if isinstance(op, ast.And) else If(test, own, other)
 
 
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
@@ -665,18 +655,19 @@ def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env,
     return whole
 
 
+@with_lets
 def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
     """``t + u`` and ``t * 2`` of tuples, ``d | e`` of dicts; None for another operation."""
     if not isinstance(left.type, Product) or not left.type.items:
         return None
     if isinstance(node.op, ast.BitOr) and {left.type.name, getattr(right.type, "name", "")} == {"dict"}:
-        return p.let("d", left, lambda d: p.let("e", right, lambda e: dict_of(p, {**values(d), **values(e)})))
+        return dict_of(p, {**values(p.bound("d", left)), **values(p.bound("e", right))})
     if not p.is_sequence(left.type):
         return None
     if isinstance(node.op, ast.Mult) and isinstance(right, Literal) and right.type == INT:
-        return p.let("t", left, lambda t: Tuple(parts(t) * int(right.value)))
+        return Tuple(parts(p.bound("t", left)) * int(right.value))
     if isinstance(node.op, ast.Add) and isinstance(right.type, Product) and p.is_sequence(right.type):
-        return p.let("t", left, lambda t: p.let("u", right, lambda u: Tuple((*parts(t), *parts(u)))))
+        return Tuple((*parts(p.bound("t", left)), *parts(p.bound("u", right))))
     return None
 
 
@@ -746,22 +737,19 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     return found or p.error(node, f"{show(record.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 
 
+@with_lets
 def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term], Term]) -> Term:
     """Make a term of whichever member of a union there is; None has no attributes, so that a run fails there."""
-
     if isinstance(union, Inject):
         return make(union.term)
     if p.table.options(union.type) is None:
         return make(union)
-
-    def chosen(subject: Term) -> Term:
-        variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
-        terms = [failing() if v.type == UNIT else make(v) for v in variables]
-        of = wanted_or_common(p, node, terms, None)
-        branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms, strict=True))
-        return Case(subject, tuple(branches))
-
-    return p.let("s", union, chosen)
+    subject = p.bound("s", union)
+    variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
+    terms = [failing() if v.type == UNIT else make(v) for v in variables]
+    of = wanted_or_common(p, node, terms, None)
+    branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms, strict=True))
+    return Case(subject, tuple(branches))
 
 
 def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:

@@ -6,6 +6,7 @@ Each of them is also an expression, the array of its elements, so that whatever 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,7 +22,7 @@ from .functions import Env
 from .numeric import rank
 from .parameters import no_other_keywords, of_all, with_args
 from .reshaping import parts
-from .state import Parser
+from .state import Parser, with_lets
 from .whole import array as as_array
 from .whole import element, some
 
@@ -79,7 +80,7 @@ COUNT = [ast.Constant(0), ast.Constant(1)]
 def parts_of_all(rows: Term) -> Term:
     """``zip(*rows)`` of tuples: for each part an array."""
     row = Var("row", element(rows))
-    return Tuple(tuple(Map((row,), Proj(row, k), (rows,)) for k in range(len(row.of.items))))
+    return Tuple(tuple(Map((row,), Proj(row, k), (rows,)) for k in range(len(row.of.items))))  # type: ignore[attr-defined]
 
 
 def _chosen(p: Parser, node: ast.Call, env: Env) -> Iteration:
@@ -251,20 +252,18 @@ def _combinations(p: Parser, of: Iteration) -> Iteration:
     n = of.size
     size = Op("ifloordiv", (Op("imul", (n, _minus(n, lit(1))), INT), lit(2)), INT)
 
-    def item(k: Term) -> Term:
+    @with_lets
+    def item(p: Parser, k: Term) -> Term:
         """Count from the last pair backwards: row r from the end has r + 1 pairs."""
         back = Op("real", (_minus(_minus(size, lit(1)), k),), FLOAT)
         root = Op("sqrt", (Op("add", (Op("mul", (lit(8.0), back)), lit(1.0))),))
-        row = Op("trunc", (Op("div", (Op("sub", (root, lit(1.0))), lit(2.0))),), INT)
-        return p.let("row", row, lambda r: pair(k, r))
-
-    def pair(k: Term, r: Term) -> Term:
+        r = p.bound("row", Op("trunc", (Op("div", (Op("sub", (root, lit(1.0))), lit(2.0))),), INT))
         after = Op("ifloordiv", (Op("imul", (r, _plus(r, 1)), INT), lit(2)), INT)
         i = _minus(_minus(n, lit(2)), r)
         j = Op("iadd", (_minus(k, _minus(_minus(size, _plus(r, 1)), after)), _plus(i, 1)), INT)
         return Tuple((of.item(i), of.item(j)))
 
-    return Iteration(size, item, of.lets)
+    return Iteration(size, functools.partial(item, p), of.lets)
 
 
 def _reversed(p: Parser, node: ast.Call, env: Env) -> Iteration:

@@ -68,7 +68,7 @@ from .reductions import (
     written_axis,
 )
 from .reshaping import RESHAPING, outer, reshaped
-from .state import Parser
+from .state import Parser, with_lets
 from .type_tests import tested
 from .whole import array, element, numbers
 
@@ -117,6 +117,7 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     return term if start is None else added_from(p, node, expression(p, start, env), term)
 
 
+@with_lets
 def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -> Term:
     """``sum(ps)``, ``sum(ps, start)`` of records, which have a method for ``+``; Python adds the first one to 0."""
 
@@ -124,20 +125,17 @@ def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -
         found = p.grammar.operator_of(p, node, ast.Add(), [a, b], env)
         return found or p.error(node, f"sum of {show(element(xs))}", "sum numbers, or records with __add__")
 
-    def loop(ys: Term) -> Term:
-        first = plus(lit(0), Index(ys, lit(0))) if start is None else start
-        state, k = p.fresh("total", first.type), p.fresh("k", INT)
-        skipped = lit(1 if start is None else 0)
-        body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
-        return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
-
-    return p.let("xs", xs, loop)
+    ys = p.bound("xs", xs)
+    first = plus(lit(0), Index(ys, lit(0))) if start is None else start
+    state, k = p.fresh("total", first.type), p.fresh("k", INT)
+    skipped = lit(1 if start is None else 0)
+    body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
+    return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
 
 
 def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
     """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
     p.operated(node, [(Element(first), Index(xs, lit(0)))])
-
     return p.let("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
 
 
@@ -177,6 +175,7 @@ def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Te
     return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
 
 
+@with_lets
 def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.roll(xs, k)`` of a vector, ``np.roll(xs, k, axis)`` of any array."""
     if len(node.args) < 2:
@@ -186,11 +185,8 @@ def roll(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(node, f"roll of {show(xs.type)}", "give an array of numbers")
     if keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1:
         p.error(node, "roll of an array of rank above 1", "write the axis as a number: np.roll(xs, k, axis=0)")
-
-    def moved(k: Term) -> Term:
-        return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
-
-    return p.let("k", p.coerce(node, expression(p, node.args[1], env), INT), moved)
+    k = p.bound("k", p.coerce(node, expression(p, node.args[1], env), INT))
+    return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
 
 
 def _bad(p: Parser, node: ast.AST) -> Term:
@@ -266,11 +262,12 @@ def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
     return handle
 
 
-def function_body(p: Parser, node: ast.expr, variables: tuple[Var, ...], env: Env) -> Term:
+def function_body(p: Parser, node: ast.expr, variables: Sequence[Term], env: Env) -> Term:
     """Apply a function argument to variables."""
     return p.grammar.apply(p, node, node, variables, env)
 
 
+@with_lets
 def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     """``te.fold(f, xs)`` and ``te.fold(f, xs, init)``, with an associative f."""
     xs = array(p, node, expression(p, node.args[1], env))
@@ -278,31 +275,20 @@ def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     body = p.coerce(node, function_body(p, node.args[0], (left, right), env), element(xs))
     if len(node.args) == 2:
         return Fold(left, right, body, xs)
-
-    def guarded(ys: Term) -> Term:
-        start = p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs))
-        total = p.fresh("a", element(xs))
-        again = function_body(p, node.args[0], (init, total), env)
-        some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
-        return Let(init, start, If(Op("eq", (Size(ys), lit(0)), BOOL), init, some))
-
-    init = p.fresh("init", element(xs))
-    return p.let("xs", xs, guarded)
+    ys = p.bound("xs", xs)
+    init = p.bound("init", p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs)))
+    total = p.fresh("a", element(xs))
+    again = function_body(p, node.args[0], (init, total), env)
+    some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
+    return If(Op("eq", (Size(ys), lit(0)), BOOL), init, some)
 
 
+@with_lets
 def reduce(p: Parser, node: ast.Call, env: Env) -> Term:
     """``functools.reduce(f, xs)`` and with a start: a loop from the left."""
-    xs = array(p, node, expression(p, node.args[1], env))
-
-    def loop(ys: Term) -> Term:
-        first = Index(ys, lit(0)) if len(node.args) == 2 else expression(p, node.args[2], env)
-        skip = 1 if len(node.args) == 2 else 0
-        return _accumulate(p, node, ys, first, skip, env)
-
-    return p.let("xs", xs, loop)
-
-
-def _accumulate(p: Parser, node: ast.Call, ys: Term, first: Term, skip: int, env: Env) -> Term:
+    ys = p.bound("xs", array(p, node, expression(p, node.args[1], env)))
+    first = Index(ys, lit(0)) if len(node.args) == 2 else expression(p, node.args[2], env)
+    skip = 1 if len(node.args) == 2 else 0
     k, x = p.fresh("k", INT), p.fresh("x", element(ys))
     at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
     of, state, body = settled_step(p, node, first, lambda state: function_body(p, node.args[0], (state, x), env))
@@ -441,6 +427,7 @@ def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
     return expression(p, made, env)
 
 
+@with_lets
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
     if not is_iterator(p, node.args[0], env):
@@ -451,8 +438,8 @@ def next_(p: Parser, node: ast.Call, env: Env) -> Term:
     of = element(found)
     default = expression(p, node.args[1], env, of)
     of = p.unify(node, of, default.type)
-    whole = p.coerce(node, found, Array(of))
-    return p.let("xs", whole, lambda xs: unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0))))
+    xs = p.bound("xs", p.coerce(node, found, Array(of)))
+    return unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0)))
 
 
 def float_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -480,6 +467,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     return whole.to_int("round")(p, node, [made]) if x.type == INT else made
 
 
+@with_lets
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.accumulate(xs, f, initial=x)``: the first state and those of a scan after it."""
     p.at_once(node, "itertools.accumulate(...)")
@@ -502,15 +490,10 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
 
     if initial is not None:
         return states(expression(p, initial, env), xs)
-
-    def of_some(xs: Term) -> Term:
-        i = p.fresh("i", INT)
-        rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
-        some = states(Index(xs, lit(0)), rest)
-        assert isinstance(some.type, Array)
-        return unless_empty(xs, Elements((), some.type.element), some)
-
-    return p.let("xs", xs, of_some)
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
+    some = states(Index(xs, lit(0)), rest)
+    return unless_empty(xs, Elements((), element(some)), some)
 
 
 def iterate(p: Parser, node: ast.Call, env: Env) -> Term:

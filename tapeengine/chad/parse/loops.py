@@ -48,7 +48,7 @@ from .leaving import HAS, default
 from .names import jumps, uses
 from .numeric import added
 from .raising import absent, failing, guarded, may_be_none, unguarded
-from .state import Parser
+from .state import Parser, with_lets
 from .statements import Flow, assign_one, block, followed, hint_of, joined, packed, same_type, value_at
 from .texts import is_key
 from .whole import in_a_row, items_of, numbers
@@ -210,6 +210,7 @@ def _filtered(
     return Map((index,), body, (chosen,))
 
 
+@with_lets
 def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     """A comprehension whose inner range depends on the outer variable: rows, put together."""
     inner = ast.copy_location(ast.ListComp(node.elt, node.generators[1:]), node)
@@ -217,16 +218,12 @@ def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> T
     assert isinstance(rows.type, Array)
     of = rows.type.element
     assert isinstance(of, Array)
+    rows = p.bound("rows", rows)
     if of.element in (FLOAT, INT, BOOL):
-        return p.let("rows", rows, lambda rows: in_a_row(p, rows))
+        return in_a_row(p, rows)
     a, b = p.fresh("a", of), p.fresh("b", of)
-    empty = Elements((), of.element)
-
-    def flat(rows: Term) -> Term:
-        some = Fold(a, b, Concatenate(a, b), rows)
-        return If(Op("eq", (Size(rows), lit(0)), BOOL), empty, some)
-
-    return p.let("rows", rows, flat)
+    some = Fold(a, b, Concatenate(a, b), rows)
+    return If(Op("eq", (Size(rows), lit(0)), BOOL), Elements((), of.element), some)
 
 
 class NoNumber(Exception):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from ..terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
+from ..terms import For, If, Index, Map, Op, Proj, Size, Term, Total, counted, lit
 from ..types import BOOL, INT, NEVER, Array, Closure, Fixed, Product, Text, show
 from . import numeric
 from .raising import failing
-from .state import Parser
+from .state import Parser, with_lets
 
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
@@ -41,17 +41,14 @@ def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return Total(Map((y,), counted(equal(p, node, x, y)), (xs,)))
 
 
+@with_lets
 def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``xs.index(x)``: the first place; a run fails where there is none."""
-    xs, x = args[0], args[1]
-    i, k, found = p.fresh("i", INT), p.fresh("k", INT), p.fresh("found", INT)
-
-    def first(xs: Term, x: Term) -> Term:
-        is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
-        place = For(Size(xs), k, found, lit(-1), If(is_first, k, found))
-        return Let(i, place, If(Op("lt", (i, lit(0)), BOOL), failing(INT), i))
-
-    return p.let("xs", xs, lambda xs: p.let("x", x, lambda x: first(xs, x)))
+    xs, x = p.bound("xs", args[0]), p.bound("x", args[1])
+    k, found = p.fresh("k", INT), p.fresh("found", INT)
+    is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
+    i = p.bound("i", For(Size(xs), k, found, lit(-1), If(is_first, k, found)))
+    return If(Op("lt", (i, lit(0)), BOOL), failing(INT), i)
 
 
 def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ..terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
+from ..terms import Build, Index, Literal, Map, Op, Proj, Term, Tuple, lit
 from ..types import INT, Product, numbers_of
 from .arrays import axes, counted, digits, product, transpose
 from .numeric import multiplied, promoted, rank, wanted
-from .state import Parser
+from .state import Parser, with_lets
 from .whole import array
 
 
@@ -63,24 +63,16 @@ def parts(size: Term) -> Sequence[Term]:
     return [Proj(size, i) for i in range(len(size.type.items))] if isinstance(size.type, Product) else [size]
 
 
+@with_lets
 def in_shape(p: Parser, xs: Term, wanted: Sequence[Term | None]) -> Term:
     """Give the elements of an array in a shape; a size that is None follows from the others."""
     present = axes(xs)
     total = product(present)
     given = [size for size in wanted if size is not None]
-
-    def written(size: Term | None) -> Term:
-        if size is not None:
-            return counted(p, size)
-        return Op("ifloordiv", (total, product(given)), INT) if given else total
-
-    def bound(sizes: list[Term], rest: Sequence[Term | None]) -> Term:
-        if not rest:
-            same = p.fresh("n", INT)
-            return Let(same, Op("iequal", (total, product(sizes)), INT), laid_out(p, xs, present, sizes, lit(0)))
-        return p.let("size", written(rest[0]), lambda size: bound([*sizes, size], rest[1:]))
-
-    return bound([], wanted)
+    others = Op("ifloordiv", (total, product(given)), INT) if given else total
+    sizes = [p.bound("size", others if size is None else counted(p, size)) for size in wanted]
+    p.bound("n", Op("iequal", (total, product(sizes)), INT))
+    return laid_out(p, xs, present, sizes, lit(0))
 
 
 def laid_out(p: Parser, xs: Term, present: Sequence[Term], sizes: Sequence[Term], place: Term) -> Term:
@@ -104,13 +96,10 @@ RESHAPING: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 )
 
 
+@with_lets
 def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.outer(a, b)``, of all numbers of each."""
     wanted(p, node, args, 2)
     a, b = promoted(p, node, [RESHAPING["ravel"](p, node, [arg]) for arg in args])
     x, y = p.fresh("x", numbers_of(a.type)), p.fresh("y", numbers_of(b.type))
-
-    def rows(b: Term) -> Term:
-        return Map((x,), Map((y,), multiplied(x, y), (b,)), (a,))
-
-    return p.let("b", b, rows)
+    return Map((x,), Map((y,), multiplied(x, y), (p.bound("b", b),)), (a,))

@@ -7,6 +7,7 @@ import builtins
 import contextlib
 import copy
 import dataclasses
+import functools
 import inspect
 import os
 import textwrap
@@ -15,7 +16,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from numpy import ndarray
 
@@ -41,6 +42,7 @@ from ..terms import (
     Term,
     Tuple,
     Var,
+    lets,
     lit,
     unit,
 )
@@ -147,6 +149,26 @@ class Decided(Exception):
         self.of = of
 
 
+P = ParamSpec("P")
+R = TypeVar("R", Term, Term | None)
+
+
+def with_lets(make: Callable[P, R]) -> Callable[P, R]:
+    """Put the variables that a function binds by `Parser.bound` around the term that it makes."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **named: P.kwargs) -> R:
+        p: Any = args[0]
+        before, p.lets = p.lets, []
+        try:
+            found = make(*args, **named)
+            return found and lets(p.lets, found)
+        finally:
+            p.lets = before
+
+    return made
+
+
 class Undecided(threading.local):
     """The names of the types of elements of lists that begin empty, while functions are read to determine them."""
 
@@ -244,6 +266,7 @@ class Parser:
         self.narrowed: dict[str, Term] = {}
         self.declared: dict[str, Type] = {}
         self.open: list[tuple[Any, ...]] = []
+        self.lets: list[tuple[Var, Term]] = []
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
@@ -611,6 +634,18 @@ class Parser:
         var = self.fresh(hint, term.type)
         self.single_axes.note(var.name, term)
         return Let(var, term, body(var))
+
+    def bound(self, hint: str, term: Term) -> Term:
+        """Bind a term around what the function that asks for it makes, which is one `with_lets`, and give the variable.
+
+        A variable or a literal is given as it is.
+        """
+        if isinstance(term, Var | Literal):
+            return term
+        var = self.fresh(hint, term.type)
+        self.single_axes.note(var.name, term)
+        self.lets.append((var, term))
+        return var
 
     def by_type(self, term: Term, found: Term) -> Term:
         """Give what the type of a term says; a term that is not only read is computed too, as it may fail."""
