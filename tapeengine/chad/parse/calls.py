@@ -496,7 +496,8 @@ def by_position(node: ast.Call, found: Any) -> ast.Call:
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     """A call with arguments by name: a registry primitive with static parameters written out."""
     if find(found) is None:
-        p.error(node, "arguments by name", "give them by position")
+        refuse = p.on_duals if isinstance(found, type) else p.error
+        refuse(node, "arguments by name", "give them by position")
     static = {}
     for keyword in node.keywords:
         try:

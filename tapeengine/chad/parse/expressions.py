@@ -195,7 +195,7 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         p.error(node, f"a constant of {len(value)} elements is longer than {LONGEST}", "pass it as an argument")
     if isinstance(value, list | tuple) and value:
         items = [constant(p, node, v) for v in value]
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) or not have_one_type(p, [item.type for item in items]):
             return Tuple(tuple(items))
         return items_of(p, node, items)
     refuse = p.error if isinstance(value, ModuleType) else p.on_duals
@@ -269,7 +269,8 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
 def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env) -> Term:
     """``-x``, ``+x``, ``not x``."""
     if isinstance(op, ast.Not):
-        return Op("not", (condition(p, operand, env),), BOOL)
+        test = condition(p, operand, env)
+        return lit(not test.value) if isinstance(test, Literal) else Op("not", (test,), BOOL)
     term = present(p, node, expression(p, operand, env))
     if (made := p.grammar.operator_of(p, node, op, [term], env)) is not None:
         return made
@@ -334,6 +335,9 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if own is None and is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:
             return known_equals(p, node, op, left, [right])
         p.operated(node, [(left_node, left), (right_node, right)])
+        if own is None and UNIT in (left.type, right.type) and type(op) in (ast.Eq, ast.NotEq):
+            own = equal(p, node, left, right)
+            own = own if isinstance(op, ast.Eq) else Op("not", (own,), BOOL)
         tests.append(own or numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left_node, left = right_node, right
     return both(tests)
@@ -459,6 +463,8 @@ def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: 
     if any(narrowing(p, v, env) is not None for v in values):
         return bool_op(p, op, values, env)
     first, *others = (expression(p, v, env, wanted) for v in values)
+    if first.type == UNIT:
+        return first if isinstance(op, ast.And) else either(p, op, values[1:], env, wanted)
     if {first.type, *(t.type for t in others)} == {BOOL}:
         return bool_op(p, op, values, env)
     term = others.pop()
@@ -547,8 +553,8 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
         return Op("ne", (term, lit(0) if term.type == INT else lit(0.0)), BOOL)
     if isinstance(term.type, Array) and isinstance(node, ast.expr) and p.as_list(node):
         return Op("lt", (lit(0), Size(term)), BOOL)
-    if isinstance(term.type, Text):
-        return lit(bool(term.type.value))
+    if isinstance(term.type, Text) or term.type == UNIT:
+        return p.by_type(term, lit(bool(getattr(term.type, "value", None))))
     advice = "write is not None" if p.table.options(term.type) else "compare with something"
     p.error(node, f"a condition is a bool, not {show(term.type)}", advice)
 
@@ -729,6 +735,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
 
 def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     """Give a field or a property of a record."""
+    if record.type in (FLOAT, INT) and attr in ("real", "imag"):
+        return record if attr == "real" else p.by_type(record, lit(0.0 if record.type == FLOAT else 0))
     if isinstance(record.type, Product) and attr in record.type.fields:
         return Proj(record, record.type.fields.index(attr))
     found: Term | None = p.grammar.property_of(p, node, record, attr)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ..terms import For, If, Index, Map, Op, Proj, Size, Term, Total, counted, lit
-from ..types import BOOL, INT, NEVER, Array, Closure, Fixed, Product, Text, show
+from ..terms import For, If, Index, Map, Op, Proj, Size, Term, Total, Tuple, counted, lit
+from ..types import BOOL, INT, NEVER, UNIT, Array, Closure, Fixed, Product, Text, show
 from . import numeric
 from .raising import failing
 from .state import Parser, with_lets
@@ -56,6 +56,8 @@ def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
     if isinstance(x.type, Array) or isinstance(y.type, Array):
         p.error(node, "in of arrays", "compare numbers")
     x, y = as_number(x), as_number(y)
+    if UNIT in (x.type, y.type) and not any(map(p.table.options, (x.type, y.type))):
+        return p.by_type(Tuple((x, y)), lit(x.type == y.type))
     if NEVER in (x.type, y.type) or not (isinstance(x.type, Product) or isinstance(y.type, Product)):
         return numeric.comparison(p, node, "eq", x, y)
     if isinstance(x.type, Fixed | Closure) or isinstance(y.type, Fixed | Closure):

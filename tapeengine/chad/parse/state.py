@@ -385,7 +385,14 @@ class Parser:
         tree = None
         with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
             tree = ast.parse(textwrap.dedent(text)).body[0]
-        if not isinstance(tree, ast.FunctionDef) or self.function.__code__.co_name == "<lambda>":  # within a def's line
+        is_lambda = self.function.__code__.co_name == "<lambda>"  # perhaps within the line of a def
+        match tree:
+            case ast.Assign([ast.Name(name)], ast.Lambda(args, value)) if is_lambda:
+                tree = ast.copy_location(
+                    ast.FunctionDef(name, args, [ast.copy_location(ast.Return(value), value)], []), tree
+                )
+                is_lambda = False
+        if not isinstance(tree, ast.FunctionDef) or is_lambda:
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
 

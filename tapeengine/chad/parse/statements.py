@@ -626,16 +626,12 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
-    no_unbound(p, node)
     narrowed = narrowing(p, node.test, env)
     if narrowed is None and (other := nested(p, node, env)) is not None:
         return if_statement(p, other, env, then, flow)
     if narrowed is None:
-        test = condition(p, node.test, env)
-        if isinstance(test, Literal):
-            return block(p, node.body if test.value else node.orelse, env, then, flow)
-        each = [Arm(node.body, env), Arm(node.orelse, env)]
-        return branching(p, node, each, lambda ts: If(test, ts[0], ts[1]), env, then, flow)
+        return chain(p, node, env, then, flow)
+    no_unbound(p, node)
     name, chosen = narrowed
     subject = env[name]
     options = p.table.options(subject.type)
@@ -650,6 +646,42 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
 
     return branching(p, node, each, combine, env, then, flow)
+
+
+def chain(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
+    """``if``, and each ``elif`` after it, as one statement with several arms: reading each arm takes its time once."""
+    tests: list[Term] = []
+    arms: list[Arm] = []
+    rest: list[ast.stmt] = [node]
+    while not tests or is_elif(p, rest, arms, env):
+        (one,) = rest
+        assert isinstance(one, ast.If)
+        no_unbound(p, one)
+        test = condition(p, one.test, env)
+        if isinstance(test, Literal):
+            rest = one.body if test.value else one.orelse
+            break
+        tests.append(test)
+        arms.append(Arm(one.body, env))
+        rest = one.orelse
+    if not tests:
+        return block(p, rest, env, then, flow)
+
+    def combine(terms: list[Term]) -> Term:
+        *others, found = terms
+        for test, term in zip(reversed(tests), reversed(others), strict=True):
+            found = If(test, term, found)
+        return found
+
+    return branching(p, node, [*arms, Arm(rest, env)], combine, env, then, flow)
+
+
+def is_elif(p: Parser, rest: Sequence[ast.stmt], arms: Sequence[Arm], env: Env) -> bool:
+    """Tell whether the rest of a chain is an ``if`` that says nothing about types, and no arm before it jumps."""
+    match rest:
+        case [ast.If(test=test)] if not any(jumps(arm.statements) for arm in arms) and not jumps(rest):
+            return narrowing(p, test, env) is None and narrowed_first(p, test, env) is None
+    return False
 
 
 def no_unbound(p: Parser, node: ast.If) -> None:
