@@ -12,33 +12,49 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..terms import Build, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit
-from ..types import FLOAT, INT, Array, Product, show
+from ..terms import Build, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened
+from ..types import FLOAT, INT, Array, Product, Text, is_known, show
 from .arrays import axes, digits, product, row
 from .by_cells import placed
 from .callees import CHAIN, library_name
-from .expressions import expression
+from .closures import held_by
+from .expressions import constant, expression, text
 from .functions import Env
 from .numeric import rank
 from .parameters import no_other_keywords, of_all, with_args
+from .raising import failing
 from .reshaping import parts
 from .state import Parser, with_lets
 from .whole import array as as_array
-from .whole import element, some
+from .whole import element, have_one_type, items_of, some
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """An iterable: `size` steps; `item` gives the value for an index; `lets` are bound around the loop."""
+    """An iterable: `size` steps; `item` gives the value for an index; `lets` are bound around the loop.
+
+    `items` are those of an iterable for which a loop is written out: the keys of a dict, the letters of a text, the
+    parts of a tuple of several types.
+    """
 
     size: Term
     item: Callable[[Term], Term]
     lets: tuple[tuple[Var, Term], ...] = ()
     counts: bool = False
+    items: Sequence[Term] | None = None
 
     def around(self, term: Term) -> Term:
         """Put the bindings that the loop needs around a term."""
         return lets(self.lets, term)
+
+    def first(self, count: int) -> Sequence[Term]:
+        """Give the first items."""
+        return [self.item(lit(k)) for k in range(count)] if self.items is None else self.items[:count]
+
+
+def written_out(items: Sequence[Term], lets: tuple[tuple[Var, Term], ...] = ()) -> Iteration:
+    """Give an iterable whose items are known one by one."""
+    return Iteration(lit(len(items)), lambda i: items[i.value], lets, items=items)  # type: ignore[attr-defined]
 
 
 def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
@@ -47,14 +63,36 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
         no_other_keywords(p, node, KEYWORDS.get(name, ()))
         made: Any = lambda args: ITERATED[name](p, with_args(node, args), env)  # noqa: E731
         return of_all(p, node, node.args, made)  # type: ignore[return-value]
-    found = expression(p, node, env)
-    if not isinstance(found.type, Array | Product):
-        p.error(node, f"a loop runs over a range or an array, not over {show(found.type)}", "use range(...)")
-    array = as_array(p, node, found)
-    if isinstance(array, Var):
-        return Iteration(Size(array), lambda i: Index(array, i))
-    var = p.fresh("xs", array.type)
-    return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
+    own, found = opened(expression(p, node, env))
+    of = found.type
+    if isinstance(of, Text):
+        return written_out([text(p, part) for part in of.value], tuple(own))
+    if isinstance(of, Product) and of.name == "dict":
+        return written_out([constant(p, node, key) for key in of.fields], tuple(own))
+    if not isinstance(of, Array) and not (isinstance(of, Product) and p.is_sequence(of)):
+        p.error(node, f"a loop runs over a range or an array, not over {show(of)}", "use range(...)")
+    is_several = isinstance(of, Product) and (is_known(of) or not have_one_type(p, of.items))
+    if is_several and isinstance(found, Tuple):
+        return written_out(found.items, tuple(own))
+    array = found if is_several else as_array(p, node, found)
+    var = array if isinstance(array, Var) else p.fresh("t" if is_several else "xs", array.type)
+    bound = (*own, *([] if var is array else [(var, array)]))
+    if isinstance(var.of, Product):
+        p.held.setdefault(var.name, held_by(p, array, env))
+        return written_out([Proj(var, k) for k in range(len(var.of.items))], bound)
+    return Iteration(Size(var), lambda i: Index(var, i), bound)
+
+
+def in_steps(p: Parser, node: ast.expr, env: Env) -> Iteration:
+    """Parse an iterable whose items have one type."""
+    over = iteration(p, node, env)
+    if over.items is None:
+        return over
+    if not over.items:
+        p.error(node, "this has no elements", "leave it out")
+    xs = items_of(p, node, over.items)
+    var = p.fresh("xs", xs.type)
+    return Iteration(Size(var), lambda i: Index(var, i), (*over.lets, (var, xs)))
 
 
 def elements(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -65,7 +103,7 @@ def elements(p: Parser, node: ast.Call, env: Env) -> Term:
         rows = as_array(p, star, expression(p, star.value, env))
         if isinstance(of := element(rows), Product) and p.is_sequence(of):
             return p.let("rows", some(p, rows), parts_of_all)
-    over, i = iteration(p, node, env), p.fresh("i", INT)
+    over, i = in_steps(p, node, env), p.fresh("i", INT)
     if over.size is ENDLESS:
         p.error(node, "this has no end", "take as many elements as are wanted: zip(range(n), ...)")
     return over.around(Build(over.size, i, over.item(i)))
@@ -88,7 +126,7 @@ def _chosen(p: Parser, node: ast.Call, env: Env) -> Iteration:
     name = library_name(p.static(node.func, env)).removeprefix("itertools.")
     xs, shown = node.args[0], node.args[1:]
     if name == "combinations" and shown and p.known(shown[0], env) == 2:
-        return _combinations(p, iteration(p, xs, env))
+        return _combinations(p, in_steps(p, xs, env))
     if not shown and isinstance(xs, ast.Call) and p.static(xs.func, env) is range:
         shown = xs.args
     count = p.known(shown[0], env) if len(shown) == 1 else None
@@ -133,7 +171,8 @@ def _enumerate(p: Parser, node: ast.Call, env: Env) -> Iteration:
     inner = iteration(p, node.args[0], env)
     named = [k.value for k in node.keywords]
     if not (start := next(iter((*node.args[1:2], *named)), None)):
-        return Iteration(inner.size, lambda i: Tuple((i, inner.item(i))), inner.lets)
+        pairs = [Tuple((lit(k), item)) for k, item in enumerate(inner.items or ())]
+        return Iteration(inner.size, lambda i: Tuple((i, inner.item(i))), inner.lets, items=inner.items and pairs)
     first = p.coerce(start, expression(p, start, env), INT)
     var = p.fresh("start", INT)
     counted = lambda i: Tuple((Op("iadd", (var, i), INT), inner.item(i)))  # noqa: E731
@@ -200,6 +239,8 @@ def _zip(p: Parser, node: ast.Call, env: Env) -> Iteration:
     if not isinstance(is_strict, bool):
         p.error(node, "zip takes strict=True or strict=False written out", "write zip(a, b, strict=True)")
     parts = [iteration(p, a, env) for a in node.args]
+    if known := [part for part in parts if part.items is not None]:
+        return side_by_side(p, parts, {len(part.items or ()) for part in known}, is_strict)
     sizes = [part.size for part in parts if part.size is not ENDLESS or is_strict] or [ENDLESS]
     size: Term = sizes[0]
     for other in sizes[1:]:
@@ -207,6 +248,16 @@ def _zip(p: Parser, node: ast.Call, env: Env) -> Iteration:
             size = Op("iequal" if is_strict else "imin", (size, other), INT)
     every = tuple(pair for part in parts for pair in part.lets)
     return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), every)
+
+
+def side_by_side(p: Parser, parts: Sequence[Iteration], counts: set[int], is_strict: bool) -> Iteration:
+    """Give the items of a zip of which some parts are written out; a run fails where an array has another size."""
+    count, own = min(counts), [pair for part in parts for pair in part.lets]
+    if is_strict and len(counts) > 1:
+        return written_out([failing()], tuple(own))
+    sizes = [part.size for part in parts if is_strict and part.items is None]
+    own += [(p.fresh("n", INT), Op("iequal", (size, lit(count)), INT)) for size in sizes]
+    return written_out(list(map(Tuple, zip(*(part.first(count) for part in parts), strict=True))), tuple(own))
 
 
 def _columns(p: Parser, rows: Term) -> Iteration:
@@ -230,7 +281,7 @@ def _repeated(p: Parser, node: ast.Call, env: Env) -> Iteration:
     count = next((p.known(k.value, env) for k in node.keywords), 1)
     if type(count) is not int or count < 1:
         p.error(node, "repeat= of product", "give a positive number that the program's text shows")
-    return _product([iteration(p, a, env) for _ in range(count) for a in node.args])
+    return _product([in_steps(p, a, env) for _ in range(count) for a in node.args])
 
 
 def _product(parts: Sequence[Iteration]) -> Iteration:
@@ -272,7 +323,8 @@ def _reversed(p: Parser, node: ast.Call, env: Env) -> Iteration:
     if is_iterator(p, over, env):
         p.error(over, "an iterator has no last element to begin with", "make it a list: reversed(list(...))")
     inner = iteration(p, over, env)
-    return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
+    backwards = lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i))  # noqa: E731
+    return Iteration(inner.size, backwards, inner.lets, items=inner.items and inner.items[::-1])
 
 
 def _count(p: Parser, node: ast.Call, env: Env) -> Iteration:
@@ -291,7 +343,7 @@ ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = MappingPr
         "builtins.reversed": _reversed,
         "builtins.zip": _zip,
         "itertools.count": _count,
-        "itertools.pairwise": lambda p, node, env: _pairwise(iteration(p, node.args[0], env)),
+        "itertools.pairwise": lambda p, node, env: _pairwise(in_steps(p, node.args[0], env)),
         "itertools.product": _repeated,
         **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
         "numpy.ndindex": lambda p, node, env: _indices(p, [n for a in node.args for n in parts(expression(p, a, env))]),

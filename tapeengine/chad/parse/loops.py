@@ -39,12 +39,11 @@ from ..types import (
 )
 from .arrays import digits, product
 from .closures import captured_in, is_function
-from .dicts import written_out
 from .expressions import condition, dict_of, expression, text
 from .functions import Env
 from .in_place import changed
-from .iterables import Iteration, iteration
-from .leaving import HAS, default
+from .iterables import Iteration, in_steps, iteration
+from .leaving import HAS, Rest, default
 from .names import jumps, uses
 from .numeric import added
 from .raising import absent, failing, guarded, may_be_none, unguarded
@@ -96,10 +95,10 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     if len(node.generators) > 1:
         return pairs(p, node, env)
     generator = node.generators[0]
-    if (items := written_out(p, generator.iter, env)) is not None:
-        found = [x for _, x in each_item(p, node, items, env, node.elt)]
-        return items_of(p, node, found) if found else empty(p, node, items, env)
     over = iteration(p, generator.iter, env)
+    if over.items is not None:
+        found = [x for _, x in each_item(p, node, over.items, env, node.elt)]
+        return over.around(items_of(p, node, found) if found else empty(p, node, over.items, env))
     index = p.named(index_name(generator.target, over), INT)
 
     def within(k: Term, body: Callable[[Env], Term]) -> Term:
@@ -156,11 +155,12 @@ def counted_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
 
 def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
     """``{k: e for k, x in d.items()}``: a dict whose keys are known."""
-    items = written_out(p, node.generators[0].iter, env) or counted_out(p, node.generators[0].iter, env)
+    over = iteration(p, node.generators[0].iter, env)
+    items = over.items if over.items is not None else counted_out(p, node.generators[0].iter, env)
     found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
     if items is None or not all(is_key(key) for key, _ in found):
         p.on_duals(node, "a dict whose keys are not known when it is read", "use a list, or keys written out")
-    return kept_apart(p, node, dict_of(p, dict(found)))
+    return kept_apart(p, node, over.around(dict_of(p, dict(found))))
 
 
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
@@ -169,7 +169,7 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     if any(targets.intersection(uses([g.iter])) for g in others):
         return joined_rows(p, node, env)
-    overs = [iteration(p, g.iter, env) for g in node.generators]
+    overs = [in_steps(p, g.iter, env) for g in node.generators]
     sizes = [over.size for over in overs]
     index = p.fresh("k", INT)
 
@@ -262,12 +262,14 @@ def one_more(
         totals.append(total)
         return If(condition(p, every(generator.ifs), env), term, total) if generator.ifs else term
 
-    if items := written_out(p, generator.iter, env):
-        first, *rest = [bind_target(p, generator.target, item, env, body) for item in items]
+    over = iteration(p, generator.iter, env)
+    if over.items is not None and not over.items:
+        raise NoNumber
+    if over.items:
+        first, *rest = [bind_target(p, generator.target, item, env, body) for item in over.items]
         for total, term in zip(totals[1:], rest, strict=True):
             first = following(p, node, first, total, term)
-        return first, totals[0]
-    over = iteration(p, generator.iter, env)
+        return over.around(first), totals[0]
     index = p.named(index_name(generator.target, over), INT)
     term = bind_target(p, generator.target, over.item(index), env, body)
     start = p.fresh("total", totals[0].of)
@@ -486,11 +488,12 @@ def for_each(
 
 def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
-    if (items := written_out(p, node.iter, env)) is not None:
+    over = iteration(p, node.iter, env)
+    if (items := over.items) is not None:
         names = [*changed(node.body), *(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))]
         times = 1 + len(items) * jumps(node.body).breaks
-        return followed(p, node, names, times, lambda *to: for_each(p, node, items, env, *to), env, after, flow)
-    over = iteration(p, node.iter, env)
+        each: Callable[[Rest, Flow], Term] = lambda *to: for_each(p, node, items, env, *to)  # noqa: E731
+        return over.around(followed(p, node, names, times, each, env, after, flow))
     loop = Loop(p, node, env, flow, counts=True)
 
     def stepped(carried: Carried, env: Env) -> Term:

@@ -195,6 +195,7 @@ class Grammar:
     comprehension: Callable[..., Term]
     dict_comprehension: Callable[..., Term]
     sum_in_order: Callable[..., Term | None]
+    iteration: Callable[..., Any]
     for_: Callable[..., Term]
     while_: Callable[..., Term]
     apply: Callable[..., Term]
