@@ -204,7 +204,7 @@ def counted(p: Parser, n: Term) -> Term:
     """A number of elements, which numpy refuses below zero."""
     if isinstance(n, Literal | Size):
         return n
-    return p.let("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
+    return p.within("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
 
 def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:

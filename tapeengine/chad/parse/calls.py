@@ -231,7 +231,7 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
 
     given = expression(p, spread.value, env)
     if isinstance(given.type, Array):
-        given = p.let("xs", given, lambda xs: as_arguments(p, node, spread, xs, env))
+        given = p.within("xs", given, lambda xs: as_arguments(p, node, spread, xs, env))
     return as_name(p, "t", spread.value, given, env, called)
 
 

@@ -200,7 +200,7 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if not isinstance(xs.type, Array):
             return xs
         if axis in single:
-            return p.let("row", only_item(xs), lambda row: within(row, axis + 1))
+            return p.within("row", only_item(xs), lambda row: within(row, axis + 1))
         row = p.fresh("row", xs.type.element)
         return Map((row,), within(row, axis + 1), (xs,))
 

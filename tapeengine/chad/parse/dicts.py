@@ -127,7 +127,7 @@ def after(p: Parser, other: Term, value: Callable[[Term], Term]) -> Term:
     """Give a value that is computed after a default, which Python computes whether or not it is used."""
     if other.type in (NEVER, UNIT):
         return other if other.type == NEVER else value(other)
-    return p.let("default", other, value)
+    return p.within("default", other, value)
 
 
 def default_of(p: Parser, items: Mapping[Any, Term], default: Sequence[ast.expr], env: Env) -> Term:

@@ -320,7 +320,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
             found = known_equals(p, node, node.ops[0], left, items)
             return p.by_type(others, found) if isinstance(others, Term) else found
         if isinstance(others, Term) and getattr(others.type, "name", "") == "dict":
-            return p.let("d", others, lambda d: membership(p, node, left, known_items(p, node, d) or []))
+            return p.within("d", others, lambda d: membership(p, node, left, known_items(p, node, d) or []))
         return membership(p, node, left, others)
     tests = []
     for op, right_node in zip(node.ops, node.comparators, strict=True):

@@ -107,7 +107,7 @@ def along(p: Parser, grid: Term, keys: Sequence[Key], k: Term) -> Sequence[Key]:
 def checked(p: Parser, at: Term, size: Term) -> Term:
     """Give a place counted from the start; one that is out of range fails."""
     counted = counted_from_end(p, at, size)
-    return p.let("at", counted, lambda at: unless(Op("not", (is_within(at, size),), BOOL), at))
+    return p.within("at", counted, lambda at: unless(Op("not", (is_within(at, size),), BOOL), at))
 
 
 def read(p: Parser, grid: Term, keys: Sequence[Key]) -> Term:

@@ -141,7 +141,7 @@ def counted_from_end(p: Parser, i: Term, size: Term) -> Term:
     """Count a negative index from the end."""
     if isinstance(i, Literal):
         return Op("iadd", (i, size), INT) if i.value < 0 else i
-    return p.let("k", i, lambda k: If(Op("lt", (k, lit(0)), BOOL), Op("iadd", (k, size), INT), k))
+    return p.within("k", i, lambda k: If(Op("lt", (k, lit(0)), BOOL), Op("iadd", (k, size), INT), k))
 
 
 def is_within(i: Term, size: Term) -> Term:

@@ -108,7 +108,7 @@ def element(
             p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
         changed = with_part(p, node, env[name], value, env)
         if changed is None:
-            whole = p.let("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
+            whole = p.within("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
             changed = made(p, node, whole)
         return p.grammar.bind(p, name, changed, env, then)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
@@ -234,7 +234,7 @@ def method(
     more = p.coerce(node, added, Array(of))
     if of not in (FLOAT, INT, BOOL):
         return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
-    return p.grammar.bind(p, name, p.let("more", more, lambda xs: appended(p, whole, xs)), env, then)
+    return p.grammar.bind(p, name, p.within("more", more, lambda xs: appended(p, whole, xs)), env, then)
 
 
 def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:

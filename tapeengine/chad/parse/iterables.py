@@ -102,7 +102,7 @@ def elements(p: Parser, node: ast.Call, env: Env) -> Term:
     if isinstance(star := node.args[0] if node.args else node, ast.Starred) and len(node.args) == 1:
         rows = as_array(p, star, expression(p, star.value, env))
         if isinstance(of := element(rows), Product) and p.is_sequence(of):
-            return p.let("rows", some(p, rows), parts_of_all)
+            return p.within("rows", some(p, rows), parts_of_all)
     over, i = in_steps(p, node, env), p.fresh("i", INT)
     if over.size is ENDLESS:
         p.error(node, "this has no end", "take as many elements as are wanted: zip(range(n), ...)")

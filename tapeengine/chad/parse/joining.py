@@ -51,10 +51,10 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
         return written(p, node, list(term.items))
     if isinstance(term.type, Product):
         count = len(term.type.items)
-        return p.let("parts", term, lambda t: written(p, node, [Proj(t, k) for k in range(count)]))
+        return p.within("parts", term, lambda t: written(p, node, [Proj(t, k) for k in range(count)]))
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} has no parts to put together", "write np.stack((a, b))")
-    return p.let("parts", whole.some(p, term), listed)
+    return p.within("parts", whole.some(p, term), listed)
 
 
 def concatenate(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -136,7 +136,7 @@ def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -
 def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
     """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
     p.operated(node, [(Element(first), Index(xs, lit(0)))])
-    return p.let("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
+    return p.within("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
 
 
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
@@ -212,7 +212,7 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
             if default is None:
                 return largest(p, node, xs, None)
             start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
-            return p.let("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+            return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
         terms = args_of(p, node, env)
         if key is not None:
             return by_key(p, node, whole.items_of(p, node, terms), None)
@@ -483,7 +483,7 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
 
         of, state, body = settled_step(p, node, first, step)
         first = p.coerce(node, first, of)
-        return p.let("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
+        return p.within("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
 
     def started(first: Term, rest: Term) -> Term:
         return Concatenate(Elements((first,), first.type), rest)

@@ -433,7 +433,9 @@ class Loop:
 
         def next_step(env: Env) -> Term:
             if STEP in env and self.leaves and STEP in carried.names:
-                return self.p.let("step", Op("iadd", (env[STEP], lit(1)), INT), lambda step: end({**env, STEP: step}))
+                return self.p.within(
+                    "step", Op("iadd", (env[STEP], lit(1)), INT), lambda step: end({**env, STEP: step})
+                )
             return end(env)
 
         def left(env: Env) -> Term:

@@ -13,7 +13,7 @@ from .state import Parser, with_lets
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
     """``x in options``, ``x not in options``: of items written out, of a tuple, of an array."""
-    found = p.let("x", x, lambda x: contained(p, node, x, options))
+    found = p.within("x", x, lambda x: contained(p, node, x, options))
     return Op("not", (found,), BOOL) if isinstance(node.ops[0], ast.NotIn) else found
 
 
@@ -28,7 +28,7 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
         return p.coerce(node, own, BOOL)
     if isinstance(options.type, Product) and not isinstance(options.type, Text) and p.is_sequence(options.type):
         count = len(options.type.items)
-        return p.let("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
+        return p.within("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
     if not isinstance(options.type, Array):
         p.error(node, f"in on {show(options.type)}", "use a tuple or an array of numbers")
     return Op("lt", (lit(0), count_of(p, node, [options, x])), BOOL)
@@ -63,7 +63,7 @@ def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
     if isinstance(x.type, Fixed | Closure) or isinstance(y.type, Fixed | Closure):
         return lit(is_same(p, node, x, y))
     if isinstance(x.type, Product) and isinstance(y.type, Product):
-        return p.let("a", x, lambda a: p.let("b", y, lambda b: equal_parts(p, node, a, b)))
+        return p.within("a", x, lambda a: p.within("b", y, lambda b: equal_parts(p, node, a, b)))
     if p.table.options(x.type) is not None or p.table.options(y.type) is not None:
         p.error(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare numbers")
     return lit(False)

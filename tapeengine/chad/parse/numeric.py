@@ -362,7 +362,7 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
         return Op("ipow", (left, right), INT)
     base = real(p, node, left)
     if isinstance(right, Literal) and right.value == 2:
-        return p.let("x", base, lambda x: Op("mul", (x, x)))
+        return p.within("x", base, lambda x: Op("mul", (x, x)))
     if isinstance(right, Literal) and right.value == 1:
         return base
     return Op("pow", (base, real(p, node, right)))
@@ -386,7 +386,7 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
     if NEVER in (left.type, right.type):
         return failing(BOOL)
     if isinstance(left.type, Product) and isinstance(right.type, Product) and left.type.items and right.type.items:
-        return p.let("a", left, lambda a: p.let("b", right, lambda b: in_order(p, node, op, a, b, 0)))
+        return p.within("a", left, lambda a: p.within("b", right, lambda b: in_order(p, node, op, a, b, 0)))
     if isinstance(left, Literal) and isinstance(right, Literal):
         return lit(bool(getattr(operator, op)(left.value, right.value)))
     if left.type != right.type:
@@ -420,7 +420,7 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     of = p.unify(node, left.type, right.type)
     left, right = p.coerce(node, left, of), p.coerce(node, right, of)
     test = "gt" if op == "max" else "lt"
-    return p.let("a", left, lambda a: p.let("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
+    return p.within("a", left, lambda a: p.within("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
 
 
 def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:

@@ -168,7 +168,7 @@ def part(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> 
     j = p.fresh("j", INT)
     distance = Op("isub", (j, key.low), INT)
     own = along_first(p, v, depth, divided_up(distance, key.step), count(p, keys))
-    row = p.let("row", Index(xs, j), lambda row: part(p, row, rest, own, depth - 1, store))
+    row = p.within("row", Index(xs, j), lambda row: part(p, row, rest, own, depth - 1, store))
     if not key.is_all:
         inside: Term = If(Op("le", (key.low, j), BOOL), Op("lt", (j, key.high), BOOL), lit(False))
         if key.step > 1:
@@ -246,7 +246,7 @@ def replaced(p: Parser, array: Term, at: Term, new: Term) -> Term:
         return written.replaced(array, j, at, new, old)
     if written.is_flat(new.type):
         return written.replaced(array, j, wrapped(at, array), new, old)
-    return p.let("place", wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
+    return p.within("place", wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
 
 
 def filled(p: Parser, xs: Term, v: Term) -> Term:
@@ -257,7 +257,7 @@ def filled(p: Parser, xs: Term, v: Term) -> Term:
     if rank(v.type) < rank(xs.type):
         return Map((row,), filled(p, row, v), (xs,))
     if 0 in p.single_axes.of(v):
-        return p.let("v", only_item(v), lambda v: Map((row,), filled(p, row, v), (xs,)))
+        return p.within("v", only_item(v), lambda v: Map((row,), filled(p, row, v), (xs,)))
     assert isinstance(v.type, Array)
     own = p.fresh("v", v.type.element)
     p.single_axes[own.name] = frozenset(axis - 1 for axis in p.single_axes.of(v) if axis)

@@ -151,7 +151,7 @@ def joined(p: Parser, node: ast.AST, made: Reduction, xs: Term, start: Term, res
     whole_ = numeric.elementwise(p, node, made.join, (start, result))
     if isinstance(result.type, Array) or made.neutral is not None:
         return whole_
-    return p.let("xs", xs, lambda xs: If(Op("eq", (Size(xs), lit(0)), BOOL), start, whole_))
+    return p.within("xs", xs, lambda xs: If(Op("eq", (Size(xs), lit(0)), BOOL), start, whole_))
 
 
 @with_lets

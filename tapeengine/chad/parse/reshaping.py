@@ -23,7 +23,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
     if attr == "flat":
         return flattened(p, node, [term])
     if attr in ("size", "shape"):
-        return p.let("xs", term, lambda xs: _shape(xs, attr))
+        return p.within("xs", term, lambda xs: _shape(xs, attr))
     if attr == "pop":
         p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
     p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
@@ -41,7 +41,7 @@ def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     wanted = [None if isinstance(s, Literal) and s.value == -1 else p.coerce(node, s, INT) for s in sizes]
     if wanted.count(None) > 1:
         p.error(node, "two sizes -1 in one shape", "write all sizes but one")
-    return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, wanted))
+    return p.within("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, wanted))
 
 
 def reshaped(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -53,7 +53,7 @@ def reshaped(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def flattened(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.ravel(xs)``, ``xs.ravel()``, ``xs.flatten()``."""
-    return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
+    return p.within("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
 
 
 def parts(size: Term) -> Sequence[Term]:

@@ -42,11 +42,10 @@ from ..terms import (
     Term,
     Tuple,
     Var,
-    lets,
     lit,
     unit,
 )
-from ..traverse import Name, Names
+from ..traverse import Lets, Name, Names
 from ..types import (
     BOOL,
     FLOAT,
@@ -159,12 +158,7 @@ def with_lets(make: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(make)
     def made(*args: P.args, **named: P.kwargs) -> R:
         p: Any = args[0]
-        before, p.lets = p.lets, []
-        try:
-            found = make(*args, **named)
-            return found and lets(p.lets, found)
-        finally:
-            p.lets = before
+        return p.scoped(make, *args, **named)  # type: ignore[no-any-return]
 
     return made
 
@@ -228,7 +222,7 @@ OF_TEXT = (
 )
 
 
-class Parser:
+class Parser(Lets):
     """Parses one function.
 
     Parameters
@@ -256,7 +250,7 @@ class Parser:
         self.program_of = program_of
         self.given = given or {}
         self.symbol = symbol
-        self.names = Names()
+        super().__init__(Names())
         self.definitions: dict[str, Definition] = {}
         self.programs: dict[str, Any] = {}
         self.primitives: dict[str, Any] = {}
@@ -267,7 +261,6 @@ class Parser:
         self.narrowed: dict[str, Term] = {}
         self.declared: dict[str, Type] = {}
         self.open: list[tuple[Any, ...]] = []
-        self.lets: list[tuple[Var, Term]] = []
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
@@ -635,13 +628,9 @@ class Parser:
         self.narrowed[var.name] = subject
         return var
 
-    def let(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
-        """Bind a term to a variable unless it is one already, or a literal."""
-        if isinstance(term, Var | Literal):
-            return body(term)
-        var = self.fresh(hint, term.type)
-        self.single_axes.note(var.name, term)
-        return Let(var, term, body(var))
+    def within(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
+        """Make a term with a bound one, which stands around this term alone."""
+        return self.scoped(lambda: body(self.bound(hint, term)))  # type: ignore[no-any-return]
 
     def bound(self, hint: str, term: Term) -> Term:
         """Bind a term around what the function that asks for it makes, which is one `with_lets`, and give the variable.

@@ -138,7 +138,7 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return if_statement(p, otherwise, env, then, flow)
         case ast.Expr(value=ast.Call() as call) if is_for_errors(p, call, env):
             term = expression(p, call, env)
-            return failing() if term.type == NEVER else p.let("unused", term, lambda _: then(env))
+            return failing() if term.type == NEVER else p.within("unused", term, lambda _: then(env))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
             changed = changing_method(p, env.get(name), method)
             if changed is not None:
@@ -307,7 +307,7 @@ def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable
 def assign(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
     """Assign to names or tuples of names."""
     if len(targets) > 1:
-        return p.let("t", term, lambda t: in_turn(p, [(target, t) for target in targets], env, then))
+        return p.within("t", term, lambda t: in_turn(p, [(target, t) for target in targets], env, then))
     return assign_one(p, targets[0], term, env, then)
 
 
@@ -332,7 +332,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if isinstance(term.type, Product) and not p.is_sequence(term.type):
                 p.error(target, f"cannot take {show(term.type)} apart", "name its fields, or its keys")
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
-                return p.let("t", term, lambda t: apart(p, target, elts, t, env, then))
+                return p.within("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):

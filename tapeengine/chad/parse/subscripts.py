@@ -60,7 +60,7 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         return masked(p, term, position)
     place = p.coerce(index, position, INT)
     if isinstance(term, Build | Map | Let) and rank(term.type) > 1:  # a name for the rows, whose sizes must be known
-        return p.let("xs", term, lambda xs: Index(xs, place))
+        return p.within("xs", term, lambda xs: Index(xs, place))
     return Index(term, place)
 
 
@@ -102,7 +102,7 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
         return subscript(p, node, array(p, node, term), index, env)
     if isinstance(index, ast.Slice):
         places = slice(*(int(end.value) if isinstance(end, Literal) else None for end in given))
-        return p.let("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
+        return p.within("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
     assert isinstance(given[0], Literal)
     place = int(given[0].value)
     return Proj(term, range(count)[place]) if place in range(-count, count) else failing()

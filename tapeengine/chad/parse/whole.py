@@ -61,7 +61,7 @@ def array(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array; a tuple of items of one type is one."""
     if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
         count = len(term.type.items)
-        return p.let("t", term, lambda t: items_of(p, node, [Proj(t, k) for k in range(count)]))
+        return p.within("t", term, lambda t: items_of(p, node, [Proj(t, k) for k in range(count)]))
     if not isinstance(term.type, Array):
         p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
     return term
@@ -105,7 +105,7 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
         if rectangular(p, term.type) is None:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
         count = len(items)
-        return p.let("t", term, lambda t: of_one_size(p, items_of(p, given, [Proj(t, k) for k in range(count)])))
+        return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, [Proj(t, k) for k in range(count)])))
     return rectangle(p, term) if isinstance(p.kinds.of(given), ListOf) else term
 
 
@@ -419,4 +419,4 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.linalg.norm(xs)`` of a vector."""
-    return p.let("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
+    return p.within("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
