@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import OnDuals
-from ..terms import If, Literal, Proj, Term, Tuple, lit
+from ..terms import If, Literal, Term, Tuple, lit, parts
 from ..types import NEVER, UNIT, Fixed, Product, is_choice
 from .expressions import constant, dict_of, expression, of_each_option
 from .functions import Env
@@ -26,8 +26,7 @@ def is_dict(term: Any) -> bool:
 def items_of(term: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
     assert isinstance(term.type, Product)
-    parts = term.items if isinstance(term, Tuple) else [Proj(term, k) for k in range(len(term.type.fields))]
-    return dict(zip(term.type.fields, parts, strict=True))
+    return dict(zip(term.type.fields, parts(term), strict=True))
 
 
 def called(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -28,6 +28,7 @@ from ..terms import (
     Var,
     lets,
     lit,
+    parts,
 )
 from ..types import (
     BOOL,
@@ -680,11 +681,6 @@ def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term 
 def values(d: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
     return dict(zip(d.type.fields, parts(d), strict=True))  # type: ignore[attr-defined]
-
-
-def parts(t: Term) -> tuple[Term, ...]:
-    """Give the parts of a tuple."""
-    return tuple(Proj(t, k) for k in range(len(t.type.items)))  # type: ignore[attr-defined]
 
 
 def unnamed(parts: Iterable[ast.AST]) -> ast.Starred | ast.keyword | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ..terms import Build, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened
+from ..terms import Build, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
 from ..types import FLOAT, INT, Array, Product, Text, is_known, show
 from .arrays import axes, digits, product, row
 from .by_cells import placed
@@ -23,7 +23,7 @@ from .functions import Env
 from .numeric import rank
 from .parameters import no_other_keywords, of_all, with_args
 from .raising import failing
-from .reshaping import parts
+from .reshaping import sizes_of
 from .state import Parser, with_lets
 from .whole import array as as_array
 from .whole import element, have_one_type, items_of, some
@@ -79,7 +79,7 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     bound = (*own, *([] if var is array else [(var, array)]))
     if isinstance(var.of, Product):
         p.held.setdefault(var.name, held_by(p, array, env))
-        return written_out([Proj(var, k) for k in range(len(var.of.items))], bound)
+        return written_out(parts(var), bound)
     return Iteration(Size(var), lambda i: Index(var, i), bound)
 
 
@@ -346,7 +346,9 @@ ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = MappingPr
         "itertools.pairwise": lambda p, node, env: _pairwise(in_steps(p, node.args[0], env)),
         "itertools.product": _repeated,
         **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
-        "numpy.ndindex": lambda p, node, env: _indices(p, [n for a in node.args for n in parts(expression(p, a, env))]),
+        "numpy.ndindex": lambda p, node, env: _indices(
+            p, [n for a in node.args for n in sizes_of(expression(p, a, env))]
+        ),
         "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
     }
 )

@@ -22,11 +22,11 @@ from ..terms import (
     Let,
     Map,
     Op,
-    Proj,
     Size,
     Term,
     Tuple,
     lit,
+    parts,
 )
 from ..types import INT, Array, Product, numbers_of, show
 from . import arrays, numeric, whole
@@ -50,8 +50,7 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
     if isinstance(term, Tuple | Elements) and term.items:
         return written(p, node, list(term.items))
     if isinstance(term.type, Product):
-        count = len(term.type.items)
-        return p.within("parts", term, lambda t: written(p, node, [Proj(t, k) for k in range(count)]))
+        return p.within("parts", term, lambda t: written(p, node, list(parts(t))))
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} has no parts to put together", "write np.stack((a, b))")
     return p.within("parts", whole.some(p, term), listed)

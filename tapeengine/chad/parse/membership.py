@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..terms import For, If, Index, Map, Op, Proj, Size, Term, Total, Tuple, counted, lit
+from ..terms import For, If, Index, Map, Op, Proj, Size, Term, Total, Tuple, counted, lit, parts
 from ..types import BOOL, INT, NEVER, UNIT, Array, Closure, Fixed, Product, Text, show
 from . import numeric
 from .raising import failing
@@ -27,8 +27,7 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
     if (own := p.grammar.special(p, node, "__contains__", [options, x])) is not None:
         return p.coerce(node, own, BOOL)
     if isinstance(options.type, Product) and not isinstance(options.type, Text) and p.is_sequence(options.type):
-        count = len(options.type.items)
-        return p.within("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
+        return p.within("t", options, lambda t: contained(p, node, x, list(parts(t))))
     if not isinstance(options.type, Array):
         p.error(node, f"in on {show(options.type)}", "use a tuple or an array of numbers")
     return Op("lt", (lit(0), count_of(p, node, [options, x])), BOOL)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ..terms import Build, Index, Literal, Map, Op, Proj, Term, Tuple, lit
+from ..terms import Build, Index, Literal, Map, Op, Term, Tuple, lit, parts
 from ..types import INT, Product, numbers_of
 from .arrays import axes, counted, digits, product, transpose
 from .numeric import multiplied, promoted, rank, wanted
@@ -37,7 +37,7 @@ def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.reshape(xs, (n, m))``, ``xs.reshape(n, m)``, where one size may be -1."""
     if len(args) < 2:
         p.error(node, "reshape without a shape", "write xs.reshape(n, m)")
-    sizes = [part for size in args[1:] for part in parts(size)]
+    sizes = [part for size in args[1:] for part in sizes_of(size)]
     wanted = [None if isinstance(s, Literal) and s.value == -1 else p.coerce(node, s, INT) for s in sizes]
     if wanted.count(None) > 1:
         p.error(node, "two sizes -1 in one shape", "write all sizes but one")
@@ -56,11 +56,9 @@ def flattened(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return p.within("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
 
 
-def parts(size: Term) -> Sequence[Term]:
+def sizes_of(size: Term) -> Sequence[Term]:
     """Give the sizes of a shape."""
-    if isinstance(size, Tuple):
-        return size.items
-    return [Proj(size, i) for i in range(len(size.type.items))] if isinstance(size.type, Product) else [size]
+    return parts(size) if isinstance(size.type, Product) else [size]
 
 
 @with_lets

@@ -38,11 +38,11 @@ from ..terms import (
     Literal,
     Map,
     Op,
-    Proj,
     Term,
     Tuple,
     Var,
     lit,
+    parts,
     unit,
 )
 from ..traverse import Lets, Name, Names
@@ -696,8 +696,7 @@ class Parser(Lets):
             items = [self.convert(item, of.element) for item in term.items]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Product) and term.type.items and self.is_sequence(term.type):
-            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(term.type.items))]
-            found = [self.convert(part, of.element) for part in parts]
+            found = [self.convert(part, of.element) for part in parts(term)]
             return None if None in found else Elements(tuple(filter(None, found)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Array):
             var = self.fresh("x", term.type.element)
@@ -710,8 +709,7 @@ class Parser(Lets):
                 or isinstance(of, Fixed | Closure)
             ):
                 return None
-            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
-            items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
+            items = [self.convert(part, item) for part, item in zip(parts(term), of.items, strict=True)]
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 
+from .. import terms
 from ..kinds import ListOf
 from ..terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
 from ..types import BOOL, INT, Array, Product, Type, numbers_of, show
@@ -71,12 +72,11 @@ def is_index(p: Parser, of: Type) -> bool:
 
 def by_items(p: Parser, index: ast.expr, at: Term, env: Env, body: Callable[[ast.Tuple, Env], Term]) -> Term:
     """Write out a tuple of indices in an expression."""
-    items = at.items if isinstance(at, Tuple) else [Proj(at, k) for k in range(len(at.type.items))]  # type: ignore[attr-defined]
 
     def written(names: list[ast.expr], env: Env) -> Term:
         return body(ast.copy_location(ast.Tuple(names, ast.Load()), index), env)
 
-    return as_names(p, "at", index, items, env, written)
+    return as_names(p, "at", index, terms.parts(at), env, written)
 
 
 def is_places(of: Type) -> bool:
@@ -102,7 +102,7 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
         return subscript(p, node, array(p, node, term), index, env)
     if isinstance(index, ast.Slice):
         places = slice(*(int(end.value) if isinstance(end, Literal) else None for end in given))
-        return p.within("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
+        return p.within("t", term, lambda t: Tuple(terms.parts(t)[places]))
     assert isinstance(given[0], Literal)
     place = int(given[0].value)
     return Proj(term, range(count)[place]) if place in range(-count, count) else failing()

@@ -23,7 +23,6 @@ from ..terms import (
     Literal,
     Map,
     Op,
-    Proj,
     Replicate,
     Scan,
     Scatter,
@@ -35,6 +34,7 @@ from ..terms import (
     counted,
     lets,
     lit,
+    parts,
 )
 from ..types import (
     BOOL,
@@ -60,8 +60,7 @@ from .state import Parser, with_lets
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array; a tuple of items of one type is one."""
     if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
-        count = len(term.type.items)
-        return p.within("t", term, lambda t: items_of(p, node, [Proj(t, k) for k in range(count)]))
+        return p.within("t", term, lambda t: items_of(p, node, parts(t)))
     if not isinstance(term.type, Array):
         p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
     return term
@@ -104,8 +103,7 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
     if any(isinstance(item, Array) for item in items):
         if rectangular(p, term.type) is None:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
-        count = len(items)
-        return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, [Proj(t, k) for k in range(count)])))
+        return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, parts(t))))
     return rectangle(p, term) if isinstance(p.kinds.of(given), ListOf) else term
 
 
