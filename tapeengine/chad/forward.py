@@ -20,8 +20,8 @@ from .sugar import equals, is_extreme, lower_filter, lower_map, wrapped
 from .tables import entry
 from .target import added, scaled
 from .terms import Term, Var, lit
-from .traverse import Names
-from .types import BOOL, INT, LUnit, Type, is_discrete
+from .traverse import Lets
+from .types import BOOL, INT, LUnit, is_discrete
 
 
 @dataclass(frozen=True)
@@ -32,26 +32,17 @@ class Pair:
     d: Callable[[], Term]
 
 
-class Forward(ABC):
-    """One form of the transformation.
-
-    Parameters
-    ----------
-    names : Names
-        Supplies the names of bound variables.
-    """
+class Forward(Lets, ABC):
+    """One form of the transformation."""
 
     rules: Mapping[type[Term], Rule]
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
-
     def __call__(self, term: Term) -> Term:
         """Give D[term]."""
-        return self.rules[type(term)](self, term)
+        return self.scoped(self.rules[type(term)], self, term)  # type: ignore[no-any-return]
 
     @abstractmethod
-    def bind(self, term: Term, body: Callable[[Pair], Term]) -> Term:
+    def bind(self, term: Term) -> Pair:
         """Bind D[term]."""
 
     @abstractmethod
@@ -62,22 +53,9 @@ class Forward(ABC):
     def primal(self, term: Term) -> Term:
         """Give the primal of a term of discrete type."""
 
-    def bind_all(self, terms: tuple[Term, ...], body: Callable[[list[Pair]], Term]) -> Term:
+    def bind_all(self, terms: tuple[Term, ...]) -> list[Pair]:
         """Bind D of several terms."""
-
-        def go(left: tuple[Term, ...], bound: list[Pair]) -> Term:
-            return self.bind(left[0], lambda p: go(left[1:], [*bound, p])) if left else body(bound)
-
-        return go(terms, [])
-
-    def fresh(self, hint: str, of: Type) -> Var:
-        """Make a variable."""
-        return Var(self.names(hint), of)
-
-    def let(self, hint: str, bound: Term, body: Callable[[Var], Term]) -> Term:
-        """Bind a term."""
-        var = self.fresh(hint, bound.type)
-        return S.Let(var, bound, body(var))
+        return list(map(self.bind, terms))
 
     def binder(self, var: Var) -> Var:
         """Give a binder its type in the derivative."""
@@ -96,62 +74,53 @@ def literal(D: Forward, t: S.Literal) -> Term:
 # D[op(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in <op(x1, ..., xn), Dop(x1, ..., xn; x1', ..., xn')>
 @entry
 def op(D: Forward, t: S.Op) -> Term:
-    def body(ps: list[Pair]) -> Term:
-        xs = [p.x for p in ps]
-        return D.let("y", S.Op(t.op, tuple(xs), t.of), lambda y: D.result(y, lambda: along(ps, xs, y)))
+    ps = D.bind_all(t.args)
+    xs = [p.x for p in ps]
+    y = D.let("y", S.Op(t.op, tuple(xs), t.of))
 
-    def along(ps: list[Pair], xs: list[Term], y: Var) -> Term:
+    def along() -> Term:
         factors = [(p, partial(t, i, xs, y)) for i, p in enumerate(ps)]
         return added([scaled(p.d(), f) for p, f in factors if f is not None], tangent(t.type))
 
-    return D.bind_all(t.args, body)
+    return D.result(y, along)
 
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's jvp rule for each argument
 @entry
 def primitive(D: Forward, t: S.Primitive) -> Term:
-    of = tangent(t.of)
+    of, ps = tangent(t.of), D.bind_all(t.args)
+    xs = tuple(p.x for p in ps)
+    y = D.let("y", S.Primitive(t.name, xs, t.static, t.of))
 
-    def body(ps: list[Pair]) -> Term:
-        xs = tuple(p.x for p in ps)
+    def along() -> Term:
+        each = enumerate(zip(ps, t.args, strict=True))
+        parts = [T.Jvp(t.name, i, p.d(), xs, y, t.static, of) for i, (p, a) in each if not is_discrete(a.type)]
+        return added(list(parts), of)
 
-        def along(y: Var) -> Term:
-            each = enumerate(zip(ps, t.args, strict=True))
-            parts = [T.Jvp(t.name, i, p.d(), xs, y, t.static, of) for i, (p, a) in each if not is_discrete(a.type)]
-            return added(list(parts), of)
-
-        return D.let("y", S.Primitive(t.name, xs, t.static, t.of), lambda y: D.result(y, lambda: along(y)))
-
-    return D.bind_all(t.args, body)
+    return D.result(y, along)
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, <x1', ..., xn'>>
 @entry
 def tuple_(D: Forward, t: S.Tuple) -> Term:
     of: Any = forward_primal(t.type)
-
-    def body(ps: list[Pair]) -> Term:
-        along = lambda: T.LTuple(tuple(p.d() for p in ps)) if ps else T.Zero(LUnit())  # noqa: E731
-        return D.result(S.Tuple(tuple(p.x for p in ps), of), along)
-
-    return D.bind_all(t.items, body)
+    ps = D.bind_all(t.items)
+    along = lambda: T.LTuple(tuple(p.d() for p in ps)) if ps else T.Zero(LUnit())  # noqa: E731
+    return D.result(S.Tuple(tuple(p.x for p in ps), of), along)
 
 
 # D[proji t]  :=  let <x, x'> = D[t] in <proji x, proji x'>
 @entry
 def proj(D: Forward, t: S.Proj) -> Term:
-    return D.bind(t.term, lambda p: D.result(S.Proj(p.x, t.index), lambda: T.LProj(p.d(), t.index)))
+    p = D.bind(t.term)
+    return D.result(S.Proj(p.x, t.index), lambda: T.LProj(p.d(), t.index))
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, linji x'>
 @entry
 def inject(D: Forward, t: S.Inject) -> Term:
-    of, primal = tangent(t.of), forward_primal(t.of)
-
-    def body(p: Pair) -> Term:
-        return D.result(S.Inject(t.index, p.x, primal), lambda: T.LInject(t.index, p.d(), of))  # type: ignore[arg-type]
-
-    return D.bind(t.term, body)
+    of, primal, p = tangent(t.of), forward_primal(t.of), D.bind(t.term)
+    return D.result(S.Inject(t.index, p.x, primal), lambda: T.LInject(t.index, p.d(), of))  # type: ignore[arg-type]
 
 
 # D[if c then t else s]  :=  if D[c]1 then D[t] else D[s]
@@ -166,20 +135,16 @@ def if_(D: Forward, t: S.If) -> Term:
 # D[[t1, ..., tn]]  :=  let <x1, x1'> = D[t1] in ... in <[x1, ..., xn], [x1', ..., xn']>
 @entry
 def elements(D: Forward, t: S.Elements) -> Term:
-    def body(ps: list[Pair]) -> Term:
-        primal = S.Elements(tuple(p.x for p in ps), forward_primal(t.of))
-        return D.result(primal, lambda: T.LDense(S.Elements(tuple(p.d() for p in ps), tangent(t.of))))
-
-    return D.bind_all(t.items, body)
+    ps = D.bind_all(t.items)
+    primal = S.Elements(tuple(p.x for p in ps), forward_primal(t.of))
+    return D.result(primal, lambda: T.LDense(S.Elements(tuple(p.d() for p in ps), tangent(t.of))))
 
 
 # D[t ! i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <x ! i, x' ! i>
 @entry
 def index(D: Forward, t: S.Index) -> Term:
-    def at(p: Pair, i: Var) -> Term:
-        return D.result(S.Index(p.x, i, t.measured), lambda: T.LIndex(p.d(), wrapped(i, p.x)))
-
-    return D.bind(t.array, lambda p: D.let("i", D.primal(t.index), lambda i: at(p, i)))
+    p, i = D.bind(t.array), D.let("i", D.primal(t.index))
+    return D.result(S.Index(p.x, i, t.measured), lambda: T.LIndex(p.d(), wrapped(i, p.x)))
 
 
 # D[map (x. t) a]  :=  D[build (size a) (i. let x = a ! i in t)]
@@ -191,34 +156,29 @@ def map_(D: Forward, t: S.Map) -> Term:
 # D[sum t]  :=  let <x, x'> = D[t] in <sum x, sum x'>
 @entry
 def total(D: Forward, t: S.Total) -> Term:
-    return D.bind(t.array, lambda p: D.result(S.Total(p.x), lambda: T.LTotal(p.d())))
+    p = D.bind(t.array)
+    return D.result(S.Total(p.x), lambda: T.LTotal(p.d()))
 
 
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, replicate n x'>
 @entry
 def replicate(D: Forward, t: S.Replicate) -> Term:
-    def body(n: Var, p: Pair) -> Term:
-        return D.result(S.Replicate(n, p.x), lambda: T.LDense(S.Replicate(n, p.d())))
-
-    return D.let("n", D.primal(t.size), lambda n: D.bind(t.term, lambda p: body(n, p)))
+    n, p = D.let("n", D.primal(t.size)), D.bind(t.term)
+    return D.result(S.Replicate(n, p.x), lambda: T.LDense(S.Replicate(n, p.d())))
 
 
 # D[gather t i]  :=  let <x, x'> = D[t] in let i = D[i]1 in <gather x i, gather x' i>
 @entry
 def gather(D: Forward, t: S.Gather) -> Term:
-    def body(p: Pair, i: Var) -> Term:
-        return D.result(S.Gather(p.x, i), lambda: T.LDense(S.Gather(T.Collect(p.d(), S.Size(p.x)), i)))
-
-    return D.bind(t.array, lambda p: D.let("i", D.primal(t.indices), lambda i: body(p, i)))
+    p, i = D.bind(t.array), D.let("i", D.primal(t.indices))
+    return D.result(S.Gather(p.x, i), lambda: T.LDense(S.Gather(T.Collect(p.d(), S.Size(p.x)), i)))
 
 
 # D[scatter t i s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in let i = D[i]1 in <scatter x i y, x' + BScatter i y'>
 @entry
 def scatter(D: Forward, t: S.Scatter) -> Term:
-    def body(p: Pair, q: Pair, i: Var) -> Term:
-        return D.result(S.Scatter(p.x, i, q.x), lambda: T.Plus(p.d(), T.LScatter(i, q.d())))
-
-    return D.bind_all((t.array, t.values), lambda ps: D.let("i", D.primal(t.indices), lambda i: body(ps[0], ps[1], i)))
+    (p, q), i = D.bind_all((t.array, t.values)), D.let("i", D.primal(t.indices))
+    return D.result(S.Scatter(p.x, i, q.x), lambda: T.Plus(p.d(), T.LScatter(i, q.d())))
 
 
 # D[filter (x. c) t]  :=  D[let a = t in gather a (filter (i. let x = a ! i in c) (build (size a) (j. j)))],
@@ -234,31 +194,27 @@ def filter_(D: Forward, t: S.Filter) -> Term:
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, x' ++ y'>
 @entry
 def concatenate(D: Forward, t: S.Concatenate) -> Term:
-    def body(p: Pair, q: Pair) -> Term:
-        def along() -> Term:
-            first, second = (T.Collect(r.d(), S.Size(r.x)) for r in (p, q))
-            return T.LDense(S.Concatenate(first, second))
+    p, q = D.bind_all((t.first, t.second))
 
-        return D.result(S.Concatenate(p.x, q.x), along)
+    def along() -> Term:
+        first, second = (T.Collect(r.d(), S.Size(r.x)) for r in (p, q))
+        return T.LDense(S.Concatenate(first, second))
 
-    return D.bind_all((t.first, t.second), lambda ps: body(*ps))
+    return D.result(S.Concatenate(p.x, q.x), along)
 
 
 # D[fold max s]: the mean of the tangents of all elements equal to the largest
 def extreme(D: Forward, t: S.Fold) -> Term:
     """A fold that computes a maximum or minimum as numpy does; each form has its own rule for others."""
     assert is_extreme(t)
+    p = D.bind(t.array)
+    m = D.let("m", S.Fold(t.left, t.right, t.body, p.x))
 
-    def body(p: Pair, m: Var) -> Term:
-        def along() -> Term:
-            i = D.fresh("i", INT)
-            part = S.Op("div", (lit(1.0), equals(p.x, m, D.fresh("i", INT))))
-            return D.let("ds", T.Collect(p.d(), S.Size(p.x)), lambda ds: shared(ds, i, part))
+    def along() -> Term:
+        i = D.fresh("i", INT)
+        part = S.Op("div", (lit(1.0), equals(p.x, m, D.fresh("i", INT))))
+        ds = D.let("ds", T.Collect(p.d(), S.Size(p.x)))
+        share = S.If(S.Op("eq", (S.Index(p.x, i), m), BOOL), S.Index(ds, i), T.Zero(tangent(m.of)))
+        return T.LScale(T.LTotal(T.LDense(S.Build(S.Size(p.x), i, share))), part)
 
-        def shared(ds: Var, i: Var, part: Term) -> Term:
-            share = S.If(S.Op("eq", (S.Index(p.x, i), m), BOOL), S.Index(ds, i), T.Zero(tangent(m.of)))
-            return T.LScale(T.LTotal(T.LDense(S.Build(S.Size(p.x), i, share))), part)
-
-        return D.result(m, along)
-
-    return D.bind(t.array, lambda p: D.let("m", S.Fold(t.left, t.right, t.body, p.x), lambda m: body(p, m)))
+    return D.result(m, along)

@@ -46,15 +46,16 @@ class Tangents(Forward):
             return S.Tuple((term, T.Zero(tangent(term.type))))
         return super().__call__(term)
 
-    def bind(self, term: Term, body: Callable[[Pair], Term]) -> Term:
+    def bind(self, term: Term) -> Pair:
         """Bind D[term] to a primal and a tangent."""
         if isinstance(term, Var):
-            return body(Pair(term, lambda: self.tangent(term)))
-        return self.let("p", self(term), lambda p: body(Pair(S.Proj(p, 0), lambda: S.Proj(p, 1))))
+            return Pair(term, lambda: self.tangent(term))
+        p = self.let("p", self(term))
+        return Pair(S.Proj(p, 0), lambda: S.Proj(p, 1))
 
     def result(self, primal: Term, ahead: Callable[[], Term]) -> Term:
         """Pair a value with its tangent."""
-        return S.Tuple((primal, ahead()))
+        return S.Tuple((primal, self.scoped(ahead)))
 
     def primal(self, term: Term) -> Term:
         """Give a term of discrete type: itself."""
@@ -96,28 +97,28 @@ def variable(D: Tangents, t: Var) -> Term:
 def let(D: Tangents, t: S.Let) -> Term:
     if is_discrete(t.var.of):
         return S.Let(t.var, t.bound, D(t.body))
-    return D.let("p", D(t.bound), lambda p: D.opened(p, t.var, t.body))
+    return D.opened(D.let("p", D(t.bound)), t.var, t.body)
 
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in case x of {inji xi -> let xi' = lcasti x' in D[si]}
 @entry
 def case(D: Tangents, t: S.Case) -> Term:
-    def branch(i: int, b: S.Branch, p: Pair) -> S.Branch:
+    p = D.bind(t.term)
+
+    def branch(i: int, b: S.Branch) -> S.Branch:
         if is_discrete(b.var.of):
             return S.Branch(b.var, D(b.body))
         return S.Branch(b.var, S.Let(D.given(b.var), T.LCast(i, p.d(), tangent(b.var.of), (b.var,)), D(b.body)))
 
-    return D.bind(t.term, lambda p: S.Case(p.x, tuple(branch(i, b, p) for i, b in enumerate(t.branches))))
+    return S.Case(p.x, tuple(branch(i, b) for i, b in enumerate(t.branches)))
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in f(x1, ..., xn, x1', ..., xn')
 @entry
 def call(D: Tangents, t: S.Call) -> Term:
-    def body(ps: list[Pair]) -> Term:
-        real = [p.d() for p, a in zip(ps, t.args, strict=True) if not is_discrete(a.type)]
-        return S.Call(tangent_name(t.name), (*(p.x for p in ps), *real), Product((t.of, tangent(t.of))))
-
-    return D.bind_all(t.args, body)
+    ps = D.bind_all(t.args)
+    real = [p.d() for p, a in zip(ps, t.args, strict=True) if not is_discrete(a.type)]
+    return S.Call(tangent_name(t.name), (*(p.x for p in ps), *real), Product((t.of, tangent(t.of))))
 
 
 def tangent_name(name: str) -> str:
@@ -139,8 +140,9 @@ def build(D: Tangents, t: S.Build) -> Term:
         return replaced(D, t, change)
     longer = written.shortened(t)
     if longer is not None:
-        return D.bind(longer, lambda p: shortened(D, t.index, p))
-    return D.let("n", t.size, lambda n: D.let("a", S.Build(n, t.index, D(t.body)), lambda a: halves(D, n, a)))
+        return shortened(D, t.index, D.bind(longer))
+    n = D.let("n", t.size)
+    return halves(D, n, D.let("a", S.Build(n, t.index, D(t.body))))
 
 
 # D[t with s at k]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x with y at k, x' with y' at k>
@@ -148,23 +150,16 @@ def replaced(D: Tangents, t: S.Build, change: written.Written) -> Term:
     def at(array: Term) -> Term:
         return wrapped(change.place.args[0], array) if isinstance(change.place, S.Op) else change.place
 
-    def both(p: Pair, q: Pair, ds: Var, dy: Var) -> Term:
-        changed = written.replaced(p.x, t.index, at(p.x), q.x)
-        return S.Tuple((changed, T.LDense(written.replaced(ds, D.fresh("j", INT), at(ds), dy))))
-
-    def body(p: Pair, q: Pair) -> Term:
-        ds = T.Collect(p.d(), S.Size(p.x))
-        return D.let("ds", ds, lambda ds: D.let("dy", q.d(), lambda dy: both(p, q, ds, dy)))
-
-    return D.bind_all((change.array, change.value), lambda ps: body(*ps))
+    p, q = D.bind_all((change.array, change.value))
+    ds, dy = D.let("ds", T.Collect(p.d(), S.Size(p.x))), D.let("dy", q.d())
+    changed = written.replaced(p.x, t.index, at(p.x), q.x)
+    return S.Tuple((changed, T.LDense(written.replaced(ds, D.fresh("j", INT), at(ds), dy))))
 
 
 # D[t without its last]  :=  let <x, x'> = D[t] in <x without its last, x' without its last>
 def shortened(D: Tangents, i: Var, p: Pair) -> Term:
-    def both(ds: Var) -> Term:
-        return S.Tuple((written.without_last(p.x, i), T.LDense(written.without_last(ds, D.fresh("j", INT)))))
-
-    return D.let("ds", T.Collect(p.d(), S.Size(p.x)), both)
+    ds = D.let("ds", T.Collect(p.d(), S.Size(p.x)))
+    return S.Tuple((written.without_last(p.x, i), T.LDense(written.without_last(ds, D.fresh("j", INT)))))
 
 
 # ---------------------------------------------------------------- loops: the state is a pair of a value and its tangent
@@ -191,17 +186,15 @@ def fold(D: Tangents, t: S.Fold) -> Term:
 
 @entry
 def scan(D: Tangents, t: S.Scan) -> Term:
-    def body(p: Pair) -> Term:
-        both, k = D.paired(t.state), D.fresh("k", INT)
+    p, both, k = D.bind(t.array), D.paired(t.state), D.fresh("k", INT)
 
-        def step() -> Term:
-            return D.let("y", D.opened(both, t.state, t.body), lambda y: S.Tuple((y, y)))
+    def step() -> Term:
+        y = D.let("y", D.opened(both, t.state, t.body))
+        return S.Tuple((y, y))
 
-        each = D.bound(t.var, S.Index(p.x, k), T.LIndex(p.d(), k), step)
-        loop = T.MapAccum(S.Size(p.x), k, both, D(t.init), each)
-        return D.let("r", S.Proj(loop, 1), lambda r: D.let("n", S.Size(r), lambda n: halves(D, n, r)))
-
-    return D.bind(t.array, body)
+    each = D.bound(t.var, S.Index(p.x, k), T.LIndex(p.d(), k), lambda: D.scoped(step))
+    r = D.let("r", S.Proj(T.MapAccum(S.Size(p.x), k, both, D(t.init), each), 1))
+    return halves(D, D.let("n", S.Size(r)), r)
 
 
 RULES = table(vars(forward), globals())

@@ -406,6 +406,13 @@ def opened(term: Term) -> tuple[list[tuple[Var, Term]], Term]:
     return found, term
 
 
+def parts(term: Term) -> tuple[Term, ...]:
+    """Give the parts of a tuple: those of which it is made, or its projections."""
+    if isinstance(term, Tuple):
+        return term.items
+    return tuple(Proj(term, k) for k in range(len(of_kind(term, Product, "parts of").items)))
+
+
 def unit() -> Tuple:
     """Make the empty tuple."""
     return Tuple(())

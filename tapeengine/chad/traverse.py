@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from typing import Any, TypeVar
 
-from .terms import Term, Var
+from .terms import Term, Var, lets
 from .types import Type
 
 Found = TypeVar("Found")
@@ -59,6 +59,38 @@ class Names:
     def var(self, like: Var) -> Var:
         """Give a variable of the same type with an unused name."""
         return Var(self(like.name), like.of)
+
+
+class Lets:
+    """Makes terms; the variables that are bound while one is made stand around it.
+
+    Parameters
+    ----------
+    names : Names
+        Supplies the names of variables.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.lets: list[tuple[Var, Term]] = []
+
+    def scoped(self, make: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Put the variables that a function binds around the term that it makes."""
+        before, self.lets = self.lets, []
+        try:
+            found = make(*given, **named)
+            return found and lets(self.lets, found)
+        finally:
+            self.lets = before
+
+    def fresh(self, hint: str, of: Type) -> Var:
+        """Make a new variable."""
+        return Var(self.names(hint), of)
+
+    def let(self, hint: str, bound: Term) -> Var:
+        """Bind a term to a new variable, around the term that is made."""
+        self.lets.append((self.fresh(hint, bound.type), bound))
+        return self.lets[-1][0]
 
 
 @cache

@@ -11,7 +11,6 @@ from ..terms import (
     Build,
     Elements,
     Index,
-    Let,
     Literal,
     Map,
     Op,
@@ -20,13 +19,12 @@ from ..terms import (
     Term,
     Total,
     Tuple,
-    lets,
     lit,
 )
 from ..types import FLOAT, INT, Array, numbers_of, show
 from .numeric import elementwise, multiplied, promoted, rank, same_sizes, shown, total_of
 from .registered import primitive
-from .state import Parser
+from .state import Parser, with_lets
 
 
 def axes(xs: Term) -> list[Term]:
@@ -74,18 +72,15 @@ def permuted(p: Parser, term: Term, order: list[int]) -> Term:
     return term
 
 
+@with_lets
 def exchanged(p: Parser, term: Term, axis: int) -> Term:
     """Give an array with an axis and the one after it exchanged."""
     if axis:
         assert isinstance(term.type, Array)
         row_ = p.fresh("row", term.type.element)
         return Map((row_,), exchanged(p, row_, axis - 1), (term,))
-
-    def turned(xs: Term) -> Term:
-        i, j = p.fresh("i", INT), p.fresh("j", INT)
-        return Build(Size(row(xs)), j, Build(Size(xs), i, Index(Index(xs, i), j)))
-
-    return p.let("xs", term, turned)
+    xs, i, j = p.bound("xs", term), p.fresh("i", INT), p.fresh("j", INT)
+    return Build(Size(row(xs)), j, Build(Size(xs), i, Index(Index(xs, i), j)))
 
 
 #: Maps a vector to a number or to another vector.
@@ -156,23 +151,21 @@ def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Ter
     return reduced(p, node, lambda p, node, xs: Total(xs), term, axis)
 
 
+@with_lets
 def mean(p: Parser, node: ast.AST, term: Term, axis: int | None) -> Term:
     """``np.mean``: the sum over the number of elements."""
-
-    def each(p: Parser, node: ast.AST, xs: Term) -> Term:
-        def divided(xs: Term) -> Term:
-            return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
-
-        return p.let("xs", xs, divided)
-
     if axis is not None or rank(term.type) == 1:
-        return reduced(p, node, each, term, axis)
+        return reduced(p, node, mean_of_vector, term, axis)
+    xs = p.bound("xs", term)
+    one = elementwise(p, node, lambda p, node, _: lit(1.0), (xs,))
+    return Op("div", (p.coerce(node, summed(p, node, xs), FLOAT), summed(p, node, one)))
 
-    def whole(xs: Term) -> Term:
-        one = elementwise(p, node, lambda p, node, _: lit(1.0), (xs,))
-        return Op("div", (p.coerce(node, summed(p, node, xs), FLOAT), summed(p, node, one)))
 
-    return p.let("xs", term, whole)
+@with_lets
+def mean_of_vector(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.mean`` of a vector."""
+    xs = p.bound("xs", xs)
+    return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
 
 
 def dot(p: Parser, left: Term, right: Term) -> Term:
@@ -181,6 +174,7 @@ def dot(p: Parser, left: Term, right: Term) -> Term:
     return total_of(p, Map((x, y), multiplied(x, y), (left, right)))
 
 
+@with_lets
 def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
     """``left @ right`` of vectors and matrices."""
     p.by_numpy = True
@@ -191,31 +185,26 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
     if rank(left.type) == 1 and rank(right.type) == 1:
         return dot(p, left, right)
     if rank(right.type) == 1:
-        row = p.fresh("row", right.type)
+        row_ = p.fresh("row", right.type)
         hidden, (left, right) = shown(p, (left, right), 2)
-        checked = same_sizes(p, (left, right), (frozenset(), frozenset()), 2)
-        return lets(hidden, lets(checked, p.let("v", right, lambda v: Map((row,), dot(p, row, v), (left,)))))
+        p.lets += [*hidden, *same_sizes(p, (left, right), (frozenset(), frozenset()), 2)]
+        return Map((row_,), dot(p, row_, p.bound("v", right)), (left,))
     if rank(left.type) == 1:
         return matmul(p, node, transpose(p, node, right), left)
     if p.by_blas and FLOAT == numbers_of(left.type) == numbers_of(right.type):
         return primitive(p, node, np.matmul, [left, right], {})
-    return p.let("a", left, lambda a: p.let("b", right, lambda b: _matrices(p, a, b)))
-
-
-def _matrices(p: Parser, a: Term, b: Term) -> Term:
+    a, b = p.bound("a", left), p.bound("b", right)
     i, j, k = p.fresh("i", INT), p.fresh("j", INT), p.fresh("k", INT)
-    product = multiplied(Index(Index(a, i), k), Index(Index(b, k), j))
-    n, size = p.fresh("n", INT), Op("iequal", (Size(b), Size(row(a))), INT)
-    entry = total_of(p, Build(n, k, product))
-    built = Build(Size(a), i, Build(Size(row(b)), j, entry))
-    return Let(n, size, built)
+    n = p.bound("n", Op("iequal", (Size(b), Size(row(a))), INT))
+    entry = total_of(p, Build(n, k, multiplied(Index(Index(a, i), k), Index(Index(b, k), j))))
+    return Build(Size(a), i, Build(Size(row(b)), j, entry))
 
 
 def counted(p: Parser, n: Term) -> Term:
     """A number of elements, which numpy refuses below zero."""
     if isinstance(n, Literal | Size):
         return n
-    return p.let("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
+    return p.within("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
 
 def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:

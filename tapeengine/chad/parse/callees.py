@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import sysconfig
 from collections.abc import Hashable, Mapping
@@ -36,6 +37,10 @@ MODULES: Mapping[str, str] = MappingProxyType(
 )
 
 
+#: The name of a method of a class of functions.
+CHAIN = "itertools.chain.from_iterable"
+
+
 def library_name(function: Any) -> str:
     """Give the name under which the library knows a Python function; an empty one if it does not."""
     present = tuple(name for name in MODULES if name in sys.modules)
@@ -45,6 +50,8 @@ def library_name(function: Any) -> str:
         function = function.ufunc
     if isinstance(owner := getattr(function, "__self__", None), numpy.ufunc):  # its method
         return f"{library_name(owner)}.{function.__name__}"
+    if owner is itertools.chain:
+        return CHAIN
     engine = sys.modules.get("tapeengine.engine")
     if isinstance(function, MethodType) and engine is not None and isinstance(function.__self__, engine.Engine):
         return f"tapeengine.{function.__name__}"

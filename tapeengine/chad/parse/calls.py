@@ -70,7 +70,7 @@ from .parameters import (
 )
 from .raising import failing
 from .registered import primitive
-from .state import Parser
+from .state import Parser, with_lets
 from .texts import MISSING
 from .types import GENERATED, class_fields, computes_attributes
 from .unpacking import parts_of
@@ -111,9 +111,11 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
     """``f(...)``."""
+    found = p.static(node.func, env)
+    if library_name(found) in library.OF_STARS:
+        return library.OF_STARS[library_name(found)](p, node, env)
     if (spread := unnamed([*node.args, *node.keywords])) is not None:
         return with_named(p, node, spread, env, wanted)
-    found = p.static(node.func, env)
     if found is MISSING and isinstance(node.func, ast.Subscript | ast.Call | ast.IfExp):
         return call_value(p, node, expression(p, node.func, env), env, wanted)
     if found is dict:
@@ -229,7 +231,7 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
 
     given = expression(p, spread.value, env)
     if isinstance(given.type, Array):
-        given = p.let("xs", given, lambda xs: as_arguments(p, node, spread, xs, env))
+        given = p.within("xs", given, lambda xs: as_arguments(p, node, spread, xs, env))
     return as_name(p, "t", spread.value, given, env, called)
 
 
@@ -459,20 +461,17 @@ def special(p: Parser, node: ast.AST, name: str, operands: Sequence[Term]) -> Te
     return apply_object(p, node, p.callee(found), operands)
 
 
+@with_lets
 def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
     """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields."""
     of = record.type
     given = {str(k.arg): k.value for k in node.keywords}
     if not isinstance(of, Product) or not of.name or not set(given).issubset(of.fields):
         p.error(node, f"these are no fields of {show(of)}", "name fields of a dataclass or NamedTuple")
-
-    def with_others(r: Term) -> Term:
-        cls = p.table.classes[of.name]
-        types = p.field_types(cls, node)
-        others = {name: (e, expression(p, e, env, types[name])) for name, e in given.items()}
-        return validated(p, node, cls, with_fields(p, others, r))
-
-    return p.let("r", record, with_others)
+    r, cls = p.bound("r", record), p.table.classes[of.name]
+    types = p.field_types(cls, node)
+    others = {name: (e, expression(p, e, env, types[name])) for name, e in given.items()}
+    return validated(p, node, cls, with_fields(p, others, r))
 
 
 def by_position(node: ast.Call, found: Any) -> ast.Call:
@@ -497,7 +496,8 @@ def by_position(node: ast.Call, found: Any) -> ast.Call:
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     """A call with arguments by name: a registry primitive with static parameters written out."""
     if find(found) is None:
-        p.error(node, "arguments by name", "give them by position")
+        refuse = p.on_duals if isinstance(found, type) else p.error
+        refuse(node, "arguments by name", "give them by position")
     static = {}
     for keyword in node.keywords:
         try:
@@ -766,17 +766,15 @@ def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
         p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
 
 
+@with_lets
 def validated(p: Parser, node: ast.AST, cls: Any, record: Term) -> Term:
     """Give a new record after its ``__post_init__``, which may raise an error."""
     look = getattr(cls, "__post_init__", None) if dataclasses.is_dataclass(cls) else None
     if look is None:
         return record
-
-    def looked_at(record: Term) -> Term:
-        found = apply_object(p, node, p.callee(look), [record])
-        return Let(p.fresh("looked", found.type), found, record)
-
-    return p.let("record", record, looked_at)
+    record = p.bound("record", record)
+    p.bound("looked", apply_object(p, node, p.callee(look), [record]))
+    return record
 
 
 def factories(cls: Any) -> dict[str, Any]:

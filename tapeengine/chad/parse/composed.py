@@ -10,14 +10,14 @@ from types import MappingProxyType
 import numpy
 
 from .. import in_language
-from ..terms import Build, Gather, If, Index, Let, Literal, Map, Op, Size, Term, Total, counted, lit
+from ..terms import Build, Gather, If, Index, Literal, Map, Op, Size, Term, Total, counted, lit
 from ..types import BOOL, FLOAT, INT, Array, numbers_of, show
 from . import arrays, numeric, whole
 from .numeric import wanted
 from .registered import primitive
 from .reshaping import RESHAPING
 from .single_axes import only_item
-from .state import Parser
+from .state import Parser, with_lets
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
@@ -45,14 +45,14 @@ def flat_inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return whole.dot(p, node, args)
 
 
+@with_lets
 def distance(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.dist(a, b)``."""
     wanted(p, node, args, 2)
     a, b = (p.coerce(node, x, VECTOR) for x in args)
     x, y = p.fresh("x", FLOAT), p.fresh("y", FLOAT)
-    return p.let(
-        "d", Map((x, y), Op("sub", (x, y)), (a, b), broadcasts=True), lambda d: Op("sqrt", (arrays.dot(p, d, d),))
-    )
+    d = p.bound("d", Map((x, y), Op("sub", (x, y)), (a, b), broadcasts=True))
+    return Op("sqrt", (arrays.dot(p, d, d),))
 
 
 def times(factor: float) -> Composed:
@@ -81,77 +81,60 @@ def operation(op: ast.operator) -> Composed:
     return handle
 
 
+@with_lets
 def differences(p: Parser, node: ast.AST, xs: Term) -> Term:
     """``np.diff(xs)`` of a vector."""
     numeric.no_conditions(p, node, [xs])
-
-    def built(xs: Term) -> Term:
-        i = p.fresh("i", INT)
-        size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
-        ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
-        return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
-
-    return p.let("xs", xs, built)
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
+    ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
+    return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
 
 
+@with_lets
 def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
     args = [*args, lit(50)] if len(args) == 2 else args
     is_open = args[3:4] == [lit(False)]
     wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
-    ends = [p.coerce(node, a, FLOAT) for a in args[:2]]
-
-    def built(a: Term, b: Term, n: Term) -> Term:
-        i = p.fresh("i", INT)
-        steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
-        place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
-        at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
-        return Build(n, i, Op("add", (a, Op("mul", at))))
-
-    size = p.coerce(node, args[2], INT)
-    return p.let("a", ends[0], lambda a: p.let("b", ends[1], lambda b: p.let("n", size, lambda n: built(a, b, n))))
+    a, b, n = (p.bound(name, p.coerce(node, x, of)) for name, x, of in zip("abn", args, (FLOAT, FLOAT, INT)))
+    i = p.fresh("i", INT)
+    steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
+    place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
+    at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
+    return Build(n, i, Op("add", (a, Op("mul", at))))
 
 
+@with_lets
 def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.diag(xs)``: the diagonal of a matrix, or a matrix with a diagonal."""
     wanted(p, node, args, 1)
-
-    def built(xs: Term) -> Term:
-        i, j = p.fresh("i", INT), p.fresh("j", INT)
-        if numeric.rank(xs.type) == 1:
-            zero = {FLOAT: lit(0.0), INT: lit(0), BOOL: lit(False)}[whole.element(xs)]
-            entry = If(Op("eq", (i, j), BOOL), Index(xs, i), zero)
-            return Build(Size(xs), i, Build(Size(xs), j, entry))
-        sizes = (Size(xs), Size(arrays.row(xs)))
-        return Build(Op("imin", sizes, INT), i, Index(Index(xs, i), i))
-
     if numeric.rank(args[0].type) not in (1, 2) or numbers_of(args[0].type) not in (FLOAT, INT, BOOL):
         p.error(node, f"the diagonal of {show(args[0].type)}", "give a vector or a matrix of numbers")
-    return p.let("xs", args[0], built)
+    xs, i, j = p.bound("xs", args[0]), p.fresh("i", INT), p.fresh("j", INT)
+    if numeric.rank(xs.type) == 1:
+        zero = {FLOAT: lit(0.0), INT: lit(0), BOOL: lit(False)}[whole.element(xs)]
+        return Build(Size(xs), i, Build(Size(xs), j, If(Op("eq", (i, j), BOOL), Index(xs, i), zero)))
+    return Build(Op("imin", (Size(xs), Size(arrays.row(xs))), INT), i, Index(Index(xs, i), i))
 
 
+@with_lets
 def identity(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.eye(n)``, ``np.identity(n)``."""
     wanted(p, node, args, 1)
-
-    def built(n: Term) -> Term:
-        i, j = p.fresh("i", INT), p.fresh("j", INT)
-        return Build(n, i, Build(n, j, If(Op("eq", (i, j), BOOL), lit(1.0), lit(0.0))))
-
-    return p.let("n", arrays.counted(p, p.coerce(node, args[0], INT)), built)
+    n = p.bound("n", arrays.counted(p, p.coerce(node, args[0], INT)))
+    i, j = p.fresh("i", INT), p.fresh("j", INT)
+    return Build(n, i, Build(n, j, If(Op("eq", (i, j), BOOL), lit(1.0), lit(0.0))))
 
 
+@with_lets
 def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.roll(xs, k)`` of a vector."""
     wanted(p, node, args, 2)
     if numeric.rank(args[0].type) != 1:
         p.error(node, "roll of an array of rank above 1", "roll each row")
-    i = p.fresh("i", INT)
-
-    def built(xs: Term, k: Term) -> Term:
-        return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
-
-    return p.let("xs", args[0], lambda xs: p.let("k", p.coerce(node, args[1], INT), lambda k: built(xs, k)))
+    i, xs, k = p.fresh("i", INT), p.bound("xs", args[0]), p.bound("k", p.coerce(node, args[1], INT))
+    return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
 
 
 def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -162,13 +145,11 @@ def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return Total(diagonal(p, node, [whole.numbers(p, node, args[0])]))
 
 
+@with_lets
 def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
     """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
-
-    def gathered(xs: Term) -> Term:
-        return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
-
-    return p.let("xs", xs, gathered)
+    xs = p.bound("xs", xs)
+    return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
 
 
 def axis_of(p: Parser, node: ast.AST, term: Term, n: int) -> int:
@@ -205,13 +186,13 @@ def or_written(few: Composed, function: Callable[..., object], count: int) -> Co
     return handle
 
 
+@with_lets
 def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
     n = numeric.rank(args[0].type)
     if n == 0:
         p.error(node, "np.squeeze of a number", "leave it out")
     single = p.single_axes.of(args[0]) if len(args) == 1 else {axis_of(p, node, args[1], n)}
-
     if len(single) == n:
         p.error(node, "an array of no axes", "read the number by its index")
 
@@ -219,19 +200,16 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         if not isinstance(xs.type, Array):
             return xs
         if axis in single:
-            return p.let("row", only_item(xs), lambda row: within(row, axis + 1))
+            return p.within("row", only_item(xs), lambda row: within(row, axis + 1))
         row = p.fresh("row", xs.type.element)
         return Map((row,), within(row, axis + 1), (xs,))
 
-    def checked(xs: Term) -> Term:
-        found = within(xs, 0)
-        for axis, size in enumerate(arrays.axes(xs)):
-            if len(args) == 1 or axis in single:
-                is_one = Op("eq" if axis in single else "ne", (size, lit(1)), BOOL)
-                found = Let(p.fresh("n", INT), Op("iequal", (counted(is_one), lit(1)), INT), found)
-        return found
-
-    return p.let("xs", args[0], checked)
+    xs = p.bound("xs", args[0])
+    for axis, size in enumerate(arrays.axes(xs)):
+        if len(args) == 1 or axis in single:
+            is_one = Op("eq" if axis in single else "ne", (size, lit(1)), BOOL)
+            p.bound("n", Op("iequal", (counted(is_one), lit(1)), INT))
+    return within(xs, 0)
 
 
 COMPOSED: Mapping[str, Composed] = MappingProxyType(

@@ -98,8 +98,13 @@ class Places(ast.NodeTransformer):
         return [s for made in map(self.visit, nodes) for s in (made if isinstance(made, list) else [made])]
 
     def outside(self, node: ast.expr) -> Any:
-        """Give what an expression denotes outside of the function."""
-        return None if root(node) in self.local else named_outside(node, self.outer)
+        """Give what an expression denotes outside of the function, also a static method of a class."""
+        if root(node) in self.local:
+            return None
+        cls = named_outside(node.value, self.outer) if isinstance(node, ast.Attribute) else None
+        if isinstance(cls, type) and isinstance(inspect.getattr_static(cls, node.attr, None), staticmethod):  # type: ignore[attr-defined]
+            return getattr(cls, node.attr)  # type: ignore[attr-defined]
+        return named_outside(node, self.outer)
 
     def made(self, node: ast.expr) -> Any:
         """Give the class of the record that an expression makes; None for another one."""

@@ -28,6 +28,7 @@ from ..terms import (
     Var,
     lets,
     lit,
+    parts,
 )
 from ..types import (
     BOOL,
@@ -52,7 +53,7 @@ from .grids import element, rows
 from .membership import equal, membership
 from .raising import failing
 from .rectangles import indices
-from .state import Parser
+from .state import Parser, with_lets
 from .texts import MISSING, is_key
 from .type_tests import by_type, narrowing, place, presence, tested
 from .types import Unresolved, class_fields
@@ -195,7 +196,7 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         p.error(node, f"a constant of {len(value)} elements is longer than {LONGEST}", "pass it as an argument")
     if isinstance(value, list | tuple) and value:
         items = [constant(p, node, v) for v in value]
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) or not have_one_type(p, [item.type for item in items]):
             return Tuple(tuple(items))
         return items_of(p, node, items)
     refuse = p.error if isinstance(value, ModuleType) else p.on_duals
@@ -230,30 +231,23 @@ def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
     return Tuple(tuple(items.values()), p.table.record(dict, {key: x.type for key, x in items.items()}))
 
 
+@with_lets
 def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
     """``{"a": x, **d}``."""
     items: dict[Any, Term] = {}
-
-    def of(k: int) -> Term:
-        if k == len(node.values):
-            return dict_of(p, items)
-        key, value = node.keys[k], expression(p, node.values[k], env)
-        return p.let("d", value, lambda d: spread(k, d)) if key is None else added(k, key, value)
-
-    def added(k: int, key: ast.expr, value: Term) -> Term:
-        found = p.known(key, env)
-        if not is_key(found):
+    for key, value in zip(node.keys, node.values, strict=True):
+        found = expression(p, value, env)
+        if key is None:
+            d = p.bound("d", found)
+            if not isinstance(d.type, Product) or d.type.name != "dict":
+                p.error(value, f"** of {show(d.type)}", "give a dict")
+            items.update(values(d))
+            continue
+        known = p.known(key, env)
+        if not is_key(known):
             p.on_duals(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
-        items[found] = value
-        return of(k + 1)
-
-    def spread(k: int, d: Term) -> Term:
-        if not isinstance(d.type, Product) or d.type.name != "dict":
-            p.error(node.values[k], f"** of {show(d.type)}", "give a dict")
-        items.update({key: Proj(d, i) for i, key in enumerate(d.type.fields)})
-        return of(k + 1)
-
-    return of(0)
+        items[known] = found
+    return dict_of(p, items)
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -276,7 +270,8 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
 def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env) -> Term:
     """``-x``, ``+x``, ``not x``."""
     if isinstance(op, ast.Not):
-        return Op("not", (condition(p, operand, env),), BOOL)
+        test = condition(p, operand, env)
+        return lit(not test.value) if isinstance(test, Literal) else Op("not", (test,), BOOL)
     term = present(p, node, expression(p, operand, env))
     if (made := p.grammar.operator_of(p, node, op, [term], env)) is not None:
         return made
@@ -326,7 +321,7 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
             found = known_equals(p, node, node.ops[0], left, items)
             return p.by_type(others, found) if isinstance(others, Term) else found
         if isinstance(others, Term) and getattr(others.type, "name", "") == "dict":
-            return p.let("d", others, lambda d: membership(p, node, left, known_items(p, node, d) or []))
+            return p.within("d", others, lambda d: membership(p, node, left, known_items(p, node, d) or []))
         return membership(p, node, left, others)
     tests = []
     for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -341,6 +336,9 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         if own is None and is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:
             return known_equals(p, node, op, left, [right])
         p.operated(node, [(left_node, left), (right_node, right)])
+        if own is None and UNIT in (left.type, right.type) and type(op) in (ast.Eq, ast.NotEq):
+            own = equal(p, node, left, right)
+            own = own if isinstance(op, ast.Eq) else Op("not", (own,), BOOL)
         tests.append(own or numeric.comparison(p, node, COMPARISONS[type(op)], left, right))
         left_node, left = right_node, right
     return both(tests)
@@ -466,6 +464,8 @@ def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: 
     if any(narrowing(p, v, env) is not None for v in values):
         return bool_op(p, op, values, env)
     first, *others = (expression(p, v, env, wanted) for v in values)
+    if first.type == UNIT:
+        return first if isinstance(op, ast.And) else either(p, op, values[1:], env, wanted)
     if {first.type, *(t.type for t in others)} == {BOOL}:
         return bool_op(p, op, values, env)
     term = others.pop()
@@ -474,17 +474,14 @@ def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: 
     return term
 
 
+@with_lets
 def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) -> Term:
     """``first and rest``, ``first or rest``."""
     if (first.type == BOOL) != (rest.type == BOOL):
         p.error(node, f"this is {show(first.type)} in one case and {show(rest.type)} in another", "write a if c else b")
-    of = p.unify(node, first.type, rest.type)
-
-    def chosen(x: Term) -> Term:
-        test, own, other = truth(p, node, x), p.coerce(node, x, of), p.coerce(node, rest, of)
-        return If(test, other, own) if isinstance(op, ast.And) else If(test, own, other)
-
-    return p.let("x", first, chosen)
+    of, x = p.unify(node, first.type, rest.type), p.bound("x", first)
+    test, own, other = truth(p, node, x), p.coerce(node, x, of), p.coerce(node, rest, of)
+    return If(test, other, own) if isinstance(op, ast.And) else If(test, own, other)
 
 
 def bool_op(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env) -> Term:
@@ -557,8 +554,8 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
         return Op("ne", (term, lit(0) if term.type == INT else lit(0.0)), BOOL)
     if isinstance(term.type, Array) and isinstance(node, ast.expr) and p.as_list(node):
         return Op("lt", (lit(0), Size(term)), BOOL)
-    if isinstance(term.type, Text):
-        return lit(bool(term.type.value))
+    if isinstance(term.type, Text) or term.type == UNIT:
+        return p.by_type(term, lit(bool(getattr(term.type, "value", None))))
     advice = "write is not None" if p.table.options(term.type) else "compare with something"
     p.error(node, f"a condition is a bool, not {show(term.type)}", advice)
 
@@ -665,29 +662,25 @@ def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env,
     return whole
 
 
+@with_lets
 def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
     """``t + u`` and ``t * 2`` of tuples, ``d | e`` of dicts; None for another operation."""
     if not isinstance(left.type, Product) or not left.type.items:
         return None
     if isinstance(node.op, ast.BitOr) and {left.type.name, getattr(right.type, "name", "")} == {"dict"}:
-        return p.let("d", left, lambda d: p.let("e", right, lambda e: dict_of(p, {**values(d), **values(e)})))
+        return dict_of(p, {**values(p.bound("d", left)), **values(p.bound("e", right))})
     if not p.is_sequence(left.type):
         return None
     if isinstance(node.op, ast.Mult) and isinstance(right, Literal) and right.type == INT:
-        return p.let("t", left, lambda t: Tuple(parts(t) * int(right.value)))
+        return Tuple(parts(p.bound("t", left)) * int(right.value))
     if isinstance(node.op, ast.Add) and isinstance(right.type, Product) and p.is_sequence(right.type):
-        return p.let("t", left, lambda t: p.let("u", right, lambda u: Tuple((*parts(t), *parts(u)))))
+        return Tuple((*parts(p.bound("t", left)), *parts(p.bound("u", right))))
     return None
 
 
 def values(d: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
     return dict(zip(d.type.fields, parts(d), strict=True))  # type: ignore[attr-defined]
-
-
-def parts(t: Term) -> tuple[Term, ...]:
-    """Give the parts of a tuple."""
-    return tuple(Proj(t, k) for k in range(len(t.type.items)))  # type: ignore[attr-defined]
 
 
 def unnamed(parts: Iterable[ast.AST]) -> ast.Starred | ast.keyword | None:
@@ -738,6 +731,8 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
 
 def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     """Give a field or a property of a record."""
+    if record.type in (FLOAT, INT) and attr in ("real", "imag"):
+        return record if attr == "real" else p.by_type(record, lit(0.0 if record.type == FLOAT else 0))
     if isinstance(record.type, Product) and attr in record.type.fields:
         return Proj(record, record.type.fields.index(attr))
     found: Term | None = p.grammar.property_of(p, node, record, attr)
@@ -746,22 +741,19 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     return found or p.error(node, f"{show(record.type)} has no {attr}", "use a field of a dataclass or NamedTuple")
 
 
+@with_lets
 def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term], Term]) -> Term:
     """Make a term of whichever member of a union there is; None has no attributes, so that a run fails there."""
-
     if isinstance(union, Inject):
         return make(union.term)
     if p.table.options(union.type) is None:
         return make(union)
-
-    def chosen(subject: Term) -> Term:
-        variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
-        terms = [failing() if v.type == UNIT else make(v) for v in variables]
-        of = wanted_or_common(p, node, terms, None)
-        branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms, strict=True))
-        return Case(subject, tuple(branches))
-
-    return p.let("s", union, chosen)
+    subject = p.bound("s", union)
+    variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
+    terms = [failing() if v.type == UNIT else make(v) for v in variables]
+    of = wanted_or_common(p, node, terms, None)
+    branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms, strict=True))
+    return Case(subject, tuple(branches))
 
 
 def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:

@@ -41,7 +41,7 @@ def field(
     if is_augmented and isinstance(old.type, Array):
         own = ast.unparse(node)
         p.error(node, f"another name may hold the array {own}", f"write {own} = {own} ... without the =")
-    changed = p.let("v", value(old), lambda v: with_fields(p, {node.attr: (node, v)}, record))
+    changed = p.within("v", value(old), lambda v: with_fields(p, {node.attr: (node, v)}, record))
     return p.grammar.bind(p, name, changed, env, then)
 
 
@@ -73,4 +73,4 @@ def call_changing(p: Parser, node: ast.Expr, name: str, method: Any, env: Env, t
     found = p.grammar.call_method(p, call, p.callee(method), env[name], env)
     if found.type == NEVER:
         return failing()
-    return p.let("t", found, lambda t: p.grammar.bind(p, name, Proj(t, 1), env, then))
+    return p.within("t", found, lambda t: p.grammar.bind(p, name, Proj(t, 1), env, then))

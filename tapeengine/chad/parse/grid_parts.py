@@ -7,7 +7,8 @@ elements of the part, each in constant time; reading a part makes only the part.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Sequence
 
 from .. import written
 from ..terms import Build, For, Index, Op, Proj, Term, Tuple, lit
@@ -18,7 +19,7 @@ from .grids import cell, counted_from_end, is_within, rows, unless
 from .numeric import rank
 from .partial import Change
 from .parts import At, Between, Key, Store, along_first, count, depth_of, keyed, parts_of, stepped, stored_value
-from .state import Parser
+from .state import Parser, with_lets
 from .subscripts import with_axes
 
 
@@ -35,16 +36,22 @@ def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: En
     if not is_named(p, parts, env):
         return None
     p.operated(node, [(node.value, table)])
+    return changed_part(p, node, grid, value, parts, env)
 
-    def changed(axes: Sequence[Key]) -> Term:
-        cells, depth = Proj(grid, 0), depth_of(axes, 2)
-        new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
-        kept = p.convert(cells, Array(numbers_of(new.type)))
-        assert kept is not None
-        whole = grid if kept is cells else Tuple((kept, *sizes(grid)))
-        return p.let("v", new, lambda v: p.let("grid", whole, lambda g: stored(p, g, axes, v, depth, store)))
 
-    return keyed(p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, changed))
+@with_lets
+def changed_part(
+    p: Parser, node: ast.Subscript, grid: Term, value: Change, parts: Sequence[ast.expr], env: Env
+) -> Term:
+    """Give a grid with another value in a part that indices name."""
+    axes = for_both(p, grid, keyed(p, node, parts, sizes(grid), env))
+    cells, depth = Proj(grid, 0), depth_of(axes, 2)
+    new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
+    kept = p.convert(cells, Array(numbers_of(new.type)))
+    assert kept is not None
+    v = p.bound("v", new)
+    whole = p.bound("grid", grid if kept is cells else Tuple((kept, *sizes(grid))))
+    return stored(p, whole, whole, axes, v, depth, store)
 
 
 def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None:
@@ -56,9 +63,13 @@ def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None
     is_place = len(parts) == 1 and not isinstance(index, ast.Slice) and not rank(read_ahead(p, index, env).type)
     if not is_place and not isinstance(index, ast.Slice):  # which lists do not take
         p.operated(node, [(node.value, rows(p, grid))])
-    return keyed(
-        p, node, parts, sizes(grid), [], env, lambda keys: for_both(p, grid, keys, lambda axes: read(p, grid, axes))
-    )
+    return read_part(p, node, grid, parts, env)
+
+
+@with_lets
+def read_part(p: Parser, node: ast.Subscript, grid: Term, parts: Sequence[ast.expr], env: Env) -> Term:
+    """Give the part of a grid that indices name."""
+    return read(p, grid, for_both(p, grid, keyed(p, node, parts, sizes(grid), env)))
 
 
 def is_written(part: ast.expr) -> bool:
@@ -74,36 +85,29 @@ def sizes(grid: Term) -> list[Term]:
     return [Proj(grid, 1), Proj(grid, 2)]
 
 
-def for_both(p: Parser, grid: Term, keys: Sequence[Key], then: Callable[[Sequence[Key]], Term]) -> Term:
+def for_both(p: Parser, grid: Term, keys: Sequence[Key]) -> Sequence[Key]:
     """Give a key for each of the two axes; a single place that is out of range fails, also if the part is empty."""
-    every = [Between(lit(0), n, 1, is_all=True) for n in sizes(grid)]
-
-    def located(done: Sequence[Key], left: Sequence[Key]) -> Term:
-        if not left:
-            return then(done)
-        key, *others = left
-        if not isinstance(key, At):
-            return located([*done, key], others)
-        place = checked(p, key.place, sizes(grid)[len(done)])
-        return p.let("at", place, lambda at: located([*done, At(at)], others))
-
-    return located([], [*keys, *every[len(keys) :]])
+    found: list[Key] = []
+    for n, key in itertools.zip_longest(sizes(grid), keys):
+        key = key or Between(lit(0), n, 1, is_all=True)
+        found.append(At(p.bound("at", checked(p, key.place, n))) if isinstance(key, At) else key)
+    return found
 
 
-def along(p: Parser, grid: Term, keys: Sequence[Key], k: Term, then: Callable[[Sequence[Key]], Term]) -> Term:
-    """Give the keys of the k-th part along the first axis of a part to a term."""
+def along(p: Parser, grid: Term, keys: Sequence[Key], k: Term) -> Sequence[Key]:
+    """Bind the keys of the k-th part along the first axis of a part."""
     first = next(i for i, key in enumerate(keys) if not isinstance(key, At))
     key = keys[first]
     if not isinstance(key, Between):
-        return stepped(p, keys, k, then, lambda axis, at: checked(p, at, sizes(grid)[axis]))
+        return stepped(p, keys, k, lambda axis, at: checked(p, at, sizes(grid)[axis]))
     at = Op("iadd", (key.low, k if key.step == 1 else Op("imul", (k, lit(key.step)), INT)), INT)
-    return p.let("at", at, lambda at: then([*keys[:first], At(at), *keys[first + 1 :]]))
+    return [*keys[:first], At(p.bound("at", at)), *keys[first + 1 :]]
 
 
 def checked(p: Parser, at: Term, size: Term) -> Term:
     """Give a place counted from the start; one that is out of range fails."""
     counted = counted_from_end(p, at, size)
-    return p.let("at", counted, lambda at: unless(Op("not", (is_within(at, size),), BOOL), at))
+    return p.within("at", counted, lambda at: unless(Op("not", (is_within(at, size),), BOOL), at))
 
 
 def read(p: Parser, grid: Term, keys: Sequence[Key]) -> Term:
@@ -112,23 +116,31 @@ def read(p: Parser, grid: Term, keys: Sequence[Key]) -> Term:
     if len(places) == 2:
         return Index(Proj(grid, 0), cell(grid, *places))
     k = p.fresh("k", INT)
-    return Build(count(p, keys), k, along(p, grid, keys, k, lambda keys: read(p, grid, keys)))
+    return Build(count(p, keys), k, read_along(p, grid, keys, k))
 
 
-def stored(p: Parser, grid: Term, keys: Sequence[Key], v: Term, depth: int, store: Store) -> Term:
-    """Give a grid with a value in the part that keys name, which has `depth` axes."""
+@with_lets
+def read_along(p: Parser, grid: Term, keys: Sequence[Key], k: Term) -> Term:
+    """Give the k-th part of a part of a grid."""
+    return read(p, grid, along(p, grid, keys, k))
 
-    def within(state: Term, keys: Sequence[Key], v: Term, depth: int) -> Term:
-        places = [key.place for key in keys if isinstance(key, At)]
-        if len(places) == 2:
-            return p.let("place", cell(grid, *places), lambda at: changed(Proj(state, 0), at, v))
-        k, inner, size = p.fresh("k", INT), p.fresh("grid", grid.type), count(p, keys)
-        own, fitting = along_first(p, v, depth, k, size)
-        body = along(p, grid, keys, k, lambda keys: within(inner, keys, own, depth - 1))
-        return fitting(For(size, k, inner, state, body))
 
-    def changed(cells: Term, at: Term, v: Term) -> Term:
-        new = lambda v: Tuple((written.replaced(cells, p.fresh("j", INT), at, v), *sizes(grid)))  # noqa: E731
-        return p.let("value", store(Index(cells, at), v), new)
+@with_lets
+def stored(p: Parser, grid: Term, state: Term, keys: Sequence[Key], v: Term, depth: int, store: Store) -> Term:
+    """Give a grid, of which there is a state, with a value in the part that keys name, which has `depth` axes."""
+    places = [key.place for key in keys if isinstance(key, At)]
+    if len(places) == 2:
+        at, cells = p.bound("place", cell(grid, *places)), Proj(state, 0)
+        new = p.bound("value", store(Index(cells, at), v))
+        return Tuple((written.replaced(cells, p.fresh("j", INT), at, new), *sizes(grid)))
+    k, inner, size = p.fresh("k", INT), p.fresh("grid", grid.type), count(p, keys)
+    own = along_first(p, v, depth, k, size)
+    return For(size, k, inner, state, stored_along(p, grid, inner, keys, k, own, depth - 1, store))
 
-    return within(grid, keys, v, depth)
+
+@with_lets
+def stored_along(
+    p: Parser, grid: Term, state: Term, keys: Sequence[Key], k: Term, v: Term, depth: int, store: Store
+) -> Term:
+    """Give the same with a value in the k-th part of the part."""
+    return stored(p, grid, state, along(p, grid, keys, k), v, depth, store)

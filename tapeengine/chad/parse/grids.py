@@ -25,18 +25,18 @@ from ..terms import (
     Tuple,
     Var,
     counted,
-    lets,
     lit,
     opened,
 )
 from ..traverse import free_variables
 from ..types import BOOL, INT, Array, show
 from .raising import failing
-from .state import Parser
+from .state import Parser, with_lets
 
 Lets = list[tuple[Var, Term]]
 
 
+@with_lets
 def made(p: Parser, node: ast.AST, term: Term) -> Term:
     """Make a grid of rows; rows of different sizes fail."""
     of = term.type
@@ -46,11 +46,15 @@ def made(p: Parser, node: ast.AST, term: Term) -> Term:
 
     outer, table = opened(term)
     written = regular(p, table)
+    p.lets += outer
     if written is None:
-        return lets(outer, p.let("rows", table, lambda xs: uneven(p, xs, inner)))
+        return uneven(p, p.bound("rows", table), inner)
     more, n, m, i, j, cell = written
-    sized = p.let("rows", n, lambda n: p.let("columns", m, lambda m: laid_out(p, n, m, i, j, cell)))
-    return lets([*outer, *more], sized)
+    p.lets += more
+    n, m = p.bound("rows", n), p.bound("columns", m)
+    k = p.fresh("k", INT)
+    body = Let(i, Op("ifloordiv", (k, m), INT), Let(j, Op("imod", (k, m), INT), cell))
+    return Tuple((Build(Op("imul", (n, m), INT), k, body), n, m))
 
 
 def regular(p: Parser, table: Term) -> tuple[Lets, Term, Term, Var, Var, Term] | None:
@@ -93,24 +97,14 @@ def ruled(p: Parser, term: Term) -> tuple[Term, Var, Term] | None:
     return None
 
 
-def laid_out(p: Parser, n: Term, m: Term, i: Var, j: Var, cell: Term) -> Term:
-    """Make a grid by a rule."""
-    k = p.fresh("k", INT)
-    body = Let(i, Op("ifloordiv", (k, m), INT), Let(j, Op("imod", (k, m), INT), cell))
-    return Tuple((Build(Op("imul", (n, m), INT), k, body), n, m))
-
-
+@with_lets
 def uneven(p: Parser, xs: Term, of: Array) -> Term:
     """Make a grid of rows of which only a run knows the sizes."""
     n, k, r = Size(xs), p.fresh("k", INT), p.fresh("row", of)
-    m = If(Op("eq", (n, lit(0)), BOOL), lit(0), Size(Index(xs, lit(0))))
-
-    def checked_rows(m: Term) -> Term:
-        others = Total(Map((r,), counted(Op("ne", (Size(r), m), BOOL)), (xs,)))
-        cell = Index(Index(xs, Op("ifloordiv", (k, m), INT)), Op("imod", (k, m), INT))
-        return Tuple((Build(unless(Op("lt", (lit(0), others), BOOL), Op("imul", (n, m), INT)), k, cell), n, m))
-
-    return p.let("columns", m, checked_rows)
+    m = p.bound("columns", If(Op("eq", (n, lit(0)), BOOL), lit(0), Size(Index(xs, lit(0)))))
+    others = Total(Map((r,), counted(Op("ne", (Size(r), m), BOOL)), (xs,)))
+    cell = Index(Index(xs, Op("ifloordiv", (k, m), INT)), Op("imod", (k, m), INT))
+    return Tuple((Build(unless(Op("lt", (lit(0), others), BOOL), Op("imul", (n, m), INT)), k, cell), n, m))
 
 
 def unless(fails: Term, size: Term) -> Term:
@@ -134,25 +128,20 @@ def element(p: Parser, grid: Term, i: Term, j: Term) -> Term:
     return Index(Proj(grid, 0), place_of(p, grid, i, j))
 
 
+@with_lets
 def place_of(p: Parser, grid: Term, i: Term, j: Term) -> Term:
     """Give the place of an element in the one array; out of range if one of its indices is."""
     n, m = Proj(grid, 1), Proj(grid, 2)
-
-    def place(i: Term, j: Term) -> Term:
-        nowhere = Op("isub", (lit(-1), Op("imul", (n, m), INT)), INT)
-        return If(both([is_within(i, n), is_within(j, m)]), cell(grid, i, j), nowhere)
-
-    def from_start(j: Term) -> Term:
-        return p.let("i", counted_from_end(p, i, n), lambda i: place(i, j))
-
-    return p.let("j", counted_from_end(p, j, m), from_start)
+    j, i = p.bound("j", counted_from_end(p, j, m)), p.bound("i", counted_from_end(p, i, n))
+    nowhere = Op("isub", (lit(-1), Op("imul", (n, m), INT)), INT)
+    return If(both([is_within(i, n), is_within(j, m)]), cell(grid, i, j), nowhere)
 
 
 def counted_from_end(p: Parser, i: Term, size: Term) -> Term:
     """Count a negative index from the end."""
     if isinstance(i, Literal):
         return Op("iadd", (i, size), INT) if i.value < 0 else i
-    return p.let("k", i, lambda k: If(Op("lt", (k, lit(0)), BOOL), Op("iadd", (k, size), INT), k))
+    return p.within("k", i, lambda k: If(Op("lt", (k, lit(0)), BOOL), Op("iadd", (k, size), INT), k))
 
 
 def is_within(i: Term, size: Term) -> Term:

@@ -22,7 +22,6 @@ from ..terms import (
     Elements,
     If,
     Index,
-    Let,
     Op,
     Proj,
     Size,
@@ -38,7 +37,6 @@ from .expressions import expression, read_ahead
 from .functions import Env
 from .grid_parts import with_part
 from .grids import made, place_of, rows
-from .iterables import elements_of
 from .names import assigned
 from .numeric import rank
 from .ordering import sorted_
@@ -47,9 +45,10 @@ from .partial import held_type, with_mask, with_slice
 from .parts import replaced, with_parts
 from .raising import failing
 from .rectangles import indices, reason
-from .state import UNDECIDED, Decided, Parser
+from .state import UNDECIDED, Decided, Parser, with_lets
 from .subscripts import by_items, is_index
 from .whole import appended
+from .whole import array as as_array
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -109,7 +108,7 @@ def element(
             p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
         changed = with_part(p, node, env[name], value, env)
         if changed is None:
-            whole = p.let("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
+            whole = p.within("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
             changed = made(p, node, whole)
         return p.grammar.bind(p, name, changed, env, then)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
@@ -123,18 +122,34 @@ def element(
     if given.type == Array(BOOL):
         p.operated(node, [(node.value, array)])
         return p.grammar.bind(p, name, with_mask(p, node, array, given, value), env, then)
-    at = p.coerce(index, given, INT)
-    element_type = array.type.element
+    return p.grammar.bind(p, name, with_element(p, node, array, p.coerce(index, given, INT), value, env), env, then)
 
-    def updated(at: Term) -> Term:
-        old = p.fresh("old", element_type)
-        new = value(old)
-        if rank(new.type) < rank(element_type):
-            return with_parts(p, node, array, value, env)
-        of = held_type(p, node, node.value, element_type, new.type)
-        return Let(old, Index(array, at), p.let("v", p.coerce(node, new, of), lambda v: replaced(p, array, at, v)))
 
-    return p.grammar.bind(p, name, p.let("at", at, updated), env, then)
+@with_lets
+def with_element(
+    p: Parser, node: ast.Subscript, array: Term, at: Term, value: Callable[[Term], Term], env: Env
+) -> Term:
+    """Give an array with another element at an index."""
+    at, old = p.bound("at", at), p.fresh("old", array.type.element)  # type: ignore[attr-defined]
+    new = value(old)
+    if rank(new.type) < rank(old.type):
+        return with_parts(p, node, array, value, env)
+    return with_new(p, node, array, at, old, new)
+
+
+@with_lets
+def with_cell(p: Parser, node: ast.Subscript, grid: Term, at: Term, value: Callable[[Term], Term]) -> Term:
+    """Give a grid with another element at a place."""
+    at, cells = p.bound("at", at), Proj(grid, 0)
+    old = p.fresh("old", cells.type.element)  # type: ignore[attr-defined]
+    return Tuple((with_new(p, node, cells, at, old, value(old)), Proj(grid, 1), Proj(grid, 2)))
+
+
+def with_new(p: Parser, node: ast.Subscript, array: Term, at: Term, old: Var, new: Term) -> Term:
+    """Give an array with an element made of the old one at a place, both of which are bound."""
+    of = held_type(p, node, node.value, old.type, new.type)
+    p.lets.append((old, Index(array, at)))
+    return replaced(p, array, at, p.bound("v", p.coerce(node, new, of)))
 
 
 def is_cell(p: Parser, cell: tuple[str, ast.expr, ast.expr], env: Env) -> bool:
@@ -177,17 +192,8 @@ def cell_of_grid(
         reason = f"{other} is the same array" if other is not None else p.grids[name]
         p.error(node, f"{name} is changed in place here, and {reason}", instead(node))
     grid = env[name]
-    cells = Proj(grid, 0)
-
-    def changed(place: Term) -> Term:
-        old = p.fresh("old", grid.type.items[0].element)
-        new = value(old)
-        of = held_type(p, node, node.value, old.type, new.type)
-        made = p.let("v", p.coerce(node, new, of), lambda v: replaced(p, cells, place, v))
-        return Let(old, Index(cells, place), Tuple((made, Proj(grid, 1), Proj(grid, 2))))
-
     at = place_of(p, grid, *(p.coerce(k, expression(p, k, env), INT) for k in (i, j)))
-    return p.grammar.bind(p, name, p.let("at", at, changed), env, then)
+    return p.grammar.bind(p, name, with_cell(p, node, grid, at, value), env, then)
 
 
 def method(
@@ -215,7 +221,8 @@ def method(
     assert isinstance(array.type, Array)
     p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
     own_or_refuse(p, node, name)
-    added = elements_of(p, args[0], env) if which == "extend" else expression(p, args[-1], env, array.type.element)
+    added = expression(p, args[-1], env, None if which == "extend" else array.type.element)
+    added = as_array(p, node, added) if which == "extend" else added
     given = added.type.element if which == "extend" else added.type  # type: ignore[attr-defined]
     of = p.unify(node, array.type.element, given)
     whole = p.coerce(node, array, Array(of))
@@ -227,7 +234,7 @@ def method(
     more = p.coerce(node, added, Array(of))
     if of not in (FLOAT, INT, BOOL):
         return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
-    return p.grammar.bind(p, name, p.let("more", more, lambda xs: appended(p, whole, xs)), env, then)
+    return p.grammar.bind(p, name, p.within("more", more, lambda xs: appended(p, whole, xs)), env, then)
 
 
 def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:
@@ -250,26 +257,17 @@ REARRANGED = frozenset(("sort", "reverse", "clear"))
 COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
 
 
+@with_lets
 def inserted(p: Parser, array: Term, at: Term, value: Term) -> Term:
     """Give an array with an additional element before an index, which is clipped as Python clips it."""
-    j = p.fresh("j", INT)
-
-    def built(xs: Term, at: Term, value: Term) -> Term:
-        after = Index(xs, Op("isub", (j, lit(1)), INT))
-        moved = If(Op("eq", (j, at), BOOL), value, after)
-        return Build(Op("iadd", (Size(xs), lit(1)), INT), j, If(Op("lt", (j, at), BOOL), Index(xs, j), moved))
-
-    def clipped(xs: Term, at: Term) -> Term:
-        from_end = Op("imax", (Op("iadd", (at, Size(xs)), INT), lit(0)), INT)
-        return If(Op("lt", (at, lit(0)), BOOL), from_end, Op("imin", (at, Size(xs)), INT))
-
-    def placed(xs: Term, value: Term) -> Term:
-        at_ = p.let("at", at, lambda at: clipped(xs, at))
-        return p.let("place", at_, lambda at: built(xs, at, value))
-
-    return p.let("xs", array, lambda xs: p.let("v", value, lambda value: placed(xs, value)))
+    j, xs, value, at = p.fresh("j", INT), p.bound("xs", array), p.bound("v", value), p.bound("at", at)
+    from_end = Op("imax", (Op("iadd", (at, Size(xs)), INT), lit(0)), INT)
+    at = p.bound("place", If(Op("lt", (at, lit(0)), BOOL), from_end, Op("imin", (at, Size(xs)), INT)))
+    moved = If(Op("eq", (j, at), BOOL), value, Index(xs, Op("isub", (j, lit(1)), INT)))
+    return Build(Op("iadd", (Size(xs), lit(1)), INT), j, If(Op("lt", (j, at), BOOL), Index(xs, j), moved))
 
 
+@with_lets
 def popped(
     p: Parser, node: ast.stmt, name: str, args: list[ast.expr], env: Env, then: Callable[[Term, Env], Term]
 ) -> Term:
@@ -286,21 +284,19 @@ def popped(
     p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
     own_or_refuse(p, node, name)
     is_last = not args or ast.unparse(args[0]) == "-1"
-    old, j = p.fresh("popped", array.type.element), p.fresh("j", INT)
+    at = p.bound("at", lit(-1) if is_last else p.coerce(args[0], expression(p, args[0], env), INT))
+    popped, j = p.bound("popped", Index(array, at)), p.fresh("j", INT)
+    if is_last:
+        return p.grammar.bind(p, name, written.without_last(array, j), env, lambda env: then(popped, env))
+    return p.grammar.bind(p, name, without(p, array, at), env, lambda env: then(popped, env))
 
-    def without(at: Term) -> Term:
-        following = Op("iadd", (j, lit(1)), INT)
-        body = If(Op("lt", (j, at), BOOL), Index(array, j), Index(array, following))
-        return Build(Op("isub", (Size(array), lit(1)), INT), j, body)
 
-    def taken(at: Term) -> Term:
-        if is_last:
-            fewer: Term = written.without_last(array, j)
-        else:
-            fewer = p.let("place", wrapped(at, array), without)
-        return Let(old, Index(array, at), p.grammar.bind(p, name, fewer, env, lambda env: then(old, env)))
-
-    return taken(lit(-1)) if is_last else p.let("at", p.coerce(args[0], expression(p, args[0], env), INT), taken)
+@with_lets
+def without(p: Parser, array: Term, at: Term) -> Term:
+    """Give an array without the element at an index in range."""
+    at, j = p.bound("place", wrapped(at, array)), p.fresh("j", INT)
+    body = If(Op("lt", (j, at), BOOL), Index(array, j), Index(array, Op("iadd", (j, lit(1)), INT)))
+    return Build(Op("isub", (Size(array), lit(1)), INT), j, body)
 
 
 def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term], of: Type = NEVER) -> Term:

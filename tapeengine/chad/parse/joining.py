@@ -22,11 +22,11 @@ from ..terms import (
     Let,
     Map,
     Op,
-    Proj,
     Size,
     Term,
     Tuple,
     lit,
+    parts,
 )
 from ..types import INT, Array, Product, numbers_of, show
 from . import arrays, numeric, whole
@@ -36,7 +36,7 @@ from .parameters import with_args
 from .reductions import keyword, operand, written_axis
 from .registered import primitive
 from .reshaping import RESHAPING
-from .state import Parser
+from .state import Parser, with_lets
 
 #: Puts together arrays that are written out, or the elements of an array.
 Written = Callable[[Parser, ast.AST, list[Term]], Term]
@@ -50,11 +50,10 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
     if isinstance(term, Tuple | Elements) and term.items:
         return written(p, node, list(term.items))
     if isinstance(term.type, Product):
-        count = len(term.type.items)
-        return p.let("parts", term, lambda t: written(p, node, [Proj(t, k) for k in range(count)]))
+        return p.within("parts", term, lambda t: written(p, node, list(parts(t))))
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} has no parts to put together", "write np.stack((a, b))")
-    return p.let("parts", whole.some(p, term), listed)
+    return p.within("parts", whole.some(p, term), listed)
 
 
 def concatenate(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -229,6 +228,7 @@ def one_axis(p: Parser, node: ast.expr) -> int:
     return axis
 
 
+@with_lets
 def split(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.split(xs, n, axis)``, ``np.split(xs, (i, j))``: equal parts, or those between places written out."""
     numeric.wanted(p, node, node.args[:2], 2)
@@ -240,30 +240,20 @@ def split(p: Parser, node: ast.Call, env: Env) -> Term:
     axis = arrays.counted_axis(p, node, 0 if given is None else one_axis(p, given), n)
     order = [axis, *(k for k in range(n) if k != axis)]
     back = [order.index(k) for k in range(n)]
-
-    def apart(xs: Term) -> Term:
-        places = node.args[1].elts if isinstance(node.args[1], ast.List | ast.Tuple) else None
-        if places is not None:
-            return between(p, node, xs, places, back, env)
-        return mapped(p, equal_parts(p, xs, expression(p, node.args[1], env)), lambda x: arrays.permuted(p, x, back))
-
-    return p.let("xs", arrays.permuted(p, xs, order), apart)
+    xs = p.bound("xs", arrays.permuted(p, xs, order))
+    if isinstance(node.args[1], ast.List | ast.Tuple):
+        return between(p, node, xs, node.args[1].elts, back, env)
+    return mapped(p, equal_parts(p, xs, expression(p, node.args[1], env)), lambda x: arrays.permuted(p, x, back))
 
 
+@with_lets
 def equal_parts(p: Parser, xs: Term, count: Term) -> Term:
     """Give an array of parts of one size; a run fails where there is a rest."""
-    i, j = p.fresh("i", INT), p.fresh("j", INT)
-
-    def of_size(n: Term, m: Term) -> Term:
-        place = Op("iadd", (Op("imul", (i, m), INT), j), INT)
-        parts = Build(n, i, Build(m, j, Index(xs, place)))
-        return Let(p.fresh("n", INT), Op("iequal", (Size(xs), Op("imul", (n, m), INT)), INT), parts)
-
-    def counted(n: Term) -> Term:
-        some = Op("iequal", (n, Op("imax", (n, lit(1)), INT)), INT)
-        return Let(p.fresh("n", INT), some, p.let("m", Op("ifloordiv", (Size(xs), n), INT), lambda m: of_size(n, m)))
-
-    return p.let("n", count, counted)
+    i, j, n = p.fresh("i", INT), p.fresh("j", INT), p.bound("n", count)
+    p.bound("n", Op("iequal", (n, Op("imax", (n, lit(1)), INT)), INT))
+    m = p.bound("m", Op("ifloordiv", (Size(xs), n), INT))
+    p.bound("n", Op("iequal", (Size(xs), Op("imul", (n, m), INT)), INT))
+    return Build(n, i, Build(m, j, Index(xs, Op("iadd", (Op("imul", (i, m), INT), j), INT))))
 
 
 def between(p: Parser, node: ast.AST, xs: Term, places: Sequence[ast.expr], back: list[int], env: Env) -> Term:

@@ -44,15 +44,17 @@ from ..terms import (
 )
 from ..types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
 from . import arrays, composed, joining, membership, numeric, ordering, reductions, whole
+from .by_cells import placed
+from .callees import CHAIN
 from .closures import only_called
 from .einsum import einsum
-from .expressions import as_name, condition, expression
+from .expressions import as_name, condition, expression, truth
 from .fixed_points import settled_step
 from .functions import Env
-from .iterables import elements_of
+from .iterables import ITERATED, elements, is_iterator
 from .lists import Element
 from .outside import root
-from .parameters import of_all, parameters_of, with_args
+from .parameters import no_other_keywords, of_all, parameters_of, with_args
 from .reductions import (
     REDUCTIONS,
     Reduction,
@@ -66,7 +68,7 @@ from .reductions import (
     written_axis,
 )
 from .reshaping import RESHAPING, outer, reshaped
-from .state import Parser
+from .state import Parser, with_lets
 from .type_tests import tested
 from .whole import array, element, numbers
 
@@ -115,6 +117,7 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     return term if start is None else added_from(p, node, expression(p, start, env), term)
 
 
+@with_lets
 def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -> Term:
     """``sum(ps)``, ``sum(ps, start)`` of records, which have a method for ``+``; Python adds the first one to 0."""
 
@@ -122,21 +125,18 @@ def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -
         found = p.grammar.operator_of(p, node, ast.Add(), [a, b], env)
         return found or p.error(node, f"sum of {show(element(xs))}", "sum numbers, or records with __add__")
 
-    def loop(ys: Term) -> Term:
-        first = plus(lit(0), Index(ys, lit(0))) if start is None else start
-        state, k = p.fresh("total", first.type), p.fresh("k", INT)
-        skipped = lit(1 if start is None else 0)
-        body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
-        return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
-
-    return p.let("xs", xs, loop)
+    ys = p.bound("xs", xs)
+    first = plus(lit(0), Index(ys, lit(0))) if start is None else start
+    state, k = p.fresh("total", first.type), p.fresh("k", INT)
+    skipped = lit(1 if start is None else 0)
+    body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
+    return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
 
 
 def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
     """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
     p.operated(node, [(Element(first), Index(xs, lit(0)))])
-
-    return p.let("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
+    return p.within("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
 
 
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
@@ -175,6 +175,7 @@ def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Te
     return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
 
 
+@with_lets
 def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.roll(xs, k)`` of a vector, ``np.roll(xs, k, axis)`` of any array."""
     if len(node.args) < 2:
@@ -184,11 +185,8 @@ def roll(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(node, f"roll of {show(xs.type)}", "give an array of numbers")
     if keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1:
         p.error(node, "roll of an array of rank above 1", "write the axis as a number: np.roll(xs, k, axis=0)")
-
-    def moved(k: Term) -> Term:
-        return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
-
-    return p.let("k", p.coerce(node, expression(p, node.args[1], env), INT), moved)
+    k = p.bound("k", p.coerce(node, expression(p, node.args[1], env), INT))
+    return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
 
 
 def _bad(p: Parser, node: ast.AST) -> Term:
@@ -214,7 +212,7 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
             if default is None:
                 return largest(p, node, xs, None)
             start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
-            return p.let("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+            return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
         terms = args_of(p, node, env)
         if key is not None:
             return by_key(p, node, whole.items_of(p, node, terms), None)
@@ -250,26 +248,26 @@ def unless_empty(xs: Term, start: Term, some: Term) -> Term:
     return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
 
 
-def truth(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``any`` and ``all`` of an array of conditions, all of which are computed."""
+def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``any`` and ``all`` of an array, of which all elements are computed."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = array(p, node, expression(p, node.args[0], env))
-        if element(xs) != BOOL:
-            p.error(node, f"{which} of something other than conditions", f"write {which}(x > 0 for x in xs)")
-        x = p.fresh("x", BOOL)
-        test: Term = x if which == "any" else Op("not", (x,), BOOL)
+        x = p.fresh("x", element(xs))
+        test = truth(p, node, x)
+        test = test if which == "any" else Op("not", (test,), BOOL)
         found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
         return found if which == "any" else Op("not", (found,), BOOL)
 
     return handle
 
 
-def function_body(p: Parser, node: ast.expr, variables: tuple[Var, ...], env: Env) -> Term:
+def function_body(p: Parser, node: ast.expr, variables: Sequence[Term], env: Env) -> Term:
     """Apply a function argument to variables."""
     return p.grammar.apply(p, node, node, variables, env)
 
 
+@with_lets
 def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     """``te.fold(f, xs)`` and ``te.fold(f, xs, init)``, with an associative f."""
     xs = array(p, node, expression(p, node.args[1], env))
@@ -277,31 +275,20 @@ def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     body = p.coerce(node, function_body(p, node.args[0], (left, right), env), element(xs))
     if len(node.args) == 2:
         return Fold(left, right, body, xs)
-
-    def guarded(ys: Term) -> Term:
-        start = p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs))
-        total = p.fresh("a", element(xs))
-        again = function_body(p, node.args[0], (init, total), env)
-        some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
-        return Let(init, start, If(Op("eq", (Size(ys), lit(0)), BOOL), init, some))
-
-    init = p.fresh("init", element(xs))
-    return p.let("xs", xs, guarded)
+    ys = p.bound("xs", xs)
+    init = p.bound("init", p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs)))
+    total = p.fresh("a", element(xs))
+    again = function_body(p, node.args[0], (init, total), env)
+    some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
+    return If(Op("eq", (Size(ys), lit(0)), BOOL), init, some)
 
 
+@with_lets
 def reduce(p: Parser, node: ast.Call, env: Env) -> Term:
     """``functools.reduce(f, xs)`` and with a start: a loop from the left."""
-    xs = array(p, node, expression(p, node.args[1], env))
-
-    def loop(ys: Term) -> Term:
-        first = Index(ys, lit(0)) if len(node.args) == 2 else expression(p, node.args[2], env)
-        skip = 1 if len(node.args) == 2 else 0
-        return _accumulate(p, node, ys, first, skip, env)
-
-    return p.let("xs", xs, loop)
-
-
-def _accumulate(p: Parser, node: ast.Call, ys: Term, first: Term, skip: int, env: Env) -> Term:
+    ys = p.bound("xs", array(p, node, expression(p, node.args[1], env)))
+    first = Index(ys, lit(0)) if len(node.args) == 2 else expression(p, node.args[2], env)
+    skip = 1 if len(node.args) == 2 else 0
     k, x = p.fresh("k", INT), p.fresh("x", element(ys))
     at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
     of, state, body = settled_step(p, node, first, lambda state: function_body(p, node.args[0], (state, x), env))
@@ -394,14 +381,14 @@ def partial(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def listed(p: Parser, node: ast.Call, env: Env) -> Term:
     """``list(xs)``: the array itself."""
-    return elements_of(p, node.args[0], env)
+    return array(p, node, expression(p, node.args[0], env))
 
 
 def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
     if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
         p.error(copy, "an array that may be no copy", "write np.asarray(xs)")
-    (found,) = whole.as_numpy(p, node.args[:1], [elements_of(p, node.args[0], env)])
+    (found,) = whole.as_numpy(p, node.args[:1], [listed(p, node, env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
     return whole.some(p, found)
@@ -411,8 +398,6 @@ def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
     if isinstance(node.args[0], ast.List | ast.Tuple):
         return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
-    if isinstance(node.args[0], ast.Call):
-        return listed(p, node, env)
     found = expression(p, node.args[0], env)
     return found if isinstance(found.type, Product) and p.is_sequence(found.type) else array(p, node, found)
 
@@ -420,26 +405,41 @@ def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
 def chained(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.chain(xs, ys, ...)``."""
     p.at_once(node, "itertools.chain(...)")
-    parts = [listed(p, with_args(node, [a]), env) for a in node.args]
-    result = parts[0]
+    parts = [
+        chained_rows(p, with_args(node, [a.value]), env)
+        if isinstance(a, ast.Starred)
+        else array(p, node, expression(p, a, env))
+        for a in node.args
+    ]
+    no_other_keywords(p, node, ())
+    result = parts[0] if parts else p.error(node, "a chain of nothing", "leave it out")
     for part in parts[1:]:
         of = p.unify(node, result.type, part.type)
         result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
     return result
 
 
+def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.chain.from_iterable(rows)``."""
+    p.at_once(node, "itertools.chain(...)")
+    made: Any = placed(ast.parse("[x for row in rows for x in row]", mode="eval").body, node)
+    made.generators[0].iter = node.args[0]
+    return expression(p, made, env)
+
+
+@with_lets
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
-    if not isinstance(node.args[0], ast.GeneratorExp):
-        p.error(node, "next of something other than a generator written out", "write next(x for x in xs if ...)")
+    if not is_iterator(p, node.args[0], env):
+        p.error(node, "next of something other than an iterator written out", "write next(x for x in xs if ...)")
     found = expression(p, node.args[0], env)
     if len(node.args) == 1:
         return Index(found, lit(0))
     of = element(found)
     default = expression(p, node.args[1], env, of)
     of = p.unify(node, of, default.type)
-    whole = p.coerce(node, found, Array(of))
-    return p.let("xs", whole, lambda xs: unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0))))
+    xs = p.bound("xs", p.coerce(node, found, Array(of)))
+    return unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0)))
 
 
 def float_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -467,6 +467,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     return whole.to_int("round")(p, node, [made]) if x.type == INT else made
 
 
+@with_lets
 def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.accumulate(xs, f, initial=x)``: the first state and those of a scan after it."""
     p.at_once(node, "itertools.accumulate(...)")
@@ -482,22 +483,17 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
 
         of, state, body = settled_step(p, node, first, step)
         first = p.coerce(node, first, of)
-        return p.let("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
+        return p.within("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
 
     def started(first: Term, rest: Term) -> Term:
         return Concatenate(Elements((first,), first.type), rest)
 
     if initial is not None:
         return states(expression(p, initial, env), xs)
-
-    def of_some(xs: Term) -> Term:
-        i = p.fresh("i", INT)
-        rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
-        some = states(Index(xs, lit(0)), rest)
-        assert isinstance(some.type, Array)
-        return unless_empty(xs, Elements((), some.type.element), some)
-
-    return p.let("xs", xs, of_some)
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
+    some = states(Index(xs, lit(0)), rest)
+    return unless_empty(xs, Elements((), element(some)), some)
 
 
 def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -523,12 +519,6 @@ def select(p: Parser, node: ast.Call, env: Env) -> Term:
             p.error(test, f"a condition of type {show(holds.type)}", "compare: xs > 0")
         found = whole.where(p, node, [holds, expression(p, choice, env), found])
     return found
-
-
-def range_(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``range(...)`` as a value: an array of integers."""
-    over, i = p.grammar.iteration(p, node, env), p.fresh("i", INT)
-    return over.around(Build(over.size, i, over.item(i)))  # type: ignore[no-any-return]
 
 
 def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -657,8 +647,14 @@ ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
     }
 )
 
+#: Functions of which an argument may be ``*rows`` for any number of rows.
+OF_STARS: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
+    {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
+)
+
 SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {
+        **OF_STARS,
         "builtins.sum": sum_,
         "numpy.clip": clip,
         "numpy.diff": diff,
@@ -667,19 +663,18 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
         "builtins.sorted": ordering.sorted_,
-        "builtins.any": truth("any"),
-        "builtins.all": truth("all"),
+        "builtins.any": exists("any"),
+        "builtins.all": exists("all"),
         **{f"numpy.{name}": function_of(made) for name, made in REDUCTIONS.items()},
         **{f"numpy.{name}": function_along(*made) for name, made in ALONG.items()},
         "numpy.norm": norm,
         "numpy.amax": function_of(REDUCTIONS["max"]),
         "numpy.amin": function_of(REDUCTIONS["min"]),
         "builtins.map": map_,
-        "builtins.range": range_,
         "builtins.filter": filter_,
         "builtins.list": listed,
         "builtins.tuple": tuple_,
-        "itertools.chain": chained,
+        CHAIN: chained_rows,
         "builtins.float": float_,
         "numpy.float64": float_,
         "builtins.round": round_,

@@ -15,7 +15,6 @@ from ..terms import (
     Fold,
     For,
     If,
-    Index,
     Literal,
     Map,
     Op,
@@ -37,265 +36,21 @@ from ..types import (
     Array,
     Product,
     Type,
-    show,
 )
-from .arrays import axes, digits, product, row
-from .by_cells import placed
-from .callees import library_name
+from .arrays import digits, product
 from .closures import captured_in, is_function
-from .dicts import written_out
 from .expressions import condition, dict_of, expression, text
 from .functions import Env
 from .in_place import changed
-from .leaving import HAS, default
+from .iterables import Iteration, in_steps, iteration
+from .leaving import HAS, Rest, default
 from .names import jumps, uses
-from .numeric import added, rank
+from .numeric import added
 from .raising import absent, failing, guarded, may_be_none, unguarded
-from .reshaping import parts
-from .state import Parser
+from .state import Parser, with_lets
 from .statements import Flow, assign_one, block, followed, hint_of, joined, packed, same_type, value_at
 from .texts import is_key
-from .whole import array as as_array
-from .whole import element, in_a_row, items_of, numbers
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """An iterable: `size` steps; `item` gives the value for an index; `lets` are bound around the loop."""
-
-    size: Term
-    item: Callable[[Term], Term]
-    lets: tuple[tuple[Var, Term], ...] = ()
-    counts: bool = False
-
-    def around(self, term: Term) -> Term:
-        """Put the bindings that the loop needs around a term."""
-        return lets(self.lets, term)
-
-
-def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
-    """Parse the iterable of a loop."""
-    if isinstance(node, ast.Call):
-        args = node.args
-        match library_name(p.static(node.func, env)).removeprefix("builtins."):
-            case "range":
-                return _range(p, node, [p.coerce(a, expression(p, a, env), INT) for a in args])
-            case "enumerate" if len(args) in (1, 2):
-                return _enumerate(p, node, env)
-            case "zip" if len(args) == 1 and isinstance(args[0], ast.Starred):
-                return _columns(p, as_array(p, args[0], expression(p, args[0].value, env)))
-            case "zip":
-                return _zip([iteration(p, a, env) for a in args], is_strict(p, node))
-            case "itertools.pairwise" if len(args) == 1:
-                return _pairwise(iteration(p, args[0], env))
-            case "itertools.product" if args:
-                count = next((p.known(k.value, env) for k in node.keywords), 1)
-                if type(count) is not int or count < 1:
-                    p.error(node, "repeat= of product", "give a positive number that the program's text shows")
-                return _product([iteration(p, a, env) for _ in range(count) for a in args])
-            case "numpy.ndindex" if args:
-                return _indices(p, [part for a in args for part in parts(expression(p, a, env))])
-            case "numpy.ndenumerate" if len(args) == 1:
-                return _numbered(p, as_array(p, args[0], expression(p, args[0], env)))
-            case "itertools.combinations" if len(args) == 2 and p.known(args[1], env) == 2:
-                return _combinations(p, iteration(p, args[0], env))
-            case (
-                "itertools.combinations" | "itertools.permutations" | "itertools.combinations_with_replacement" as name
-            ):
-                return iteration(p, chosen(p, node, name[10:], env), env)
-            case "itertools.count":
-                start, step = (p.coerce(node, expression(p, a, env), INT) for a in [*args, *COUNT[len(args) :]])
-                return Iteration(ENDLESS, lambda i: Op("iadd", (start, Op("imul", (step, i), INT)), INT))
-            case "reversed" if len(args) == 1:
-                inner = iteration(p, args[0], env)
-                return Iteration(inner.size, lambda i: inner.item(_minus(_minus(inner.size, lit(1)), i)), inner.lets)
-    array = expression(p, node, env)
-    if isinstance(array.type, Product) and array.type.items and p.is_sequence(array.type):
-        array = as_array(p, node, array)
-    if not isinstance(array.type, Array):
-        p.error(node, f"a loop runs over a range or an array, not over {show(array.type)}", "use range(...)")
-    if isinstance(array, Var):
-        return Iteration(Size(array), lambda i: Index(array, i))
-    var = p.fresh("xs", array.type)
-    return Iteration(Size(var), lambda i: Index(var, i), ((var, array),))
-
-
-#: The number of steps of what never ends: a loop over it is left before.
-ENDLESS = lit(2**62)
-#: The arguments of ``itertools.count``.
-COUNT = [ast.Constant(0), ast.Constant(1)]
-
-
-def chosen(p: Parser, node: ast.Call, name: str, env: Env) -> ast.expr:
-    """Write ``permutations(xs, r)`` and the like as a comprehension with a loop for each of r places."""
-    xs, shown = node.args[0], node.args[1:]
-    if not shown and isinstance(xs, ast.Call) and p.static(xs.func, env) is range:
-        shown = xs.args
-    count = p.known(shown[0], env) if len(shown) == 1 else None
-    if type(count) is not int or not 0 < count < 10:
-        p.error(node, f"{name} of a number of elements that the text does not show", "write it as the second argument")
-    places = [f"i{k}" for k in range(count)]
-    loops = []
-    for k, i in enumerate(places):
-        first = {"combinations": f"i{k - 1} + 1", "permutations": "0"}.get(name, f"i{k - 1}") if k else "0"
-        loops.append(f"for {i} in range({first}, len(xs))")
-        loops += [f"if {i} != {j}" for j in places[:k] if name == "permutations"]
-    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(xs)] {' '.join(loops)}]"
-    made: Any = placed(ast.parse(text, mode="eval").body, node)
-    for n in ast.walk(made):
-        if isinstance(n, ast.Name) and n.id in ("len", "range", "tuple"):
-            n.id = f" {n.id}"  # which a program cannot bind
-    made.generators[0].iter.elts[0].args = [xs]
-    return made  # type: ignore[no-any-return]
-
-
-def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:
-    """``np.ndindex(n, m)``: the indices of all places of an array with these sizes."""
-    return _product([_range(p, p.tree, [p.coerce(p.tree, size, INT)]) for size in sizes])
-
-
-def _numbered(p: Parser, array: Term) -> Iteration:
-    """``np.ndenumerate(xs)``: the indices of all places of an array, each with the number there."""
-    var = p.fresh("xs", array.type)
-    inner = _indices(p, axes(var))
-    return Iteration(inner.size, lambda i: Tuple((inner.item(i), at(var, inner.item(i)))), ((var, array), *inner.lets))
-
-
-def at(array: Term, index: Term) -> Term:
-    """Give the number at a tuple of indices."""
-    for k in range(rank(array.type)):
-        array = Index(array, Proj(index, k))
-    return array
-
-
-def _enumerate(p: Parser, node: ast.Call, env: Env) -> Iteration:
-    """``enumerate(xs, start)``."""
-    inner = iteration(p, node.args[0], env)
-    start = node.args[1] if len(node.args) == 2 else next((k.value for k in node.keywords if k.arg == "start"), None)
-    if start is None:
-        return Iteration(inner.size, lambda i: Tuple((i, inner.item(i))), inner.lets)
-    first = p.coerce(start, expression(p, start, env), INT)
-    var = p.fresh("start", INT)
-    counted = lambda i: Tuple((Op("iadd", (var, i), INT), inner.item(i)))  # noqa: E731
-    return Iteration(inner.size, counted, (*inner.lets, (var, first)))
-
-
-def _minus(a: Term, b: Term) -> Term:
-    if isinstance(a, Literal) and isinstance(b, Literal):
-        return lit(int(a.value - b.value))
-    return Op("isub", (a, b), INT)
-
-
-def _range(p: Parser, node: ast.AST, args: list[Term]) -> Iteration:
-    if len(args) == 1:
-        return _sized(p, args[0], lambda i: i, counts=True)
-    start, stop = args[0], args[1]
-    step = args[2] if len(args) == 3 else lit(1)
-    if not isinstance(step, Literal):
-        return _strided(p, start, stop, step)
-    if step.value == 0:
-        p.error(node, "a range with step 0", "give another step")
-    stride = int(step.value)
-    own: list[tuple[Var, Term]] = []
-    if not isinstance(start, Var | Literal):
-        var = p.fresh("start", INT)
-        own.append((var, start))
-        start = var
-    distance = _minus(stop, start) if stride > 0 else _minus(start, stop)
-    if abs(stride) > 1:
-        distance = Op("ifloordiv", (Op("iadd", (distance, lit(abs(stride) - 1)), INT), lit(abs(stride))), INT)
-    positive = isinstance(distance, Literal)
-    size = lit(max(int(distance.value), 0)) if positive else Op("imax", (distance, lit(0)), INT)  # type: ignore[attr-defined]
-
-    def item(i: Term) -> Term:
-        scaled = i if abs(stride) == 1 else Op("imul", (lit(abs(stride)), i), INT)
-        if isinstance(start, Literal) and start.value == 0 and stride > 0:
-            return scaled
-        return Op("iadd" if stride > 0 else "isub", (start, scaled), INT)
-
-    inner = _sized(p, size, item)
-    return Iteration(inner.size, item, (*own, *inner.lets))
-
-
-def _strided(p: Parser, start: Term, stop: Term, step: Term) -> Iteration:
-    """A range whose step is computed; the quotient that counts its steps raises at step 0."""
-    first, by = p.fresh("start", INT), p.fresh("step", INT)
-    steps = Op("ineg", (Op("ifloordiv", (Op("isub", (first, stop), INT), by), INT),), INT)
-    inner = _sized(p, Op("imax", (steps, lit(0)), INT), lambda i: Op("iadd", (first, Op("imul", (by, i), INT)), INT))
-    return Iteration(inner.size, inner.item, ((first, start), (by, step), *inner.lets))
-
-
-def _sized(p: Parser, size: Term, item: Callable[[Term], Term], counts: bool = False) -> Iteration:
-    if isinstance(size, Var | Literal) or (isinstance(size, Size) and isinstance(size.array, Var)):
-        return Iteration(size, item, counts=counts)
-    var = p.fresh("n", INT)
-    return Iteration(var, item, ((var, size),), counts)
-
-
-def is_strict(p: Parser, node: ast.Call) -> bool:
-    """Tell whether a zip refuses arrays of different sizes."""
-    given = {k.arg: k.value for k in node.keywords}
-    strict = given.pop("strict", ast.Constant(False))
-    if given or not isinstance(strict, ast.Constant):
-        p.error(node, "zip takes strict=True or strict=False written out", "write zip(a, b, strict=True)")
-    return bool(strict.value)
-
-
-def _zip(parts: Sequence[Iteration], is_strict: bool) -> Iteration:
-    sizes = [part.size for part in parts if part.size is not ENDLESS or is_strict] or [ENDLESS]
-    size: Term = sizes[0]
-    for other in sizes[1:]:
-        if other != size:
-            size = Op("iequal" if is_strict else "imin", (size, other), INT)
-    every = tuple(pair for part in parts for pair in part.lets)
-    return Iteration(size, lambda i: Tuple(tuple(part.item(i) for part in parts)), every)
-
-
-def _columns(p: Parser, rows: Term) -> Iteration:
-    """``zip(*rows)``: as many columns as the first row has elements; a run fails where another row has fewer."""
-    var, of = p.fresh("rows", rows.type), element(rows)
-    if not isinstance(of, Array):
-        p.error(p.tree, f"zip of the parts of {show(rows.type)}", "give zip the arrays one by one")
-    r = p.fresh("row", of)
-    n = p.fresh("n", INT)
-    return Iteration(n, lambda i: Map((r,), Index(r, i), (var,)), ((var, rows), (n, Size(row(var)))))
-
-
-def _pairwise(of: Iteration) -> Iteration:
-    """``itertools.pairwise(xs)``."""
-    size = Op("imax", (_minus(of.size, lit(1)), lit(0)), INT)
-    return Iteration(size, lambda i: Tuple((of.item(i), of.item(_plus(i, 1)))), of.lets)
-
-
-def _product(parts: Sequence[Iteration]) -> Iteration:
-    """``itertools.product(xs, ys, ...)``: the last one runs fastest."""
-    sizes = [part.size for part in parts]
-
-    def item(k: Term) -> Term:
-        return Tuple(tuple(part.item(i) for part, i in zip(parts, digits(sizes, k), strict=True)))
-
-    return Iteration(product(sizes), item, tuple(pair for part in parts for pair in part.lets))
-
-
-def _combinations(p: Parser, of: Iteration) -> Iteration:
-    """``itertools.combinations(xs, 2)``: pairs i < j; the root that gives j for a place is exact below 2 ** 50."""
-    n = of.size
-    size = Op("ifloordiv", (Op("imul", (n, _minus(n, lit(1))), INT), lit(2)), INT)
-
-    def item(k: Term) -> Term:
-        """Count from the last pair backwards: row r from the end has r + 1 pairs."""
-        back = Op("real", (_minus(_minus(size, lit(1)), k),), FLOAT)
-        root = Op("sqrt", (Op("add", (Op("mul", (lit(8.0), back)), lit(1.0))),))
-        row = Op("trunc", (Op("div", (Op("sub", (root, lit(1.0))), lit(2.0))),), INT)
-        return p.let("row", row, lambda r: pair(k, r))
-
-    def pair(k: Term, r: Term) -> Term:
-        after = Op("ifloordiv", (Op("imul", (r, _plus(r, 1)), INT), lit(2)), INT)
-        i = _minus(_minus(n, lit(2)), r)
-        j = Op("iadd", (_minus(k, _minus(_minus(size, _plus(r, 1)), after)), _plus(i, 1)), INT)
-        return Tuple((of.item(i), of.item(j)))
-
-    return Iteration(size, item, of.lets)
+from .whole import in_a_row, items_of, numbers
 
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
@@ -340,10 +95,10 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     if len(node.generators) > 1:
         return pairs(p, node, env)
     generator = node.generators[0]
-    if (items := written_out(p, generator.iter, env)) is not None:
-        found = [x for _, x in each_item(p, node, items, env, node.elt)]
-        return items_of(p, node, found) if found else empty(p, node, items, env)
     over = iteration(p, generator.iter, env)
+    if over.items is not None:
+        found = [x for _, x in each_item(p, node, over.items, env, node.elt)]
+        return over.around(items_of(p, node, found) if found else empty(p, node, over.items, env))
     index = p.named(index_name(generator.target, over), INT)
 
     def within(k: Term, body: Callable[[Env], Term]) -> Term:
@@ -400,11 +155,12 @@ def counted_out(p: Parser, node: ast.expr, env: Env) -> Sequence[Term] | None:
 
 def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
     """``{k: e for k, x in d.items()}``: a dict whose keys are known."""
-    items = written_out(p, node.generators[0].iter, env) or counted_out(p, node.generators[0].iter, env)
+    over = iteration(p, node.generators[0].iter, env)
+    items = over.items if over.items is not None else counted_out(p, node.generators[0].iter, env)
     found = [] if items is None else each_item(p, node, items, env, node.value, node.key)
     if items is None or not all(is_key(key) for key, _ in found):
         p.on_duals(node, "a dict whose keys are not known when it is read", "use a list, or keys written out")
-    return kept_apart(p, node, dict_of(p, dict(found)))
+    return kept_apart(p, node, over.around(dict_of(p, dict(found))))
 
 
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
@@ -413,7 +169,7 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
     if any(targets.intersection(uses([g.iter])) for g in others):
         return joined_rows(p, node, env)
-    overs = [iteration(p, g.iter, env) for g in node.generators]
+    overs = [in_steps(p, g.iter, env) for g in node.generators]
     sizes = [over.size for over in overs]
     index = p.fresh("k", INT)
 
@@ -454,6 +210,7 @@ def _filtered(
     return Map((index,), body, (chosen,))
 
 
+@with_lets
 def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     """A comprehension whose inner range depends on the outer variable: rows, put together."""
     inner = ast.copy_location(ast.ListComp(node.elt, node.generators[1:]), node)
@@ -461,16 +218,12 @@ def joined_rows(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> T
     assert isinstance(rows.type, Array)
     of = rows.type.element
     assert isinstance(of, Array)
+    rows = p.bound("rows", rows)
     if of.element in (FLOAT, INT, BOOL):
-        return p.let("rows", rows, lambda rows: in_a_row(p, rows))
+        return in_a_row(p, rows)
     a, b = p.fresh("a", of), p.fresh("b", of)
-    empty = Elements((), of.element)
-
-    def flat(rows: Term) -> Term:
-        some = Fold(a, b, Concatenate(a, b), rows)
-        return If(Op("eq", (Size(rows), lit(0)), BOOL), empty, some)
-
-    return p.let("rows", rows, flat)
+    some = Fold(a, b, Concatenate(a, b), rows)
+    return If(Op("eq", (Size(rows), lit(0)), BOOL), Elements((), of.element), some)
 
 
 class NoNumber(Exception):
@@ -509,12 +262,14 @@ def one_more(
         totals.append(total)
         return If(condition(p, every(generator.ifs), env), term, total) if generator.ifs else term
 
-    if items := written_out(p, generator.iter, env):
-        first, *rest = [bind_target(p, generator.target, item, env, body) for item in items]
+    over = iteration(p, generator.iter, env)
+    if over.items is not None and not over.items:
+        raise NoNumber
+    if over.items:
+        first, *rest = [bind_target(p, generator.target, item, env, body) for item in over.items]
         for total, term in zip(totals[1:], rest, strict=True):
             first = following(p, node, first, total, term)
-        return first, totals[0]
-    over = iteration(p, generator.iter, env)
+        return over.around(first), totals[0]
     index = p.named(index_name(generator.target, over), INT)
     term = bind_target(p, generator.target, over.item(index), env, body)
     start = p.fresh("total", totals[0].of)
@@ -678,7 +433,9 @@ class Loop:
 
         def next_step(env: Env) -> Term:
             if STEP in env and self.leaves and STEP in carried.names:
-                return self.p.let("step", _plus(env[STEP], 1), lambda step: end({**env, STEP: step}))
+                return self.p.within(
+                    "step", Op("iadd", (env[STEP], lit(1)), INT), lambda step: end({**env, STEP: step})
+                )
             return end(env)
 
         def left(env: Env) -> Term:
@@ -717,10 +474,6 @@ def packed_type(types: list[Type]) -> Type:
     return types[0] if len(types) == 1 else Product(tuple(types))
 
 
-def _plus(a: Term, b: int) -> Term:
-    return Op("iadd", (a, lit(b)), INT)
-
-
 def for_each(
     p: Parser, node: ast.For, items: Sequence[Term], env: Env, after: Callable[[Env], Term], flow: Flow
 ) -> Term:
@@ -737,11 +490,12 @@ def for_each(
 
 def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
-    if (items := written_out(p, node.iter, env)) is not None:
+    over = iteration(p, node.iter, env)
+    if (items := over.items) is not None:
         names = [*changed(node.body), *(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))]
         times = 1 + len(items) * jumps(node.body).breaks
-        return followed(p, node, names, times, lambda *to: for_each(p, node, items, env, *to), env, after, flow)
-    over = iteration(p, node.iter, env)
+        each: Callable[[Rest, Flow], Term] = lambda *to: for_each(p, node, items, env, *to)  # noqa: E731
+        return over.around(followed(p, node, names, times, each, env, after, flow))
     loop = Loop(p, node, env, flow, counts=True)
 
     def stepped(carried: Carried, env: Env) -> Term:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from ..terms import For, If, Index, Let, Map, Op, Proj, Size, Term, Total, counted, lit
-from ..types import BOOL, INT, NEVER, Array, Closure, Fixed, Product, Text, show
+from ..terms import For, If, Index, Map, Op, Proj, Size, Term, Total, Tuple, counted, lit, parts
+from ..types import BOOL, INT, NEVER, UNIT, Array, Closure, Fixed, Product, Text, show
 from . import numeric
 from .raising import failing
-from .state import Parser
+from .state import Parser, with_lets
 
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
     """``x in options``, ``x not in options``: of items written out, of a tuple, of an array."""
-    found = p.let("x", x, lambda x: contained(p, node, x, options))
+    found = p.within("x", x, lambda x: contained(p, node, x, options))
     return Op("not", (found,), BOOL) if isinstance(node.ops[0], ast.NotIn) else found
 
 
@@ -27,8 +27,7 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
     if (own := p.grammar.special(p, node, "__contains__", [options, x])) is not None:
         return p.coerce(node, own, BOOL)
     if isinstance(options.type, Product) and not isinstance(options.type, Text) and p.is_sequence(options.type):
-        count = len(options.type.items)
-        return p.let("t", options, lambda t: contained(p, node, x, [Proj(t, i) for i in range(count)]))
+        return p.within("t", options, lambda t: contained(p, node, x, list(parts(t))))
     if not isinstance(options.type, Array):
         p.error(node, f"in on {show(options.type)}", "use a tuple or an array of numbers")
     return Op("lt", (lit(0), count_of(p, node, [options, x])), BOOL)
@@ -41,17 +40,14 @@ def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return Total(Map((y,), counted(equal(p, node, x, y)), (xs,)))
 
 
+@with_lets
 def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``xs.index(x)``: the first place; a run fails where there is none."""
-    xs, x = args[0], args[1]
-    i, k, found = p.fresh("i", INT), p.fresh("k", INT), p.fresh("found", INT)
-
-    def first(xs: Term, x: Term) -> Term:
-        is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
-        place = For(Size(xs), k, found, lit(-1), If(is_first, k, found))
-        return Let(i, place, If(Op("lt", (i, lit(0)), BOOL), failing(INT), i))
-
-    return p.let("xs", xs, lambda xs: p.let("x", x, lambda x: first(xs, x)))
+    xs, x = p.bound("xs", args[0]), p.bound("x", args[1])
+    k, found = p.fresh("k", INT), p.fresh("found", INT)
+    is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
+    i = p.bound("i", For(Size(xs), k, found, lit(-1), If(is_first, k, found)))
+    return If(Op("lt", (i, lit(0)), BOOL), failing(INT), i)
 
 
 def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
@@ -59,12 +55,14 @@ def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
     if isinstance(x.type, Array) or isinstance(y.type, Array):
         p.error(node, "in of arrays", "compare numbers")
     x, y = as_number(x), as_number(y)
+    if UNIT in (x.type, y.type) and not any(map(p.table.options, (x.type, y.type))):
+        return p.by_type(Tuple((x, y)), lit(x.type == y.type))
     if NEVER in (x.type, y.type) or not (isinstance(x.type, Product) or isinstance(y.type, Product)):
         return numeric.comparison(p, node, "eq", x, y)
     if isinstance(x.type, Fixed | Closure) or isinstance(y.type, Fixed | Closure):
         return lit(is_same(p, node, x, y))
     if isinstance(x.type, Product) and isinstance(y.type, Product):
-        return p.let("a", x, lambda a: p.let("b", y, lambda b: equal_parts(p, node, a, b)))
+        return p.within("a", x, lambda a: p.within("b", y, lambda b: equal_parts(p, node, a, b)))
     if p.table.options(x.type) is not None or p.table.options(y.type) is not None:
         p.error(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare numbers")
     return lit(False)

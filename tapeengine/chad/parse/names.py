@@ -12,8 +12,11 @@ OWN = " own"
 #: The names of the methods of operators.
 DUNDERS: Mapping[type, str] = dict(
     zip(
-        (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.USub, ast.UAdd),
-        "add sub mul truediv floordiv mod pow matmul neg pos".split(),
+        (
+            *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult, ast.USub, ast.UAdd),
+            *(ast.Invert, ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
+        ),
+        "add sub mul truediv floordiv mod pow matmul neg pos invert and or xor lshift rshift".split(),
         strict=True,
     )
 )

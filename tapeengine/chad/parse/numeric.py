@@ -35,7 +35,7 @@ from .lists import shows_lists
 from .outputs import Extreme
 from .raising import failing
 from .single_axes import only_item
-from .state import Parser
+from .state import Parser, with_lets
 
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
@@ -308,17 +308,14 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
     return None
 
 
+@with_lets
 def repeated(p: Parser, items: Term, size: Term) -> Term:
     """``xs * n``: the elements of a list n times over."""
     if isinstance(items, Elements) and len(items.items) == 1:
         return Replicate(size, items.items[0])
-
-    def built(xs: Term) -> Term:
-        k = p.fresh("k", INT)
-        whole = Op("imul", (Op("imax", (size, lit(0)), INT), Size(xs)), INT)
-        return Build(whole, k, Index(xs, Op("imod", (k, Size(xs)), INT)))
-
-    return p.let("xs", items, built)
+    xs, k = p.bound("xs", items), p.fresh("k", INT)
+    whole = Op("imul", (Op("imax", (size, lit(0)), INT), Size(xs)), INT)
+    return Build(whole, k, Index(xs, Op("imod", (k, Size(xs)), INT)))
 
 
 def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
@@ -338,27 +335,23 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
         return Op(WHOLE[type(op)], (left, right), INT)
     left, right = real(p, node, left), real(p, node, right)
     if isinstance(op, ast.FloorDiv):
-        return p.let("x", left, lambda x: p.let("y", right, lambda y: floor_division(p, x, y)))
+        return floor_division(p, left, right)
     return Op(REAL[type(op)], (left, right))
 
 
-def floor_division(p: Parser, x: Term, y: Term) -> Term:
+@with_lets
+def floor_division(p: Parser, left: Term, right: Term) -> Term:
     """``x // y`` of floats, as C and Python round it: ``x - fmod(x, y)`` is a multiple of y up to rounding."""
-
-    def below(q: Term, n: Term) -> Term:
-        floor = Op("real", (n,), FLOAT)
-        is_next = Op("lt", (lit(0.5), Op("sub", (q, floor))), BOOL)
-        some = If(is_next, Op("add", (floor, lit(1.0))), floor)
-        return If(Op("eq", (q, lit(0.0)), BOOL), Op("copysign", (lit(0.0), Op("div", (x, y)))), some)
-
-    def with_rest(rest: Term) -> Term:
-        whole = Op("div", (Op("sub", (x, rest)), y))
-        signs = [Op("lt", (each, lit(0.0)), BOOL) for each in (y, rest)]
-        is_less = If(signs[0], Op("lt", (lit(0.0), rest), BOOL), signs[1])
-        quotient = If(is_less, Op("sub", (whole, lit(1.0))), whole)
-        return p.let("q", quotient, lambda q: p.let("below", Op("floor", (q,), INT), lambda n: below(q, n)))
-
-    return p.let("rest", Op("fmod", (x, y)), with_rest)
+    x, y = p.bound("x", left), p.bound("y", right)
+    rest = p.bound("rest", Op("fmod", (x, y)))
+    whole = Op("div", (Op("sub", (x, rest)), y))
+    signs = [Op("lt", (each, lit(0.0)), BOOL) for each in (y, rest)]
+    is_less = If(signs[0], Op("lt", (lit(0.0), rest), BOOL), signs[1])
+    q = p.bound("q", If(is_less, Op("sub", (whole, lit(1.0))), whole))
+    floor = Op("real", (p.bound("below", Op("floor", (q,), INT)),), FLOAT)
+    is_next = Op("lt", (lit(0.5), Op("sub", (q, floor))), BOOL)
+    some = If(is_next, Op("add", (floor, lit(1.0))), floor)
+    return If(Op("eq", (q, lit(0.0)), BOOL), Op("copysign", (lit(0.0), Op("div", (x, y)))), some)
 
 
 def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
@@ -369,7 +362,7 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
         return Op("ipow", (left, right), INT)
     base = real(p, node, left)
     if isinstance(right, Literal) and right.value == 2:
-        return p.let("x", base, lambda x: Op("mul", (x, x)))
+        return p.within("x", base, lambda x: Op("mul", (x, x)))
     if isinstance(right, Literal) and right.value == 1:
         return base
     return Op("pow", (base, real(p, node, right)))
@@ -393,7 +386,7 @@ def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Te
     if NEVER in (left.type, right.type):
         return failing(BOOL)
     if isinstance(left.type, Product) and isinstance(right.type, Product) and left.type.items and right.type.items:
-        return p.let("a", left, lambda a: p.let("b", right, lambda b: in_order(p, node, op, a, b, 0)))
+        return p.within("a", left, lambda a: p.within("b", right, lambda b: in_order(p, node, op, a, b, 0)))
     if isinstance(left, Literal) and isinstance(right, Literal):
         return lit(bool(getattr(operator, op)(left.value, right.value)))
     if left.type != right.type:
@@ -427,7 +420,7 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     of = p.unify(node, left.type, right.type)
     left, right = p.coerce(node, left, of), p.coerce(node, right, of)
     test = "gt" if op == "max" else "lt"
-    return p.let("a", left, lambda a: p.let("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
+    return p.within("a", left, lambda a: p.within("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
 
 
 def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:

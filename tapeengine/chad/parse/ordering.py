@@ -9,11 +9,11 @@ import numpy
 from ..terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
 from ..types import BOOL, FLOAT, INT, Product, Type, show
 from . import numeric
+from .expressions import expression
 from .functions import Env
-from .iterables import elements_of
 from .registered import primitive
-from .state import Parser
-from .whole import element
+from .state import Parser, with_lets
+from .whole import array, element
 
 
 def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:
@@ -44,46 +44,31 @@ def columns(p: Parser, keys: Term) -> list[Term]:
     return [Map((x,), counted(x), (keys,)) if x.of == BOOL else keys]
 
 
+@with_lets
 def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``sorted(xs, key=f, reverse=True)``: equals stay in their order, in reverse as well."""
     given = {k.arg: k.value for k in node.keywords}
     falling = given.get("reverse")
     if falling is not None and not (isinstance(falling, ast.Constant) and isinstance(falling.value, bool)):
         p.error(falling, "reverse is True or False written out", "write reverse=True")
-
-    def ordered(xs: Term) -> Term:
-        keys = keys_of(p, node, given.get("key"), xs, env)
-        return p.let("keys", keys, lambda keys: Gather(xs, order(columns(p, keys)[::-1], None)))
-
-    def order(keys: list[Term], before: Term | None) -> Term:
-        """Sort by each key, the one that decides first last, with equals in the order before."""
-        if not keys:
-            assert before is not None
-            return before
-        key = keys[0]
+    xs = p.bound("xs", array(p, node, expression(p, node.args[0], env)))
+    keys = p.bound("keys", keys_of(p, node, given.get("key"), xs, env))
+    order: Term | None = None
+    for key in columns(p, keys)[::-1]:  # the one that decides first last, with equals in the order before
         if falling is not None and falling.value:
             k = p.fresh("k", element(key))
-            opposite = Op("ineg", (k,), INT) if k.type == INT else Op("neg", (k,))
-            key = Map((k,), opposite, (key,))
-        if before is None:
-            return p.let("order", sorting(key), lambda at: order(keys[1:], at))
-        return p.let("order", Gather(before, sorting(Gather(key, before))), lambda at: order(keys[1:], at))
-
-    def sorting(key: Term) -> Term:
-        return primitive(p, node, numpy.argsort, [key], {"kind": "stable"})
-
-    return p.let("xs", elements_of(p, node.args[0], env), ordered)
+            key = Map((k,), Op("ineg", (k,), INT) if k.type == INT else Op("neg", (k,)), (key,))
+        at = primitive(p, node, numpy.argsort, [key if order is None else Gather(key, order)], {"kind": "stable"})
+        order = p.bound("order", at if order is None else Gather(order, at))
+    assert order is not None
+    return Gather(xs, order)
 
 
+@with_lets
 def best(p: Parser, node: ast.Call, test: str, key: ast.expr, xs: Term, env: Env) -> Term:
     """``max(xs, key=f)``, ``min(xs, key=f)``: the first element with the largest or smallest key."""
-
-    def at(xs: Term, keys: Term) -> Term:
-        i, found = p.fresh("i", INT), p.fresh("best", INT)
-        better = numeric.comparison(p, node, test, Index(keys, i), Index(keys, found))
-        return Index(xs, For(Size(keys), i, found, lit(0), If(better, i, found)))
-
-    def chosen(xs: Term) -> Term:
-        return p.let("keys", keys_of(p, node, key, xs, env), lambda keys: at(xs, keys))
-
-    return p.let("xs", xs, chosen)
+    xs = p.bound("xs", xs)
+    keys = p.bound("keys", keys_of(p, node, key, xs, env))
+    i, found = p.fresh("i", INT), p.fresh("best", INT)
+    better = numeric.comparison(p, node, test, Index(keys, i), Index(keys, found))
+    return Index(xs, For(Size(keys), i, found, lit(0), If(better, i, found)))

@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from numpy import ufunc
@@ -49,7 +50,7 @@ def named_outside(node: ast.expr, outer: Mapping[str, Any]) -> Any:
     """Give the object that a name, or a name in a module, denotes; None for any other expression."""
     if isinstance(node, ast.Attribute):
         found = named_outside(node.value, outer)
-        is_known = inspect.ismodule(found) or isinstance(found, ufunc | Ufunc)
+        is_known = inspect.ismodule(found) or isinstance(found, ufunc | Ufunc) or found is chain
         return attribute(found, node.attr, None) if is_known else None
     return outer.get(node.id) if isinstance(node, ast.Name) else None
 

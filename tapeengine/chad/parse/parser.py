@@ -11,7 +11,7 @@ from ..errors import ProgramError
 from ..kinds import Given, of_arrays
 from ..terms import Definition, Term, Tuple, Var
 from ..types import Type, is_known, show, with_elements
-from . import arrays, calls, closures, expressions, grid_parts, loops, reshaping, statements, subscripts
+from . import arrays, calls, closures, expressions, grid_parts, iterables, loops, reshaping, statements, subscripts
 from .constants import Constants
 from .functions import Env
 from .lists import RESULT
@@ -36,7 +36,7 @@ class ProgramParser(Parser):
         comprehension=loops.comprehension,
         dict_comprehension=loops.dict_comprehension,
         sum_in_order=loops.sum_in_order,
-        iteration=loops.iteration,
+        iteration=iterables.iteration,
         for_=loops.for_statement,
         while_=loops.while_statement,
         apply=calls.apply_to,

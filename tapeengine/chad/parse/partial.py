@@ -13,46 +13,35 @@ from ..terms import Build, If, Index, Let, Op, Scan, Size, Term, Total, Var, cou
 from ..terms import Map as Mapped
 from ..types import BOOL, INT, Array, Type, numbers_of, show
 from .functions import Env
-from .state import Parser
+from .state import Parser, with_lets
 from .subscripts import bounds, masked
 
 #: Maps replaced elements to the assigned ones.
 Change = Callable[[Term], Term]
 
 
+@with_lets
 def with_slice(p: Parser, node: ast.Subscript, array: Var, index: ast.Slice, value: Change, env: Env) -> Term:
     """Give an array with other elements between two indices."""
     i, j = p.fresh("i", INT), p.fresh("j", INT)
-
-    def changed(low: Term, high: Term) -> Term:
-        count = Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
-        old = Build(count, i, Index(array, Op("iadd", (low, i), INT)))
-        inside = If(Op("le", (low, j), BOOL), Op("lt", (j, high), BOOL), lit(False))
-        place = Op("isub", (j, low), INT)
-        return p.let("v", value(old), lambda v: replaced(p, node, array, j, inside, place, v, count))
-
-    return bounds(p, index, Size(array), env, changed)
+    low, high = bounds(p, index, Size(array), env)
+    count = Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
+    v = p.bound("v", value(Build(count, i, Index(array, Op("iadd", (low, i), INT)))))
+    inside = If(Op("le", (low, j), BOOL), Op("lt", (j, high), BOOL), lit(False))
+    return replaced(p, node, array, j, inside, Op("isub", (j, low), INT), v, count)
 
 
+@with_lets
 def with_mask(p: Parser, node: ast.Subscript, array: Var, mask: Term, value: Change) -> Term:
     """Give an array with other elements where a mask of the same size is true."""
     j, m, so_far, x = p.fresh("j", INT), p.fresh("m", BOOL), p.fresh("so_far", INT), p.fresh("x", INT)
-
-    def changed(mask: Term, places: Term) -> Term:
-        place = Op("isub", (Index(places, j), lit(1)), INT)
-        old = masked(p, array, mask)
-        ones = Total(Mapped((m,), counted(m), (mask,)))
-        return p.let("v", value(old), lambda v: replaced(p, node, array, j, Index(mask, j), place, v, ones))
-
-    def counts(mask: Term) -> Term:
-        """Give for each element how many elements up to it are true."""
-        ones = Mapped((m,), counted(m), (mask,))
-        same = p.fresh("n", INT)
-        sums = Scan(so_far, x, lit(0), Op("iadd", (so_far, x), INT), ones)
-        body = p.let("places", sums, lambda places: changed(mask, places))
-        return Let(same, Op("iequal", (Size(array), Size(mask)), INT), body)
-
-    return p.let("mask", mask, counts)
+    mask = p.bound("mask", mask)
+    ones = Mapped((m,), counted(m), (mask,))
+    p.bound("n", Op("iequal", (Size(array), Size(mask)), INT))
+    places = p.bound("places", Scan(so_far, x, lit(0), Op("iadd", (so_far, x), INT), ones))  # one more than each place
+    v = p.bound("v", value(masked(p, array, mask)))
+    place = Op("isub", (Index(places, j), lit(1)), INT)
+    return replaced(p, node, array, j, Index(mask, j), place, v, Total(ones))
 
 
 def held_type(p: Parser, node: ast.AST, changed: ast.expr, before: Type, new: Type) -> Type:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from .. import written
 from ..sugar import wrapped
-from ..terms import Build, For, If, Index, Let, Literal, Map, Op, Size, Term, lit
+from ..terms import Build, For, If, Index, Literal, Map, Op, Size, Term, lit
 from ..types import BOOL, INT, Array, Type, numbers_of, show
 from . import arrays, numeric
 from .expressions import expression, read_ahead
@@ -22,7 +22,7 @@ from .numeric import rank
 from .outputs import is_exact
 from .partial import Change, held_type
 from .single_axes import only_item
-from .state import Parser
+from .state import Parser, with_lets
 from .subscripts import (
     along_axes,
     bounds,
@@ -78,6 +78,7 @@ def parts_of(p: Parser, index: ast.expr, array: Term, env: Env) -> list[ast.expr
     return parts
 
 
+@with_lets
 def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: Env) -> Term:
     """Give an array with another value in the part that an index names."""
     parts = parts_of(p, node.slice, array, env)
@@ -86,17 +87,14 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
         mask = read_ahead(p, parts[0], env)
         if numbers_of(mask.type) == BOOL and rank(mask.type) > 1:
             return with_mask(p, node, array, mask, value)
-
-    def replaced(keys: Keys) -> Term:
-        old, depth = along_axes(p, node, array, parts, env), depth_of(keys, rank(array.type))
-        new, store = stored_value(p, node, value, old, numbers_of(array.type), depth, env)
-        if hasattr(node, "one_by_one") and rank(array.type) == 1 and 0 < rank(new.type) < depth:  # numpy is wrong there
-            p.error(node, "a value that is broadcast over the indices", "give np.broadcast_to(value, index.shape)")
-        is_first = rank_of_places(keys) and is_apart(not isinstance(key, Between) for key in keys)
-        start = at_places if is_first else part
-        return p.let("v", new, lambda v: p.let("xs", array, lambda xs: start(p, xs, keys, v, depth, store)))
-
-    return keyed(p, node, parts, arrays.axes(array), [], env, replaced)
+    keys = keyed(p, node, parts, arrays.axes(array), env)
+    old, depth = along_axes(p, node, array, parts, env), depth_of(keys, rank(array.type))
+    new, store = stored_value(p, node, value, old, numbers_of(array.type), depth, env)
+    if hasattr(node, "one_by_one") and rank(array.type) == 1 and 0 < rank(new.type) < depth:  # numpy is wrong there
+        p.error(node, "a value that is broadcast over the indices", "give np.broadcast_to(value, index.shape)")
+    is_first = rank_of_places(keys) and is_apart(not isinstance(key, Between) for key in keys)
+    v, xs = p.bound("v", new), p.bound("xs", array)
+    return (at_places if is_first else part)(p, xs, keys, v, depth, store)
 
 
 def stored_value(
@@ -137,41 +135,27 @@ def with_mask(p: Parser, node: ast.Subscript, array: Term, mask: Term, value: Ch
     return numeric.elementwise(p, node, chosen, (mask, array))
 
 
-def keyed(
-    p: Parser,
-    node: ast.AST,
-    parts: Sequence[ast.expr],
-    sizes: Sequence[Term],
-    keys: list[Key],
-    env: Env,
-    then: Callable[[Keys], Term],
-) -> Term:
-    """Evaluate the keys of an index of axes of some sizes."""
-    if not parts:
-        return then(keys)
-    first, rest, n = parts[0], parts[1:], sizes[0]
-
-    def more(key: Key) -> Term:
-        return keyed(p, node, rest, sizes[1:], [*keys, key], env, then)
-
-    if isinstance(first, ast.Slice):
-        step = step_of(p, first, env)
-        if step < 1:
-            p.error(node, "a negative step of a part that changes", "write a loop over the indices")
-        is_all = first.lower is first.upper is first.step is None
-        ends = ast.copy_location(ast.Slice(first.lower, first.upper), first)
-
-        def between(low: Term, high: Term) -> Term:
-            return p.let("high", high, lambda high: more(Between(low, high, step, is_all)))
-
-        return bounds(p, ends, n, env, between)
-    given = expression(p, first, env)
-    if is_places(given.type):
-        places = true_places(p, given, n) if given.type == Array(BOOL) else given
-        return p.let("places", places, lambda found: more(Places(found)))
-    return p.let("at", p.coerce(first, given, INT), lambda at: more(At(at)))
+def keyed(p: Parser, node: ast.AST, parts: Sequence[ast.expr], sizes: Sequence[Term], env: Env) -> Keys:
+    """Evaluate and bind the keys of an index of axes of some sizes."""
+    keys: list[Key] = []
+    for part, n in zip(parts, sizes, strict=False):
+        if isinstance(part, ast.Slice):
+            step = step_of(p, part, env)
+            if step < 1:
+                p.error(node, "a negative step of a part that changes", "write a loop over the indices")
+            low, high = bounds(p, part, n, env)
+            keys.append(Between(low, p.bound("high", high), step, part.lower is part.upper is part.step is None))
+            continue
+        given = expression(p, part, env)
+        if is_places(given.type):
+            places = true_places(p, given, n) if given.type == Array(BOOL) else given
+            keys.append(Places(p.bound("places", places)))
+        else:
+            keys.append(At(p.bound("at", p.coerce(part, given, INT))))
+    return keys
 
 
+@with_lets
 def part(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> Term:
     """Give an array, which is a variable, with a value in a part that has `depth` axes."""
     if not keys:
@@ -183,14 +167,14 @@ def part(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> 
         return at_places(p, xs, keys, v, depth, store)
     j = p.fresh("j", INT)
     distance = Op("isub", (j, key.low), INT)
-    own, checked = along_first(p, v, depth, divided_up(distance, key.step), count(p, keys))
-    row = p.let("row", Index(xs, j), lambda row: part(p, row, rest, own, depth - 1, store))
+    own = along_first(p, v, depth, divided_up(distance, key.step), count(p, keys))
+    row = p.within("row", Index(xs, j), lambda row: part(p, row, rest, own, depth - 1, store))
     if not key.is_all:
         inside: Term = If(Op("le", (key.low, j), BOOL), Op("lt", (j, key.high), BOOL), lit(False))
         if key.step > 1:
             inside = If(inside, Op("eq", (Op("imod", (distance, lit(key.step)), INT), lit(0)), BOOL), lit(False))
         row = If(inside, row, Index(xs, j))
-    return checked(Build(Size(xs), j, row))
+    return Build(Size(xs), j, row)
 
 
 def count(p: Parser, keys: Keys) -> Term:
@@ -208,51 +192,49 @@ def outermost(keys: Keys) -> list[Places]:
     return [key for key in keys if isinstance(key, Places) and rank(key.indices.type) == top]
 
 
-def along_first(p: Parser, v: Term, depth: int, at: Term, count: Term) -> tuple[Term, Callable[[Term], Term]]:
-    """Give the part of a value for one place along its first axis, and what checks the number of these."""
+def along_first(p: Parser, v: Term, depth: int, at: Term, count: Term) -> Term:
+    """Give the part of a value for one place along its first axis; the number of these is compared around it."""
     if rank(v.type) < depth:
-        return v, lambda made: made
+        return v
     if 0 in p.single_axes.of(v):
-        return only_item(v), lambda made: made
-    return Index(v, at), lambda made: Let(p.fresh("n", INT), Op("iequal", (Size(v), count), INT), made)
+        return only_item(v)
+    p.bound("n", Op("iequal", (Size(v), count), INT))
+    return Index(v, at)
 
 
+@with_lets
 def at_places(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store) -> Term:
     """Give an array with a value at places one after the other, so that the last of equal ones counts."""
     k, state, size = p.fresh("k", INT), p.fresh("state", xs.type), count(p, outermost(keys))
-    own, checked = along_first(p, v, depth, k, size)
-
-    def each(keys: Keys) -> Term:
-        return (at_places if rank_of_places(keys) else part)(p, state, keys, own, depth - 1, store)
-
-    return checked(For(size, k, state, xs, stepped(p, keys, k, each, lambda axis, at: at)))
+    own = along_first(p, v, depth, k, size)
+    return For(size, k, state, xs, at_step(p, state, keys, k, own, depth - 1, store))
 
 
-def stepped(p: Parser, keys: Keys, k: Term, then: Callable[[Keys], Term], checked: Callable[[int, Term], Term]) -> Term:
-    """Give the keys of the k-th places along the first axis that arrays of places make to a term."""
-    every = outermost(keys)
+@with_lets
+def at_step(p: Parser, xs: Term, keys: Keys, k: Term, v: Term, depth: int, store: Store) -> Term:
+    """Give an array with a value at the k-th places."""
+    keys = stepped(p, keys, k, lambda axis, at: at)
+    return (at_places if rank_of_places(keys) else part)(p, xs, keys, v, depth, store)
 
-    def located(done: list[Key], left: Keys) -> Term:
-        if not left:
-            return then(done)
-        key, *others = left
+
+def stepped(p: Parser, keys: Keys, k: Term, checked: Callable[[int, Term], Term]) -> Keys:
+    """Bind the keys of the k-th places along the first axis that arrays of places make."""
+    every, done = outermost(keys), list[Key]()
+    for axis, key in enumerate(keys):
         if key not in every:
-            return located([*done, key], others)
+            done.append(key)
+            continue
         item = only_item(key.indices) if 0 in p.single_axes.of(key.indices) else Index(key.indices, k)
-        if isinstance(item.type, Array):
-            return p.let("places", item, lambda item: located([*done, Places(item)], others))
-        return p.let("at", checked(len(done), item), lambda at: located([*done, At(at)], others))
-
-    return located([], keys)
+        is_one = not isinstance(item.type, Array)
+        done.append(At(p.bound("at", checked(axis, item))) if is_one else Places(p.bound("places", item)))
+    return done
 
 
+@with_lets
 def placed(p: Parser, xs: Term, at: Term, change: Change) -> Term:
     """Give an array with another element at a place; a place that is not there fails."""
-
-    def with_row(row: Term) -> Term:
-        return p.let("new", change(row), lambda new: replaced(p, xs, at, new))
-
-    return p.let("row", Index(xs, at), with_row)
+    row = p.bound("row", Index(xs, at))
+    return replaced(p, xs, at, p.bound("new", change(row)))
 
 
 def replaced(p: Parser, array: Term, at: Term, new: Term) -> Term:
@@ -264,7 +246,7 @@ def replaced(p: Parser, array: Term, at: Term, new: Term) -> Term:
         return written.replaced(array, j, at, new, old)
     if written.is_flat(new.type):
         return written.replaced(array, j, wrapped(at, array), new, old)
-    return p.let("place", wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
+    return p.within("place", wrapped(at, array), lambda k: written.replaced(array, j, k, new, old))
 
 
 def filled(p: Parser, xs: Term, v: Term) -> Term:
@@ -275,7 +257,7 @@ def filled(p: Parser, xs: Term, v: Term) -> Term:
     if rank(v.type) < rank(xs.type):
         return Map((row,), filled(p, row, v), (xs,))
     if 0 in p.single_axes.of(v):
-        return p.let("v", only_item(v), lambda v: Map((row,), filled(p, row, v), (xs,)))
+        return p.within("v", only_item(v), lambda v: Map((row,), filled(p, row, v), (xs,)))
     assert isinstance(v.type, Array)
     own = p.fresh("v", v.type.element)
     p.single_axes[own.name] = frozenset(axis - 1 for axis in p.single_axes.of(v) if axis)

@@ -16,7 +16,7 @@ from ..types import BOOL, INT, Array, numbers_of, show
 from . import arrays, numeric, whole
 from .expressions import expression
 from .functions import Env
-from .state import Parser
+from .state import Parser, with_lets
 from .whole import array, element, numbers
 
 #: Reduces all elements of an array, or those along an axis.
@@ -151,9 +151,10 @@ def joined(p: Parser, node: ast.AST, made: Reduction, xs: Term, start: Term, res
     whole_ = numeric.elementwise(p, node, made.join, (start, result))
     if isinstance(result.type, Array) or made.neutral is not None:
         return whole_
-    return p.let("xs", xs, lambda xs: If(Op("eq", (Size(xs), lit(0)), BOOL), start, whole_))
+    return p.within("xs", xs, lambda xs: If(Op("eq", (Size(xs), lit(0)), BOOL), start, whole_))
 
 
+@with_lets
 def masked(
     p: Parser,
     node: ast.AST,
@@ -169,16 +170,12 @@ def masked(
     neutral = start if made.neutral is None else lit(made.neutral)
     if neutral is None:
         p.error(node, "where= without an initial value", "write initial=, which is the result where nothing is left")
-    xs = numbers(p, node, xs) if made.neutral is not None else xs
-
-    def taken(where: Term) -> Term:
-        left = numeric.elementwise(p, node, whole.chosen, (where, xs, neutral))
-        if made.combine is not mean:
-            return along(p, node, made, left, axes)
-        ones = numeric.elementwise(p, node, lambda p, node, each: counted(each[1]), (xs, where))
-        return quotient(p, node, left, ones, axes)
-
-    return p.let("where", where, taken)
+    xs, where = numbers(p, node, xs) if made.neutral is not None else xs, p.bound("where", where)
+    left = numeric.elementwise(p, node, whole.chosen, (where, xs, neutral))
+    if made.combine is not mean:
+        return along(p, node, made, left, axes)
+    ones = numeric.elementwise(p, node, lambda p, node, each: counted(each[1]), (xs, where))
+    return quotient(p, node, left, ones, axes)
 
 
 def quotient(p: Parser, node: ast.AST, xs: Term, ones: Term, axes: Sequence[int] | None) -> Term:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ..terms import Build, Index, Let, Literal, Map, Op, Proj, Term, Tuple, lit
+from ..terms import Build, Index, Literal, Map, Op, Term, Tuple, lit, parts
 from ..types import INT, Product, numbers_of
 from .arrays import axes, counted, digits, product, transpose
 from .numeric import multiplied, promoted, rank, wanted
-from .state import Parser
+from .state import Parser, with_lets
 from .whole import array
 
 
@@ -23,7 +23,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
     if attr == "flat":
         return flattened(p, node, [term])
     if attr in ("size", "shape"):
-        return p.let("xs", term, lambda xs: _shape(xs, attr))
+        return p.within("xs", term, lambda xs: _shape(xs, attr))
     if attr == "pop":
         p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
     p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
@@ -37,11 +37,11 @@ def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.reshape(xs, (n, m))``, ``xs.reshape(n, m)``, where one size may be -1."""
     if len(args) < 2:
         p.error(node, "reshape without a shape", "write xs.reshape(n, m)")
-    sizes = [part for size in args[1:] for part in parts(size)]
+    sizes = [part for size in args[1:] for part in sizes_of(size)]
     wanted = [None if isinstance(s, Literal) and s.value == -1 else p.coerce(node, s, INT) for s in sizes]
     if wanted.count(None) > 1:
         p.error(node, "two sizes -1 in one shape", "write all sizes but one")
-    return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, wanted))
+    return p.within("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, wanted))
 
 
 def reshaped(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -53,34 +53,24 @@ def reshaped(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def flattened(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.ravel(xs)``, ``xs.ravel()``, ``xs.flatten()``."""
-    return p.let("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
+    return p.within("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
 
 
-def parts(size: Term) -> Sequence[Term]:
+def sizes_of(size: Term) -> Sequence[Term]:
     """Give the sizes of a shape."""
-    if isinstance(size, Tuple):
-        return size.items
-    return [Proj(size, i) for i in range(len(size.type.items))] if isinstance(size.type, Product) else [size]
+    return parts(size) if isinstance(size.type, Product) else [size]
 
 
+@with_lets
 def in_shape(p: Parser, xs: Term, wanted: Sequence[Term | None]) -> Term:
     """Give the elements of an array in a shape; a size that is None follows from the others."""
     present = axes(xs)
     total = product(present)
     given = [size for size in wanted if size is not None]
-
-    def written(size: Term | None) -> Term:
-        if size is not None:
-            return counted(p, size)
-        return Op("ifloordiv", (total, product(given)), INT) if given else total
-
-    def bound(sizes: list[Term], rest: Sequence[Term | None]) -> Term:
-        if not rest:
-            same = p.fresh("n", INT)
-            return Let(same, Op("iequal", (total, product(sizes)), INT), laid_out(p, xs, present, sizes, lit(0)))
-        return p.let("size", written(rest[0]), lambda size: bound([*sizes, size], rest[1:]))
-
-    return bound([], wanted)
+    others = Op("ifloordiv", (total, product(given)), INT) if given else total
+    sizes = [p.bound("size", others if size is None else counted(p, size)) for size in wanted]
+    p.bound("n", Op("iequal", (total, product(sizes)), INT))
+    return laid_out(p, xs, present, sizes, lit(0))
 
 
 def laid_out(p: Parser, xs: Term, present: Sequence[Term], sizes: Sequence[Term], place: Term) -> Term:
@@ -104,13 +94,10 @@ RESHAPING: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 )
 
 
+@with_lets
 def outer(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.outer(a, b)``, of all numbers of each."""
     wanted(p, node, args, 2)
     a, b = promoted(p, node, [RESHAPING["ravel"](p, node, [arg]) for arg in args])
     x, y = p.fresh("x", numbers_of(a.type)), p.fresh("y", numbers_of(b.type))
-
-    def rows(b: Term) -> Term:
-        return Map((x,), Map((y,), multiplied(x, y), (b,)), (a,))
-
-    return p.let("b", b, rows)
+    return Map((x,), Map((y,), multiplied(x, y), (p.bound("b", b),)), (a,))

@@ -7,6 +7,7 @@ import builtins
 import contextlib
 import copy
 import dataclasses
+import functools
 import inspect
 import os
 import textwrap
@@ -15,7 +16,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from numpy import ndarray
 
@@ -37,14 +38,14 @@ from ..terms import (
     Literal,
     Map,
     Op,
-    Proj,
     Term,
     Tuple,
     Var,
     lit,
+    parts,
     unit,
 )
-from ..traverse import Name, Names
+from ..traverse import Lets, Name, Names
 from ..types import (
     BOOL,
     FLOAT,
@@ -75,7 +76,7 @@ from .desugar import OutOfOrder, Plain
 from .elements import with_places
 from .functions import Env, Held, Parameters
 from .generators import Generators
-from .iterators import consumed, place_of
+from .iterators import VIEWS, consumed, place_of
 from .lists import Kinds
 from .liveness import live_after
 from .matching import Matches
@@ -147,6 +148,21 @@ class Decided(Exception):
         self.of = of
 
 
+P = ParamSpec("P")
+R = TypeVar("R", Term, Term | None)
+
+
+def with_lets(make: Callable[P, R]) -> Callable[P, R]:
+    """Put the variables that a function binds by `Parser.bound` around the term that it makes."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **named: P.kwargs) -> R:
+        p: Any = args[0]
+        return p.scoped(make, *args, **named)  # type: ignore[no-any-return]
+
+    return made
+
+
 class Undecided(threading.local):
     """The names of the types of elements of lists that begin empty, while functions are read to determine them."""
 
@@ -161,8 +177,8 @@ UNDECIDED = Undecided()
 class Grammar:
     """The rules that lower modules call, because the rules that read a program call one another.
 
-    `sum_in_order` reads a sum over several for, `iteration` what a loop goes over; `special`
-    applies a method that Python calls for ``len`` and so on, `applied` a function that the parser knows.
+    `sum_in_order` reads a sum over several for; `special` applies a method that Python calls for ``len`` and so on,
+    `applied` a function that the parser knows.
     """
 
     expression: Callable[..., Term]
@@ -206,7 +222,7 @@ OF_TEXT = (
 )
 
 
-class Parser:
+class Parser(Lets):
     """Parses one function.
 
     Parameters
@@ -234,7 +250,7 @@ class Parser:
         self.program_of = program_of
         self.given = given or {}
         self.symbol = symbol
-        self.names = Names()
+        super().__init__(Names())
         self.definitions: dict[str, Definition] = {}
         self.programs: dict[str, Any] = {}
         self.primitives: dict[str, Any] = {}
@@ -319,8 +335,10 @@ class Parser:
         function = self.renamed.get(root(call.func), call.func)
         found = None if root(function) in self.local_names else named_outside(function, self.outer)
         name = library_name(found)
+        if name == "builtins.len":  # which views have, and iterators have not
+            return all(isinstance(a, ast.Call) and getattr(a.func, "attr", "") in VIEWS for a in call.args)
         is_numpy = name.startswith("numpy.") and name != "numpy.fromiter"
-        return bool(name) and not is_numpy and name != "functools.partial"
+        return bool(name) and not is_numpy and name not in ("functools.partial", "builtins.bool")
 
     def at_once(self, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> None:
         """Refuse an iterator that is not used up where it stands, which may have no end."""
@@ -361,7 +379,14 @@ class Parser:
         tree = None
         with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
             tree = ast.parse(textwrap.dedent(text)).body[0]
-        if not isinstance(tree, ast.FunctionDef) or self.function.__code__.co_name == "<lambda>":  # within a def's line
+        is_lambda = self.function.__code__.co_name == "<lambda>"  # perhaps within the line of a def
+        match tree:
+            case ast.Assign([ast.Name(name)], ast.Lambda(args, value)) if is_lambda:
+                tree = ast.copy_location(
+                    ast.FunctionDef(name, args, [ast.copy_location(ast.Return(value), value)], []), tree
+                )
+                is_lambda = False
+        if not isinstance(tree, ast.FunctionDef) or is_lambda:
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
 
@@ -603,13 +628,21 @@ class Parser:
         self.narrowed[var.name] = subject
         return var
 
-    def let(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
-        """Bind a term to a variable unless it is one already, or a literal."""
+    def within(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
+        """Make a term with a bound one, which stands around this term alone."""
+        return self.scoped(lambda: body(self.bound(hint, term)))  # type: ignore[no-any-return]
+
+    def bound(self, hint: str, term: Term) -> Term:
+        """Bind a term around what the function that asks for it makes, which is one `with_lets`, and give the variable.
+
+        A variable or a literal is given as it is.
+        """
         if isinstance(term, Var | Literal):
-            return body(term)
+            return term
         var = self.fresh(hint, term.type)
         self.single_axes.note(var.name, term)
-        return Let(var, term, body(var))
+        self.lets.append((var, term))
+        return var
 
     def by_type(self, term: Term, found: Term) -> Term:
         """Give what the type of a term says; a term that is not only read is computed too, as it may fail."""
@@ -663,8 +696,7 @@ class Parser:
             items = [self.convert(item, of.element) for item in term.items]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Product) and term.type.items and self.is_sequence(term.type):
-            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(term.type.items))]
-            found = [self.convert(part, of.element) for part in parts]
+            found = [self.convert(part, of.element) for part in parts(term)]
             return None if None in found else Elements(tuple(filter(None, found)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Array):
             var = self.fresh("x", term.type.element)
@@ -677,8 +709,7 @@ class Parser:
                 or isinstance(of, Fixed | Closure)
             ):
                 return None
-            parts = term.items if isinstance(term, Tuple) else [Proj(term, i) for i in range(len(of.items))]
-            items = [self.convert(part, item) for part, item in zip(parts, of.items, strict=True)]
+            items = [self.convert(part, item) for part, item in zip(parts(term), of.items, strict=True)]
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
         return None
 

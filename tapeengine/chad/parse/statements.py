@@ -138,7 +138,7 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return if_statement(p, otherwise, env, then, flow)
         case ast.Expr(value=ast.Call() as call) if is_for_errors(p, call, env):
             term = expression(p, call, env)
-            return failing() if term.type == NEVER else p.let("unused", term, lambda _: then(env))
+            return failing() if term.type == NEVER else p.within("unused", term, lambda _: then(env))
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)):
             changed = changing_method(p, env.get(name), method)
             if changed is not None:
@@ -307,7 +307,7 @@ def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable
 def assign(p: Parser, targets: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
     """Assign to names or tuples of names."""
     if len(targets) > 1:
-        return p.let("t", term, lambda t: in_turn(p, [(target, t) for target in targets], env, then))
+        return p.within("t", term, lambda t: in_turn(p, [(target, t) for target in targets], env, then))
     return assign_one(p, targets[0], term, env, then)
 
 
@@ -332,7 +332,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if isinstance(term.type, Product) and not p.is_sequence(term.type):
                 p.error(target, f"cannot take {show(term.type)} apart", "name its fields, or its keys")
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
-                return p.let("t", term, lambda t: apart(p, target, elts, t, env, then))
+                return p.within("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
                 p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
@@ -626,16 +626,12 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
-    no_unbound(p, node)
     narrowed = narrowing(p, node.test, env)
     if narrowed is None and (other := nested(p, node, env)) is not None:
         return if_statement(p, other, env, then, flow)
     if narrowed is None:
-        test = condition(p, node.test, env)
-        if isinstance(test, Literal):
-            return block(p, node.body if test.value else node.orelse, env, then, flow)
-        each = [Arm(node.body, env), Arm(node.orelse, env)]
-        return branching(p, node, each, lambda ts: If(test, ts[0], ts[1]), env, then, flow)
+        return chain(p, node, env, then, flow)
+    no_unbound(p, node)
     name, chosen = narrowed
     subject = env[name]
     options = p.table.options(subject.type)
@@ -650,6 +646,42 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
         return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
 
     return branching(p, node, each, combine, env, then, flow)
+
+
+def chain(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
+    """``if``, and each ``elif`` after it, as one statement with several arms: reading each arm takes its time once."""
+    tests: list[Term] = []
+    arms: list[Arm] = []
+    rest: list[ast.stmt] = [node]
+    while not tests or is_elif(p, rest, arms, env):
+        (one,) = rest
+        assert isinstance(one, ast.If)
+        no_unbound(p, one)
+        test = condition(p, one.test, env)
+        if isinstance(test, Literal):
+            rest = one.body if test.value else one.orelse
+            break
+        tests.append(test)
+        arms.append(Arm(one.body, env))
+        rest = one.orelse
+    if not tests:
+        return block(p, rest, env, then, flow)
+
+    def combine(terms: list[Term]) -> Term:
+        *others, found = terms
+        for test, term in zip(reversed(tests), reversed(others), strict=True):
+            found = If(test, term, found)
+        return found
+
+    return branching(p, node, [*arms, Arm(rest, env)], combine, env, then, flow)
+
+
+def is_elif(p: Parser, rest: Sequence[ast.stmt], arms: Sequence[Arm], env: Env) -> bool:
+    """Tell whether the rest of a chain is an ``if`` that says nothing about types, and no arm before it jumps."""
+    match rest:
+        case [ast.If(test=test)] if not any(jumps(arm.statements) for arm in arms) and not jumps(rest):
+            return narrowing(p, test, env) is None and narrowed_first(p, test, env) is None
+    return False
 
 
 def no_unbound(p: Parser, node: ast.If) -> None:

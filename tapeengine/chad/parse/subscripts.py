@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 
+from .. import terms
 from ..kinds import ListOf
 from ..terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
 from ..types import BOOL, INT, Array, Product, Type, numbers_of, show
@@ -16,7 +16,7 @@ from .functions import Env
 from .numeric import elementwise, rank
 from .raising import failing
 from .reshaping import element
-from .state import Parser
+from .state import Parser, with_lets
 from .whole import array
 
 
@@ -43,7 +43,7 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if isinstance(term.type, Product):
         return of_tuple(p, node, term, index, env)
     if isinstance(index, ast.Slice):
-        return p.let("xs", term, lambda xs: slice_(p, index, xs, env))
+        return slice_(p, index, term, env)
     position = expression(p, index, env)
     if is_index(p, position.type):
         p.operated(node, [(node.value, term)] if isinstance(node, ast.Subscript) else [])
@@ -58,10 +58,10 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if is_places(position.type):
         return pairwise(p, node, term, [index], env)
     if numbers_of(position.type) == BOOL and 0 < rank(position.type) <= rank(term.type):
-        return p.let("xs", term, lambda xs: p.let("mask", position, lambda mask: masked(p, xs, mask)))
+        return masked(p, term, position)
     place = p.coerce(index, position, INT)
     if isinstance(term, Build | Map | Let) and rank(term.type) > 1:  # a name for the rows, whose sizes must be known
-        return p.let("xs", term, lambda xs: Index(xs, place))
+        return p.within("xs", term, lambda xs: Index(xs, place))
     return Index(term, place)
 
 
@@ -72,12 +72,11 @@ def is_index(p: Parser, of: Type) -> bool:
 
 def by_items(p: Parser, index: ast.expr, at: Term, env: Env, body: Callable[[ast.Tuple, Env], Term]) -> Term:
     """Write out a tuple of indices in an expression."""
-    items = at.items if isinstance(at, Tuple) else [Proj(at, k) for k in range(len(at.type.items))]  # type: ignore[attr-defined]
 
     def written(names: list[ast.expr], env: Env) -> Term:
         return body(ast.copy_location(ast.Tuple(names, ast.Load()), index), env)
 
-    return as_names(p, "at", index, items, env, written)
+    return as_names(p, "at", index, terms.parts(at), env, written)
 
 
 def is_places(of: Type) -> bool:
@@ -103,7 +102,7 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
         return subscript(p, node, array(p, node, term), index, env)
     if isinstance(index, ast.Slice):
         places = slice(*(int(end.value) if isinstance(end, Literal) else None for end in given))
-        return p.let("t", term, lambda t: Tuple(tuple(Proj(t, k) for k in range(count)[places])))
+        return p.within("t", term, lambda t: Tuple(terms.parts(t)[places]))
     assert isinstance(given[0], Literal)
     place = int(given[0].value)
     return Proj(term, range(count)[place]) if place in range(-count, count) else failing()
@@ -128,16 +127,17 @@ def written_out(index: ast.expr, term: Term) -> ast.expr:
     return ast.copy_location(ast.Tuple([*parts[: dots[0]], *every, *parts[dots[0] + 1 :]], ast.Load()), index)
 
 
+@with_lets
 def masked(p: Parser, xs: Term, mask: Term) -> Term:
     """``xs[xs > 0]``: the elements where a mask is true, which has the sizes of the first axes."""
     p.by_numpy = True
+    xs, mask = p.bound("xs", xs), p.bound("mask", mask)
     i, j, k = (p.fresh(name, INT) for name in "ijk")
     sizes = axes(mask)
     places = Filter(k, element(mask, sizes, k), Build(product(sizes), j, j))
-    found: Term = Gather(xs, places) if len(sizes) == 1 else Map((i,), element(xs, sizes, i), (places,))
     for size, wanted in zip(axes(xs), sizes, strict=False):
-        found = Let(p.fresh("n", INT), Op("iequal", (size, wanted), INT), found)
-    return found
+        p.bound("n", Op("iequal", (size, wanted), INT))
+    return Gather(xs, places) if len(sizes) == 1 else Map((i,), element(xs, sizes, i), (places,))
 
 
 def is_new_axis(part: ast.expr) -> bool:
@@ -177,48 +177,44 @@ def is_apart(places: Iterable[bool]) -> bool:
     return "0" in "".join("01"[each] for each in places).strip("0")
 
 
+@with_lets
 def pairwise(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], env: Env) -> Term:
     """``xs[rows, columns]``: arrays of indices are taken together, with broadcasting; their axes are the first."""
     kept = [k for k, part in enumerate(parts) if not is_new_axis(part)]
     chosen = [k for k in kept if not isinstance(parts[k], ast.Slice)]
+    xs = p.bound("xs", term)
 
-    def found(xs: Term) -> Term:
-        sizes = dict(zip(kept, axes(xs), strict=False))
-        given = [(k, expression(p, parts[k], env)) for k in chosen]
-        indices = [true_places(p, index, sizes[k]) if index.type == Array(BOOL) else index for k, index in given]
-        return elementwise(p, node, lambda p, node, each: as_names(p, "at", node, each, env, partial(at, xs)), indices)
-
-    def at(xs: Term, names: Sequence[ast.expr], env: Env) -> Term:
+    def at(names: Sequence[ast.expr], env: Env) -> Term:
         named = dict(zip(chosen, names, strict=True))
         return along_axes(p, node, xs, [named.get(k, part) for k, part in enumerate(parts)], env)
 
-    return p.let("xs", term, found)
+    sizes = dict(zip(kept, axes(xs), strict=False))
+    given = [(k, expression(p, parts[k], env)) for k in chosen]
+    indices = [true_places(p, index, sizes[k]) if index.type == Array(BOOL) else index for k, index in given]
+    return elementwise(p, node, lambda p, node, each: as_names(p, "at", node, each, env, at), indices)
 
 
+@with_lets
 def true_places(p: Parser, mask: Term, size: Term) -> Term:
     """Give the places where a mask of a size is true."""
-    j, k = p.fresh("j", INT), p.fresh("k", INT)
-    each = lambda mask: Filter(k, Index(mask, k), Build(Op("iequal", (size, Size(mask)), INT), j, j))  # noqa: E731
-    return p.let("mask", mask, each)
+    j, k, mask = p.fresh("j", INT), p.fresh("k", INT), p.bound("mask", mask)
+    return Filter(k, Index(mask, k), Build(Op("iequal", (size, Size(mask)), INT), j, j))
 
 
+@with_lets
 def slice_(p: Parser, node: ast.Slice, xs: Term, env: Env) -> Term:
     """``xs[a:b:c]``: a build over the indices from a to b, clipped as Python does."""
-    step, n = step_of(p, node, env), Size(xs)
+    xs, step = p.bound("xs", xs), step_of(p, node, env)
     if step < 0:
-        return backwards(p, node, xs, n, step, env)
-
-    def built(low: Term, high: Term) -> Term:
-        i = p.fresh("i", INT)
-        start_at_0 = isinstance(low, Literal) and low.value == 0
-        size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
-        if is_place(node):
-            p.single_axes.places.add(i.name)
-        at: Term = i if step == 1 else Op("imul", (lit(step), i), INT)
-        at = at if start_at_0 else Op("iadd", (low, at), INT)
-        return Build(divided_up(size, step), i, Index(xs, at))
-
-    return bounds(p, node, n, env, built)
+        return backwards(p, node, xs, step, env)
+    low, high = bounds(p, node, Size(xs), env)
+    i, start_at_0 = p.fresh("i", INT), isinstance(low, Literal) and low.value == 0
+    size = high if start_at_0 else Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
+    if is_place(node):
+        p.single_axes.places.add(i.name)
+    at: Term = i if step == 1 else Op("imul", (lit(step), i), INT)
+    at = at if start_at_0 else Op("iadd", (low, at), INT)
+    return Build(divided_up(size, step), i, Index(xs, at))
 
 
 def is_place(node: ast.Slice) -> bool:
@@ -228,24 +224,21 @@ def is_place(node: ast.Slice) -> bool:
     return (low.isdigit() and high == str(int(low) + 1)) or (low, high) == ("-1", "")
 
 
-def bounds(p: Parser, node: ast.Slice, n: Term, env: Env, body: Callable[[Term, Term], Term]) -> Term:
-    """Give the ends of a slice of an axis of a size, clipped as Python does, to a term."""
-    low = _bound(p, node.lower, lit(0), n, (lit(0), n), env)
-    return p.let("low", low, lambda low: body(low, _bound(p, node.upper, n, n, (lit(0), n), env)))
+def bounds(p: Parser, node: ast.Slice, n: Term, env: Env) -> tuple[Term, Term]:
+    """Give the ends of a slice of an axis of a size, clipped as Python does; the first is bound."""
+    low = p.bound("low", _bound(p, node.lower, lit(0), n, (lit(0), n), env))
+    return low, _bound(p, node.upper, n, n, (lit(0), n), env)
 
 
-def backwards(p: Parser, node: ast.Slice, xs: Term, n: Term, step: int, env: Env) -> Term:
+@with_lets
+def backwards(p: Parser, node: ast.Slice, xs: Term, step: int, env: Env) -> Term:
     """``xs[a:b:-c]``: from a down to above b."""
-    last = Op("isub", (n, lit(1)), INT)
-
-    def built(start: Term) -> Term:
-        stop = _bound(p, node.upper, lit(-1), n, (lit(-1), last), env)
-        size = Op("imax", (Op("isub", (start, stop), INT), lit(0)), INT)
-        i = p.fresh("i", INT)
-        at = i if step == -1 else Op("imul", (lit(-step), i), INT)
-        return Build(divided_up(size, -step), i, Index(xs, Op("isub", (start, at), INT)))
-
-    return p.let("start", _bound(p, node.lower, last, n, (lit(-1), last), env), built)
+    n, last = Size(xs), Op("isub", (Size(xs), lit(1)), INT)
+    start = p.bound("start", _bound(p, node.lower, last, n, (lit(-1), last), env))
+    stop = _bound(p, node.upper, lit(-1), n, (lit(-1), last), env)
+    size, i = Op("imax", (Op("isub", (start, stop), INT), lit(0)), INT), p.fresh("i", INT)
+    at = i if step == -1 else Op("imul", (lit(-step), i), INT)
+    return Build(divided_up(size, -step), i, Index(xs, Op("isub", (start, at), INT)))
 
 
 def step_of(p: Parser, node: ast.Slice, env: Env) -> int:
@@ -264,6 +257,7 @@ def divided_up(size: Term, step: int) -> Term:
     return Op("ifloordiv", (Op("iadd", (size, lit(step - 1)), INT), lit(step)), INT)
 
 
+@with_lets
 def _bound(p: Parser, part: ast.expr | None, default: Term, n: Term, limits: tuple[Term, Term], env: Env) -> Term:
     """Give one end of a slice: a negative one counts from the end; it is then clipped to limits."""
     if part is None:
@@ -274,9 +268,6 @@ def _bound(p: Parser, part: ast.expr | None, default: Term, n: Term, limits: tup
         if at.value < 0:
             return Op("imax", (Op("isub", (n, lit(-at.value)), INT), low), INT)
         return at if at.value == 0 and low == lit(0) else Op("imin", (at, high), INT)
-
-    def clipped(at: Term) -> Term:
-        from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), low), INT), at)
-        return Op("imin", (from_end, high), INT)
-
-    return p.let("at", at, clipped)
+    at = p.bound("at", at)
+    from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), low), INT), at)
+    return Op("imin", (from_end, high), INT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from ..terms import Build, If, Index, Op, Proj, Size, Term, Tuple, lit
+from ..terms import Build, If, Index, Op, Size, Term, Tuple, lit, parts
 from ..types import BOOL, INT, Array, Product
 from .raising import failing
 from .state import Parser
@@ -23,7 +23,7 @@ def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> 
         count = len(term.type.items)
         if not stars or count < before + after:
             return None
-        items: list[Term] = [Proj(term, k) for k in range(count)]
+        items = parts(term)
         if count == before + after:
             p.error(node, "a target with * gets no parts", "leave it out")
         rest = items_of(p, node, items[before : count - after])

@@ -23,7 +23,6 @@ from ..terms import (
     Literal,
     Map,
     Op,
-    Proj,
     Replicate,
     Scan,
     Scatter,
@@ -35,6 +34,7 @@ from ..terms import (
     counted,
     lets,
     lit,
+    parts,
 )
 from ..types import (
     BOOL,
@@ -54,14 +54,13 @@ from ..types import (
 )
 from . import arrays, numeric
 from .registered import primitive
-from .state import Parser
+from .state import Parser, with_lets
 
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array; a tuple of items of one type is one."""
     if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
-        count = len(term.type.items)
-        return p.let("t", term, lambda t: items_of(p, node, [Proj(t, k) for k in range(count)]))
+        return p.within("t", term, lambda t: items_of(p, node, parts(t)))
     if not isinstance(term.type, Array):
         p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
     return term
@@ -104,8 +103,7 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
     if any(isinstance(item, Array) for item in items):
         if rectangular(p, term.type) is None:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
-        count = len(items)
-        return p.let("t", term, lambda t: of_one_size(p, items_of(p, given, [Proj(t, k) for k in range(count)])))
+        return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, parts(t))))
     return rectangle(p, term) if isinstance(p.kinds.of(given), ListOf) else term
 
 
@@ -125,17 +123,15 @@ def of_one_size(p: Parser, rows: Elements) -> Term:
     return lets(zip(named, rows.items, strict=True), made)
 
 
+@with_lets
 def rectangle(p: Parser, rows: Term) -> Term:
     """Give an array of arrays; a run fails where these differ in size."""
     if numeric.rank(rows.type) < 2:
         return rows
-
-    def checked(xs: Term) -> Term:
-        row = p.fresh("row", element(xs))
-        sizes = Map((row,), Op("iequal", (Size(arrays.row(xs)), Size(row)), INT), (xs,))
-        return Let(p.fresh("n", INT), Total(sizes), xs)
-
-    return p.let("rows", rows, checked)
+    xs = p.bound("rows", rows)
+    row = p.fresh("row", element(xs))
+    p.bound("n", Total(Map((row,), Op("iequal", (Size(arrays.row(xs)), Size(row)), INT), (xs,))))
+    return xs
 
 
 def in_a_row(p: Parser, rows: Term) -> Term:
@@ -152,14 +148,12 @@ def appended(p: Parser, first: Term, second: Term) -> Term:
     return For(Size(second), j, more, first, longer)
 
 
+@with_lets
 def some(p: Parser, xs: Term) -> Term:
     """Give an array; a run fails where it is empty."""
-
-    def checked(xs: Term) -> Term:
-        n = Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT)
-        return Let(p.fresh("n", INT), n, xs)
-
-    return p.let("xs", xs, checked)
+    xs = p.bound("xs", xs)
+    p.bound("n", Op("iequal", (Size(xs), Op("imax", (Size(xs), lit(1)), INT)), INT))
+    return xs
 
 
 def have_one_type(p: Parser, items: Sequence[Any]) -> bool:
@@ -253,40 +247,31 @@ def matmul(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return arrays.matmul(p, node, args[0], args[1])
 
 
+@with_lets
 def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.isinf(x)``."""
-
-    def tested(x: Term) -> Term:
-        return If(Op("isfinite", (x,), BOOL), lit(False), Op("not", (Op("isnan", (x,), BOOL),), BOOL))
-
-    return p.let("x", p.coerce(node, args[0], FLOAT), tested)
+    x = p.bound("x", p.coerce(node, args[0], FLOAT))
+    return If(Op("isfinite", (x,), BOOL), lit(False), Op("not", (Op("isnan", (x,), BOOL),), BOOL))
 
 
+@with_lets
 def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``divmod(a, b)``."""
     numeric.wanted(p, node, args, 2)
-
-    def both(a: Term, b: Term) -> Term:
-        ops = (ast.FloorDiv(), ast.Mod())
-        return Tuple(tuple(numeric.binary(p, node, op, a, b) for op in ops))
-
-    return p.let("a", args[0], lambda a: p.let("b", args[1], lambda b: both(a, b)))
+    a, b = p.bound("a", args[0]), p.bound("b", args[1])
+    return Tuple(tuple(numeric.binary(p, node, op, a, b) for op in (ast.FloorDiv(), ast.Mod())))
 
 
+@with_lets
 def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.prod(xs)``, ``np.prod(xs)``."""
     whole = numbers(p, node, array(p, node, args[0]))
     of = element(whole)
     if isinstance(of, Array):
         p.error(node, "the product of rows", "use np.prod")
-    one = lit(1) if of == INT else lit(1.0)
-
-    def guarded(xs: Term) -> Term:
-        a, b = p.fresh("a", of), p.fresh("b", of)
-        some = Fold(a, b, numeric.multiplied(a, b), xs)
-        return If(Op("eq", (Size(xs), lit(0)), BOOL), one, some)
-
-    return p.let("xs", whole, guarded)
+    xs, a, b = p.bound("xs", whole), p.fresh("a", of), p.fresh("b", of)
+    some = Fold(a, b, numeric.multiplied(a, b), xs)
+    return If(Op("eq", (Size(xs), lit(0)), BOOL), lit(1) if of == INT else lit(1.0), some)
 
 
 def so_far(combine: Callable[[Term, Term], Term], start: int) -> Callable[[Parser, ast.AST, Term], Term]:
@@ -362,26 +347,24 @@ def full_like(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return numeric.applied(lambda p, node, xs: p.coerce(node, xs[1], xs[0].type), 2)(p, node, args)
 
 
+@with_lets
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.arange(n)``, ``np.arange(start, stop, step)``; numbers of elements are rounded up."""
     start, stop, step = (lit(0), args[0], lit(1)) if len(args) < 2 else (*args[:3], lit(1))[:3]
     of = INT if {start.type, stop.type, step.type} == {INT} else FLOAT
     first, last, by = (p.coerce(node, x, of) for x in (start, stop, step))
     i = p.fresh("i", INT)
-
-    def between(first: Term, by: Term) -> Term:
-        if of == INT:
-            count: Term = Op("ineg", (Op("ifloordiv", (Op("isub", (first, last), INT), by), INT),), INT)
-            at: Term = Op("iadd", (first, Op("imul", (i, by), INT)), INT)
-        else:
-            count = Op("ceil", (Op("div", (Op("sub", (last, first)), by)),), INT)
-            delta = Op("sub", (Op("add", (first, by)), first))
-            at = Op("add", (first, Op("mul", (Op("real", (i,), FLOAT), delta))))
-        return Build(Op("imax", (count, lit(0)), INT), i, at)
-
     if len(args) == 1 and of == INT:
         return Build(last, i, i)
-    return p.let("start", first, lambda first: p.let("step", by, lambda by: between(first, by)))
+    first, by = p.bound("start", first), p.bound("step", by)
+    if of == INT:
+        count: Term = Op("ineg", (Op("ifloordiv", (Op("isub", (first, last), INT), by), INT),), INT)
+        at: Term = Op("iadd", (first, Op("imul", (i, by), INT)), INT)
+    else:
+        count = Op("ceil", (Op("div", (Op("sub", (last, first)), by)),), INT)
+        delta = Op("sub", (Op("add", (first, by)), first))
+        at = Op("add", (first, Op("mul", (Op("real", (i,), FLOAT), delta))))
+    return Build(Op("imax", (count, lit(0)), INT), i, at)
 
 
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -434,4 +417,4 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.linalg.norm(xs)`` of a vector."""
-    return p.let("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
+    return p.within("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))

@@ -30,15 +30,13 @@ def variable(D: Reverse, t: S.Var, context: Context) -> S.Term:
 def let(D: Reverse, t: S.Let, context: Context) -> S.Term:
     if is_discrete(t.var.of):
         return S.Let(t.var, D.primal(t.bound, context), D(t.body, context))
-    slots = D.extend((), t.var)
+    x = D.bind(t.var.name, t.bound, context)
+    D.lets.append((D.binder(t.var), S.Proj(x, 0)))
 
-    def body(x: S.Var) -> S.Term:
-        def back(y: S.Var, d: S.Var) -> S.Term:
-            return D.form.after(slots, D.back(y, d), lambda ds: D.back(x, ds[0]))
+    def back(y: S.Var, d: S.Var) -> S.Term:
+        return D.form.after(D.extend((), t.var), D.back(y, d), lambda ds: D.back(x, ds[0]))
 
-        return S.Let(D.binder(t.var), S.Proj(x, 0), D.around(t.body, D.extend(context, t.var), back))
-
-    return D.bind(t.var.name, t.bound, context, body)
+    return D.around(t.body, D.extend(context, t.var), back)
 
 
 # D[r]  :=  <r, \d. return ()>
@@ -51,48 +49,33 @@ def literal(D: Reverse, t: S.Literal, context: Context) -> S.Term:
 #                         <y, \d. let <d1, ..., dn> = Dop^t(x1, ..., xn; d) in do x1' d1; ...; xn' dn>
 @entry
 def op(D: Reverse, t: S.Op, context: Context) -> S.Term:
-    hint = D.hint
+    hint, ps = D.hint, D.bind_all(t.args, context)
+    xs = [S.Proj(p, 0) for p in ps]
+    y = D.let(hint, S.Op(t.op, tuple(xs), t.of))
 
-    def body(ps: list[S.Var]) -> S.Term:
-        return D.let(hint, S.Op(t.op, tuple(S.Proj(p, 0) for p in ps), t.of), lambda y: paired(ps, y))
+    def back(d: S.Var) -> S.Term:
+        factors = [(p, partial(t, i, xs, y)) for i, p in enumerate(ps)]
+        return D.form.all([D.back(p, scaled(d, factor)) for p, factor in factors if factor is not None], context)
 
-    def paired(ps: list[S.Var], y: S.Var) -> S.Term:
-        def back(d: S.Var) -> S.Term:
-            xs = [S.Proj(p, 0) for p in ps]
-            effects = []
-            for i, p in enumerate(ps):
-                factor = partial(t, i, xs, y)
-                if factor is not None:
-                    effects.append(D.back(p, scaled(d, factor)))
-            return D.form.all(effects, context)
-
-        return D.result(y, back, cotangent(t.type))
-
-    return D.bind_all(t.args, context, body)
+    return D.result(y, back, cotangent(t.type))
 
 
 # D[prim(t1, ..., tn)]: as for scalar operations, with the registry's vjp rule for each argument as Dop^t
 @entry
 def primitive(D: Reverse, t: S.Primitive, context: Context) -> S.Term:
-    hint = D.hint
+    hint, ps = D.hint, D.bind_all(t.args, context)
+    xs = tuple(S.Proj(p, 0) for p in ps)
+    y = D.let(hint, S.Primitive(t.name, xs, t.static, t.of))
 
-    def body(ps: list[S.Var]) -> S.Term:
-        xs = tuple(S.Proj(p, 0) for p in ps)
+    def back(d: S.Var) -> S.Term:
+        effects = [
+            D.back(p, T.Vjp(t.name, i, d, xs, y, t.static, cotangent(a.type)))
+            for i, (p, a) in enumerate(zip(ps, t.args, strict=True))
+            if not is_discrete(a.type)
+        ]
+        return D.form.all(effects, context)
 
-        def paired(y: S.Var) -> S.Term:
-            def back(d: S.Var) -> S.Term:
-                effects = [
-                    D.back(p, T.Vjp(t.name, i, d, xs, y, t.static, cotangent(a.type)))
-                    for i, (p, a) in enumerate(zip(ps, t.args, strict=True))
-                    if not is_discrete(a.type)
-                ]
-                return D.form.all(effects, context)
-
-            return D.result(y, back, cotangent(t.type))
-
-        return D.let(hint, S.Primitive(t.name, xs, t.static, t.of), paired)
-
-    return D.bind_all(t.args, context, body)
+    return D.result(y, back, cotangent(t.type))
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, \d. do x1' (lproj1 d); ...; xn' (lprojn d)>
@@ -102,18 +85,15 @@ def tuple_(D: Reverse, t: S.Tuple, context: Context) -> S.Term:
     of, (whole, places) = reverse_primal(t.type), parts_of_one(t.items)
     parts = {k: index for index, k in places.items()}
     others = [k for k in range(len(t.items)) if k not in parts]
+    ps = D.bind_all((*whole, *(t.items[k] for k in others)), context)
+    each = dict(zip(others, ps[len(whole) :], strict=True))
 
-    def body(ps: list[S.Var]) -> S.Term:
-        each = dict(zip(others, ps[len(whole) :], strict=True))
+    def back(d: S.Var) -> S.Term:
+        effects = [D.back(p, T.LProj(d, k)) for k, p in each.items() if not is_discrete(t.items[k].type)]
+        return D.form.all([*(D.back(ps[0], spread(d, x.type, places)) for x in whole), *effects], context)
 
-        def back(d: S.Var) -> S.Term:
-            effects = [D.back(p, T.LProj(d, k)) for k, p in each.items() if not is_discrete(t.items[k].type)]
-            return D.form.all([*(D.back(ps[0], spread(d, x.type, places)) for x in whole), *effects], context)
-
-        items = (S.Proj(S.Proj(ps[0], 0), parts[k]) if k in parts else S.Proj(each[k], 0) for k in range(len(t.items)))
-        return D.result(S.Tuple(tuple(items), of), back, cotangent(t.type))  # type: ignore[arg-type]
-
-    return D.bind_all((*whole, *(t.items[k] for k in others)), context, body)
+    items = (S.Proj(S.Proj(ps[0], 0), parts[k]) if k in parts else S.Proj(each[k], 0) for k in range(len(t.items)))
+    return D.result(S.Tuple(tuple(items), of), back, cotangent(t.type))  # type: ignore[arg-type]
 
 
 def parts_of_one(items: Sequence[S.Term]) -> tuple[list[S.Term], dict[int, int]]:
@@ -140,20 +120,16 @@ def proj(D: Reverse, t: S.Proj, context: Context) -> S.Term:
     def one_hot(d: S.Term) -> S.Term:
         return T.LTuple(tuple(d if i == t.index else T.Zero(cotangent(item)) for i, item in enumerate(items)))
 
-    def body(p: S.Var) -> S.Term:
-        return D.result(S.Proj(S.Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type))
-
-    return D.bind("p", t.term, context, body)
+    p = D.bind("p", t.term, context)
+    return D.result(S.Proj(S.Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type))
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, \d. x' (lcasti d)>
 @entry
 def inject(D: Reverse, t: S.Inject, context: Context) -> S.Term:
-    def body(p: S.Var) -> S.Term:
-        primal = S.Inject(t.index, S.Proj(p, 0), reverse_primal(t.of))  # type: ignore[arg-type]
-        return D.result(primal, lambda d: D.back(p, T.LCast(t.index, d, cotangent(t.term.type))), cotangent(t.of))
-
-    return D.bind("p", t.term, context, body)
+    p = D.bind("p", t.term, context)
+    primal = S.Inject(t.index, S.Proj(p, 0), reverse_primal(t.of))  # type: ignore[arg-type]
+    return D.result(primal, lambda d: D.back(p, T.LCast(t.index, d, cotangent(t.term.type))), cotangent(t.of))
 
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
@@ -162,7 +138,9 @@ def inject(D: Reverse, t: S.Inject, context: Context) -> S.Term:
 def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
     of = cotangent(t.term.type)
 
-    def branch(p: S.Var, i: int, b: S.Branch) -> S.Branch:
+    p = D.bind("p", t.term, context)
+
+    def branch(i: int, b: S.Branch) -> S.Branch:
         slots = D.extend((), b.var)
 
         def back(y: S.Var, d: S.Var) -> S.Term:
@@ -171,12 +149,9 @@ def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
             assert isinstance(of, LSum | LNamed)
             return D.form.after(slots, D.back(y, d), lambda ds: D.back(p, T.LInject(i, ds[0], of)))
 
-        return S.Branch(D.binder(b.var), D.around(b.body, D.extend(context, b.var), back))
+        return S.Branch(D.binder(b.var), D.scoped(D.around, b.body, D.extend(context, b.var), back))
 
-    def body(p: S.Var) -> S.Term:
-        return S.Case(S.Proj(p, 0), tuple(branch(p, i, b) for i, b in enumerate(t.branches)))
-
-    return D.bind("p", t.term, context, body)
+    return S.Case(S.Proj(p, 0), tuple(branch(i, b) for i, b in enumerate(t.branches)))
 
 
 # D[if c then t else s]  :=  if c then D[t] else D[s]
@@ -189,16 +164,11 @@ def if_(D: Reverse, t: S.If, context: Context) -> S.Term:
 #                        <z, \d. let <d1, ..., dn> = z' d in do x1' d1; ...; xn' dn>   (f is closed: EC appendix B)
 @entry
 def call(D: Reverse, t: S.Call, context: Context) -> S.Term:
-    of = derivative_type(tuple(a.type for a in t.args), t.of)
+    of, ps = derivative_type(tuple(a.type for a in t.args), t.of), D.bind_all(t.args, context)
+    z = D.let("z", S.Call(t.name, tuple(S.Proj(p, 0) for p in ps), of))
 
-    def body(ps: list[S.Var]) -> S.Term:
-        def effects(ds: S.Var) -> S.Term:
-            each = enumerate(zip(ps, t.args, strict=True))
-            return D.form.all([D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type)], context)
+    def back(d: S.Var) -> S.Term:
+        ds, each = D.let("ds", D.back(z, d)), enumerate(zip(ps, t.args, strict=True))
+        return D.form.all([D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type)], context)
 
-        def paired(z: S.Var) -> S.Term:
-            return D.result(S.Proj(z, 0), lambda d: D.let("ds", D.back(z, d), effects), cotangent(t.of))
-
-        return D.let("z", S.Call(t.name, tuple(S.Proj(p, 0) for p in ps), of), paired)
-
-    return D.bind_all(t.args, context, body)
+    return D.result(S.Proj(z, 0), back, cotangent(t.of))

@@ -15,14 +15,14 @@ from typing import Any
 from ..derivative_types import cotangent, reverse_primal
 from ..target import LProj, LTuple, Zero
 from ..terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
-from ..traverse import Name, Names, rebuild
+from ..traverse import Lets, Name, Names, rebuild
 from ..types import Function, Linear, Product, Type, is_discrete
-from .environment import Context, Form, let
+from .environment import Context, Form
 
 Rule = Callable[["Reverse", Any, Context], Term]
 
 
-class Reverse:
+class Reverse(Lets):
     """The reverse transformation in one form.
 
     Parameters
@@ -36,8 +36,8 @@ class Reverse:
     """
 
     def __init__(self, form: Form, names: Names, rules: Mapping[type[Term], Rule]) -> None:
+        super().__init__(names)
         self.form = form
-        self.names = names
         self.rules = rules
         self.hint = "y"
 
@@ -46,7 +46,7 @@ class Reverse:
         self.hint = hint
         if is_discrete(term.type):
             return self.discrete(term, context)
-        return self.rules[type(term)](self, term, context)
+        return self.scoped(self.rules[type(term)], self, term, context)  # type: ignore[no-any-return]
 
     # A backpropagator with domain 1 cannot compute anything useful (EC note 28): pair the primal with no effect.
     def discrete(self, term: Term, context: Context) -> Term:
@@ -68,40 +68,27 @@ class Reverse:
                 return Proj(self(term, context), 0)
         return rebuild(term, lambda child, binders: self.primal(child, self.extend(context, *binders)), reverse_primal)
 
-    def bind(self, hint: str, term: Term, context: Context, body: Callable[[Var], Term]) -> Term:
-        """Bind D[term] for the body: ``let <x, x'> = D[term] in body``."""
-        value = hint if isinstance(hint, Name) else "y"
-        return let(self.names, hint, self(term, context, value), body)
+    def bind(self, hint: str, term: Term, context: Context) -> Var:
+        """Bind D[term]: ``let <x, x'> = D[term]``."""
+        return self.let(hint, self(term, context, hint if isinstance(hint, Name) else "y"))
 
-    def bind_all(self, terms: tuple[Term, ...], context: Context, body: Callable[[list[Var]], Term]) -> Term:
+    def bind_all(self, terms: tuple[Term, ...], context: Context) -> list[Var]:
         """Bind D of several terms."""
-
-        def go(remaining: tuple[Term, ...], bound: list[Var]) -> Term:
-            if not remaining:
-                return body(bound)
-            first = remaining[0]
-            name = first.name if isinstance(first, Var) else "p"
-            return self.bind(name, first, context, lambda p: go(remaining[1:], [*bound, p]))
-
-        return go(terms, [])
+        return [self.bind(term.name if isinstance(term, Var) else "p", term, context) for term in terms]
 
     def result(self, primal: Term, back: Callable[[Var], Term], of: Linear) -> Term:
         """Pair a primal with the backpropagator that maps ``d`` to ``back(d)``."""
         d = Var(self.names("d"), of)
-        return Tuple((primal, Lambda((d,), back(d))))
+        return Tuple((primal, Lambda((d,), self.scoped(back, d))))
 
     def around(self, term: Term, context: Context, back: Callable[[Var, Var], Term]) -> Term:
         """Give D[term] with another backpropagator, made of this pair and a cotangent."""
-        of = cotangent(term.type)
-        return self.bind("p", term, context, lambda y: self.result(Proj(y, 0), lambda d: back(y, d), of))
+        y = self.bind("p", term, context)
+        return self.result(Proj(y, 0), lambda d: back(y, d), cotangent(term.type))
 
     def back(self, pair: Term, cotangent_: Term) -> Term:
         """Call the backpropagator of a pair."""
         return Apply(Proj(pair, 1), (cotangent_,))
-
-    def let(self, hint: str, bound: Term, body: Callable[[Var], Term]) -> Term:
-        """Bind a term to a new variable."""
-        return let(self.names, hint, bound, body)
 
     def extend(self, context: Context, *variables: Var) -> Context:
         """Extend a context by the given variables that carry a derivative."""
@@ -111,15 +98,12 @@ class Reverse:
         """Give the binder of a variable's primal."""
         return Var(var.name, reverse_primal(var.of))
 
-    def fresh(self, hint: str, of: Type) -> Var:
-        """Make a new variable."""
-        return Var(self.names(hint), of)
-
     # D[f(x1, ..., xn) = t]  :=  f(x1, ..., xn) = let <y, y'> = D[t] in <y, \d. run (y' d)>  (a closed function, EC B)
     def definition(self, definition: Definition) -> Definition:
         """Transform a definition; its backpropagator gives the linear tuple of the parameters' cotangents."""
         context = self.extend((), *definition.params)
-        body = self.around(definition.body, context, lambda p, d: self.run(definition, context, self.back(p, d)))
+        back = lambda p, d: self.run(definition, context, self.back(p, d))  # noqa: E731
+        body = self.scoped(self.around, definition.body, context, back)
         return Definition(definition.name, tuple(map(self.binder, definition.params)), body.type, body)
 
     def run(self, definition: Definition, context: Context, effect: Term) -> Term:
@@ -127,12 +111,9 @@ class Reverse:
         got = self.form.run(context, effect)
         if len(context) == len(definition.params):
             return got
-        position = {name: i for i, (name, _) in enumerate(context)}
-
-        def part(r: Var, p: Var) -> Term:
-            return LProj(r, position[p.name]) if p.name in position else Zero(cotangent(p.of))
-
-        return self.let("r", got, lambda r: LTuple(tuple(part(r, p) for p in definition.params)))
+        position, r = {name: i for i, (name, _) in enumerate(context)}, self.let("r", got)
+        parts = (LProj(r, position[p.name]) if p.name in position else Zero(cotangent(p.of)) for p in definition.params)
+        return LTuple(tuple(parts))
 
 
 def derivative_type(params: tuple[Type, ...], result: Type) -> Product:

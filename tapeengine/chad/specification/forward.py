@@ -44,19 +44,16 @@ class OfContext(Forward):
         self.context: Context = ()
         self.v: S.Term = T.Zero(LUnit())
 
-    def bind(self, term: S.Term, body: Callable[[Pair], S.Term]) -> S.Term:
+    def bind(self, term: S.Term) -> Pair:
         """Bind D[term]."""
-        return self.let(term.name if isinstance(term, S.Var) else "p", self(term), lambda p: body(self.pair(p)))
-
-    def pair(self, p: S.Term) -> Pair:
-        """Give the parts of a result."""
+        p = self.let(term.name if isinstance(term, S.Var) else "p", self(term))
         return Pair(S.Proj(p, 0), lambda: self.ahead(p))
 
     def result(self, primal: S.Term, ahead: Callable[[], S.Term]) -> S.Term:
         """Pair a primal with its derivative, a function of the context's tangent."""
         v = self.fresh("v", pairs_of(self.context))
         outer, self.v = self.v, v
-        made = S.Tuple((primal, S.Lambda((v,), ahead())))
+        made = S.Tuple((primal, S.Lambda((v,), self.scoped(ahead))))
         self.v = outer
         return made
 
@@ -89,10 +86,11 @@ class OfContext(Forward):
         given = self.fresh("v", LProduct(tuple(tangent(p.of) for p in definition.params)))
         parts = [(p, T.LProj(given, i)) for i, p in enumerate(definition.params)]
 
-        def paired(p: S.Var) -> S.Term:
+        def paired() -> S.Term:
+            p = self.let("p", self.within(definition.body, *definition.params))
             return S.Tuple((S.Proj(p, 0), S.Lambda((given,), self.ahead(p, *parts))))
 
-        body = self.let("p", self.within(definition.body, *definition.params), paired)
+        body = self.scoped(paired)
         return S.Definition(definition.name, tuple(map(self.binder, definition.params)), body.type, body)
 
 
@@ -113,26 +111,23 @@ def variable(D: OfContext, t: S.Var) -> S.Term:
 # D[let x = t in s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <y, \v. y' <v, x' v>>
 @entry
 def let(D: OfContext, t: S.Let) -> S.Term:
-    def body(x: S.Var) -> S.Term:
-        inner = D.within(t.body, t.var)
-        after = D.let("p", inner, lambda y: D.result(S.Proj(y, 0), lambda: D.ahead(y, (t.var, D.ahead(x)))))
-        return S.Let(D.binder(t.var), S.Proj(x, 0), after)
-
-    return D.let(t.var.name, D(t.bound), body)
+    x = D.let(t.var.name, D(t.bound))
+    D.lets.append((D.binder(t.var), S.Proj(x, 0)))
+    y = D.let("p", D.within(t.body, t.var))
+    return D.result(S.Proj(y, 0), lambda: D.ahead(y, (t.var, D.ahead(x))))
 
 
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \v. y' <v, lcasti (x' v)>>}
 @entry
 def case(D: OfContext, t: S.Case) -> S.Term:
-    def branch(p: Pair, i: int, b: S.Branch) -> S.Branch:
-        def ahead(y: S.Var) -> S.Term:
-            return D.ahead(y, (b.var, T.LCast(i, p.d(), tangent(b.var.of))))
+    p = D.bind(t.term)
 
-        body = D.let("p", D.within(b.body, b.var), lambda y: D.result(S.Proj(y, 0), lambda: ahead(y)))
-        return S.Branch(D.binder(b.var), body)
+    def made(i: int, b: S.Branch) -> S.Term:
+        y = D.let("p", D.within(b.body, b.var))
+        return D.result(S.Proj(y, 0), lambda: D.ahead(y, (b.var, T.LCast(i, p.d(), tangent(b.var.of)))))
 
-    return D.bind(t.term, lambda p: S.Case(p.x, tuple(branch(p, i, b) for i, b in enumerate(t.branches))))
+    return S.Case(p.x, tuple(S.Branch(D.binder(b.var), D.scoped(made, i, b)) for i, b in enumerate(t.branches)))
 
 
 # D[\x. t]  :=  let y = \x. D[t] in
@@ -141,39 +136,38 @@ def case(D: OfContext, t: S.Case) -> S.Term:
 def lambda_(D: OfContext, t: S.Lambda) -> S.Term:
     params = tuple(map(D.binder, t.params))
 
-    def primal(y: S.Var) -> S.Term:
+    y = D.let("y", S.Lambda(params, D.within(t.body, *t.params)))
+
+    def primal() -> S.Term:
         copies = tuple(D.names.var(p) for p in params)
         given = D.fresh("v", LProduct(tuple(tangent(p.of) for p in t.params)))
         parts = [(p, T.LProj(given, i)) for i, p in enumerate(t.params)]
-        zero = T.Zero(pairs_of(D.context))
+        return S.Lambda(copies, D.scoped(paired, copies, given, parts))
 
-        def paired(z: S.Var) -> S.Term:
-            return S.Tuple((S.Proj(z, 0), S.Lambda((given,), D.ahead(z, *parts, v=zero))))
+    def paired(copies: tuple[S.Var, ...], given: S.Var, parts: list[tuple[S.Var, S.Term]]) -> S.Term:
+        z, zero = D.let("z", S.Apply(y, copies)), T.Zero(pairs_of(D.context))
+        return S.Tuple((S.Proj(z, 0), S.Lambda((given,), D.ahead(z, *parts, v=zero))))
 
-        return S.Lambda(copies, D.let("z", S.Apply(y, copies), paired))
-
-    def ahead(y: S.Var) -> S.Term:
+    def ahead() -> S.Term:
         copies = tuple(D.names.var(p) for p in params)
         return T.LLambda(copies, D.ahead(S.Apply(y, copies), *((p, T.Zero(tangent(p.of))) for p in t.params)))
 
-    return D.let("y", S.Lambda(params, D.within(t.body, *t.params)), lambda y: D.result(primal(y), lambda: ahead(y)))
+    return D.result(primal(), ahead)
 
 
 # D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
 #             <z, \v. (xctx' v) y + xarg' (y' v)>
 @entry
 def apply(D: OfContext, t: S.Apply) -> S.Term:
-    def body(ps: list[Pair]) -> S.Term:
-        f, *args = ps
-        ys = tuple(p.x for p in args)
+    f, *args = D.bind_all((t.function, *t.args))
+    ys = tuple(p.x for p in args)
+    z = D.let("z", S.Apply(f.x, ys))
 
-        def ahead(z: S.Var) -> S.Term:
-            along = T.LTuple(tuple(p.d() for p in args))
-            return T.Plus(T.LApply(f.d(), ys), D.ahead(z, v=along))
+    def ahead() -> S.Term:
+        along = T.LTuple(tuple(p.d() for p in args))
+        return T.Plus(T.LApply(f.d(), ys), D.ahead(z, v=along))
 
-        return D.let("z", S.Apply(f.x, ys), lambda z: D.result(S.Proj(z, 0), lambda: ahead(z)))
-
-    return D.bind_all((t.function, *t.args), body)
+    return D.result(S.Proj(z, 0), ahead)
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in let <z, z'> = D[f](x1, ..., xn) in
@@ -183,14 +177,9 @@ def call(D: OfContext, t: S.Call) -> S.Term:
     of = forward_primal(Function(tuple(a.type for a in t.args), t.of))
     assert isinstance(of, Function)
 
-    def body(ps: list[Pair]) -> S.Term:
-        def ahead(z: S.Var) -> S.Term:
-            return D.ahead(z, v=T.LTuple(tuple(p.d() for p in ps)))
-
-        made = S.Call(t.name, tuple(p.x for p in ps), of.result)
-        return D.let("z", made, lambda z: D.result(S.Proj(z, 0), lambda: ahead(z)))
-
-    return D.bind_all(t.args, body)
+    ps = D.bind_all(t.args)
+    z = D.let("z", S.Call(t.name, tuple(p.x for p in ps), of.result))
+    return D.result(S.Proj(z, 0), lambda: D.ahead(z, v=T.LTuple(tuple(p.d() for p in ps))))
 
 
 # ---------------------------------------------------------------- arrays and loops
@@ -199,15 +188,10 @@ def call(D: OfContext, t: S.Call) -> S.Term:
 # D[build n (i. t)]  :=  let n = D[n]1 in let a = build n (i. D[t]) in <map fst a, \v. build n (i. snd (a ! i) v)>
 @entry
 def build(D: OfContext, t: S.Build) -> S.Term:
-    def paired(n: S.Var, a: S.Var) -> S.Term:
-        k = D.fresh("k", INT)
-        each = component(a, n, D.fresh("j", INT), 0)
-        return D.result(each, lambda: T.LDense(S.Build(n, k, D.ahead(S.Index(a, k)))))
-
-    def sized(n: S.Var) -> S.Term:
-        return D.let("a", S.Build(n, t.index, D(t.body)), lambda a: paired(n, a))
-
-    return D.let("n", D.primal(t.size), sized)
+    n = D.let("n", D.primal(t.size))
+    a = D.let("a", S.Build(n, t.index, D(t.body)))
+    k, each = D.fresh("k", INT), component(a, n, D.fresh("j", INT), 0)
+    return D.result(each, lambda: T.LDense(S.Build(n, k, D.ahead(S.Index(a, k)))))
 
 
 # D[size t]  :=  <size D[t]1, \v. 0>
@@ -220,22 +204,17 @@ def size(D: OfContext, t: S.Size) -> S.Term:
 #     <y, \v. for n (i ds. (fs ! i) <v, ds>) (x' v)>
 @entry
 def for_(D: OfContext, t: S.For) -> S.Term:
-    def body(p: Pair, n: S.Var) -> S.Term:
-        loop = T.MapAccum(n, t.index, D.binder(t.state), p.x, D.within(t.body, t.state))
-        return D.let("r", loop, lambda r: rewound(D, t.state, p, r, n))
-
-    return D.bind(t.init, lambda p: D.let("n", D.primal(t.size), lambda n: body(p, n)))
+    p, n = D.bind(t.init), D.let("n", D.primal(t.size))
+    r = D.let("r", T.MapAccum(n, t.index, D.binder(t.state), p.x, D.within(t.body, t.state)))
+    return rewound(D, t.state, p, r, n)
 
 
 # D[while (s. c) (s. t) s0]: as for, with as many steps as were kept
 @entry
 def while_(D: OfContext, t: S.While) -> S.Term:
-    def body(p: Pair) -> S.Term:
-        condition = S.Proj(D.within(t.condition, t.state), 0)
-        loop = T.WhileAccum(D.binder(t.state), p.x, condition, D.within(t.body, t.state))
-        return D.let("r", loop, lambda r: rewound(D, t.state, p, r, S.Size(S.Proj(r, 1))))
-
-    return D.bind(t.init, body)
+    p, condition = D.bind(t.init), S.Proj(D.within(t.condition, t.state), 0)
+    r = D.let("r", T.WhileAccum(D.binder(t.state), p.x, condition, D.within(t.body, t.state)))
+    return rewound(D, t.state, p, r, S.Size(S.Proj(r, 1)))
 
 
 def rewound(D: OfContext, state: S.Var, init: Pair, loop: S.Var, n: S.Term) -> S.Term:
@@ -257,23 +236,25 @@ def fold(D: OfContext, t: S.Fold) -> S.Term:
 # D[scan (s x. t) s0 a]: a scan over the derivatives of its steps
 @entry
 def scan(D: OfContext, t: S.Scan) -> S.Term:
-    def body(p: Pair, q: Pair) -> S.Term:
-        k = D.fresh("k", INT)
-        kept = D.let("y", D.within(t.body, t.state, t.var), lambda y: S.Tuple((S.Proj(y, 0), y)))
-        loop = T.MapAccum(S.Size(q.x), k, D.binder(t.state), p.x, S.Let(D.binder(t.var), S.Index(q.x, k), kept))
-        return D.let("r", S.Proj(loop, 1), lambda r: paired(p, q, r))
+    (p, q), k = D.bind_all((t.init, t.array)), D.fresh("k", INT)
 
-    def paired(p: Pair, q: Pair, r: S.Var) -> S.Term:
-        def over(ds: S.Var) -> S.Term:
-            k, d = D.fresh("k", INT), D.fresh("v", tangent(t.state.of))
-            step = D.ahead(S.Index(r, k), (t.state, d), (t.var, S.Index(ds, k)))
-            both = D.let("t", step, lambda s: S.Tuple((s, s)))
-            return T.LDense(S.Proj(T.MapAccum(S.Size(r), k, d, p.d(), both), 1))
+    def kept() -> S.Term:
+        y = D.let("y", D.within(t.body, t.state, t.var))
+        return S.Tuple((S.Proj(y, 0), y))
 
-        each = component(r, S.Size(r), D.fresh("j", INT), 0)
-        return D.result(each, lambda: D.let("ds", T.Collect(q.d(), S.Size(q.x)), over))
+    step = S.Let(D.binder(t.var), S.Index(q.x, k), D.scoped(kept))
+    r = D.let("r", S.Proj(T.MapAccum(S.Size(q.x), k, D.binder(t.state), p.x, step), 1))
 
-    return D.bind_all((t.init, t.array), lambda ps: body(*ps))
+    def both(k: S.Var, d: S.Var, ds: S.Var) -> S.Term:
+        s = D.let("t", D.ahead(S.Index(r, k), (t.state, d), (t.var, S.Index(ds, k))))
+        return S.Tuple((s, s))
+
+    def ahead() -> S.Term:
+        ds = D.let("ds", T.Collect(q.d(), S.Size(q.x)))
+        k, d = D.fresh("k", INT), D.fresh("v", tangent(t.state.of))
+        return T.LDense(S.Proj(T.MapAccum(S.Size(r), k, d, p.d(), D.scoped(both, k, d, ds)), 1))
+
+    return D.result(component(r, S.Size(r), D.fresh("j", INT), 0), ahead)
 
 
 RULES = table(vars(shared), globals())

@@ -29,47 +29,35 @@ def lambda_(D: Reverse, t: Lambda, context: Context) -> Term:
         got = iter(ds)
         return T.LTuple(tuple(T.Zero(cotangent(p.of)) if is_discrete(p.of) else next(got) for p in t.params))
 
-    def primal(y: Var) -> Term:
-        copies = tuple(D.names.var(p) for p in params)
+    y = D.let("y", both)
+    copies = tuple(D.names.var(p) for p in params)
 
-        def paired(z: Var) -> Term:
-            d = D.fresh("d", cotangent(t.body.type))
-            return Tuple((Proj(z, 0), Lambda((d,), Proj(D.form.scopes(slots, D.back(z, d), argument_part), 1))))
+    def paired() -> Term:
+        z = D.let("z", Apply(y, copies))
+        d = D.fresh("d", cotangent(t.body.type))
+        return Tuple((Proj(z, 0), Lambda((d,), Proj(D.form.scopes(slots, D.back(z, d), argument_part), 1))))
 
-        return Lambda(copies, D.let("z", Apply(y, copies), paired))
-
-    def context_part(y: Var, key: Var, d: Var) -> Term:
-        args = tuple(Proj(key, i) for i in range(len(params)))
-        effect = D.back(Apply(y, args), d)
-        return Proj(D.form.scopes(slots, effect, argument_part), 0)
-
-    def back(y: Var, d: Var) -> Term:
-        assert isinstance(of, Copower)
+    def back(d: Var) -> Term:
         key, value = D.fresh("x", of.key), D.fresh("d", of.value)
-        return T.CopowerFold(key, value, context_part(y, key, value), d)
+        effect = D.back(Apply(y, tuple(Proj(key, i) for i in range(len(params)))), value)
+        return T.CopowerFold(key, value, Proj(D.form.scopes(slots, effect, argument_part), 0), d)
 
-    return D.let("y", both, lambda y: D.result(primal(y), lambda d: back(y, d), of))
+    return D.result(Lambda(copies, D.scoped(paired)), back, of)
 
 
 # D[t s]  :=  let <x, xctx'> = D[t] in let <y, y'> = D[s] in let <z, xarg'> = x y in
 #             <z, \d. xctx' (!y (x) d) + y' (xarg' d)>
 @entry
 def apply(D: Reverse, t: Apply, context: Context) -> Term:
-    def body(ps: list[Var]) -> Term:
-        f, *args = ps
-        ys = tuple(Proj(p, 0) for p in args)
+    f, *args = D.bind_all((t.function, *t.args), context)
+    ys = tuple(Proj(p, 0) for p in args)
+    z = D.let("z", Apply(Proj(f, 0), ys))
 
-        def back(z: Var, d: Var) -> Term:
-            logged = D.back(f, T.Singleton(Tuple(ys), d))
-            each = enumerate(zip(args, t.args, strict=True))
-
-            def arguments(ds: Var) -> list[Term]:
-                return [D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type)]
-
-            return D.let("ds", D.back(z, d), lambda ds: D.form.all([logged, *arguments(ds)], context))
-
-        return D.let(
-            "z", Apply(Proj(f, 0), ys), lambda z: D.result(Proj(z, 0), lambda d: back(z, d), cotangent(t.type))
+    def back(d: Var) -> Term:
+        logged = D.back(f, T.Singleton(Tuple(ys), d))
+        ds, each = D.let("ds", D.back(z, d)), enumerate(zip(args, t.args, strict=True))
+        return D.form.all(
+            [logged, *(D.back(p, T.LProj(ds, i)) for i, (p, a) in each if not is_discrete(a.type))], context
         )
 
-    return D.bind_all((t.function, *t.args), context, body)
+    return D.result(Proj(z, 0), back, cotangent(t.type))
