@@ -34,6 +34,7 @@ class Body(Values):
         self.depth = 0
         self.is_main = False
         self.is_wide = False
+        self.hint = ""
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
@@ -55,7 +56,15 @@ class Body(Values):
 
     def attributes(self, function: str) -> str:
         """Let LLVM call a function for eight numbers in a loop that no other contains; others may have few steps."""
-        return f" {variants(function)}" if self.is_wide and function in self.program.variants else ""
+        if not self.is_wide or function not in self.program.variants:
+            return ""
+        self.hint = f", !llvm.loop {self.aliases.line('distinct !{self, !18}')}"
+        return f" {variants(function)}"
+
+    def again_if(self, condition: str, head: str, end: str) -> None:
+        """End the steps of a loop; LLVM learns how many numbers at once its functions take."""
+        self.line(f"br i1 {condition}, label %{head}, label %{end}{self.hint}")
+        self.hint = ""
 
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]

@@ -28,7 +28,6 @@ from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
 from .interrupts import STRIP, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
-from .operations import compute_abreast
 from .order import is_orderless
 from .quotients import Quotients
 from .recompute import Site
@@ -314,7 +313,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
         if innermost:
-            b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
+            b.again_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
     b.is_wide = False
     if innermost:
         if each:
@@ -399,7 +398,7 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
         coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
+        b.again_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
     b.is_wide = False
 
 
@@ -452,8 +451,6 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
             sums(b, side_by_side([x for x in copies if isinstance(x, F.For)]))
-        elif b.program.is_of_vectors(t):
-            together(b, [x for x in copies if isinstance(x, F.Compute)])
         else:
             b.block(copies)
     for own, step in zip(names, at, strict=True):
@@ -499,15 +496,6 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     before_loop.leave()
     b.accounted = outer
     b.begin(done)
-
-
-def together(b: Body, steps: Sequence[F.Compute]) -> None:
-    """Write a function of several steps at once."""
-    if not steps:  # done before the loop
-        return
-    found = compute_abreast(b, steps[0].operation, [[b.one(x) for x in s.args] for s in steps], b.may_raise)
-    for s, value in zip(steps, found, strict=True):
-        b.give(s.out, [value])
 
 
 def begin_lane(b: Body, s: F.For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, F.Var]:
