@@ -33,11 +33,6 @@ def typed(types: Sequence[str], values: Sequence[str]) -> str:
     return ", ".join(f"{t} {v}" for t, v in zip(types, values, strict=True))
 
 
-def is_of_vectors(s: F.Statement, variants: Collection[str]) -> bool:
-    """Tell whether a statement calls a function that is compiled for vectors, too."""
-    return isinstance(s, F.Compute) and s.operation.name in variants and all(x.type == REAL for x in s.args)
-
-
 class Helpers:
     """Code shared by the functions of a program."""
 
@@ -75,7 +70,7 @@ class Helpers:
 
     def is_of_vectors(self, s: F.Statement) -> bool:
         """Tell whether a statement calls a function that is compiled for vectors, too."""
-        return is_of_vectors(s, self.variants)
+        return isinstance(s, F.Compute) and s.operation.name in self.variants and all(x.type == REAL for x in s.args)
 
     def lane(self, frames: str, like: str, names: Mapping[str, F.Var]) -> None:
         """Give the frames of one of several steps the layout of the site."""

@@ -10,7 +10,6 @@ import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ...._core.programs.machine import addresses
@@ -24,12 +23,12 @@ from .arguments import DATA, RANK, SHAPE, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import fused
-from .helpers import Helpers, guard, is_of_vectors, typed
+from .helpers import Helpers, guard, typed
 from .interrupts import poll, weight
 from .layout import KIND, name_of, words
 from .ranges import LARGEST, fitting
 from .recompute import holding, recomputed
-from .split import both, split
+from .split import Parts, Splitter, divided
 from .statements import RULES, params_of, results_of
 from .writer import FRAME, LONG, REFER, Writer
 
@@ -78,12 +77,14 @@ def module(
     NotAssembled
         If the program needs something that this back end lacks.
     """
-    program = replace(program, functions={name: skipping(fused(f)) for name, f in program.functions.items()})
-    passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
+    functions, parts = [skipping(fused(f)) for f in program.functions.values()], Parts()
     if is_full:
-        functions, halves = split(program.functions, partial(is_of_vectors, variants=variants))
-        program = replace(program, functions=functions)
-        passes = [replace(p, function=functions[p.function.name], shared=both(p.shared, halves)) for p in passes]
+        functions = [Splitter(f, variants, parts).function for f in functions]
+    program = replace(program, functions={f.name: divided(f, parts) for f in functions})
+    passes = [
+        replace(p, function=program.functions.get(p.function.name, p.function), shared=divided(p.shared, parts))
+        for p in passes
+    ]
     forward = next((p.function for p in passes if p.function.kept is not None), None)
     again, arrays, held = ({}, [], {}) if forward is None else recomputed(forward, len(program.functions) <= 2)
     if held:

@@ -1,13 +1,11 @@
 """Give functions of vectors a loop of their own, after the loop whose steps sum their arguments.
 
-LLVM makes vectors only of innermost loops. If the steps of a loop first sum in inner loops and then call functions that
-are compiled for vectors, the loop is split in two. The second one reads what the first has computed from arrays, and
-frames are split as well.
+LLVM makes vectors only of innermost loops. Arrays take what the second loop reads of each step of the first one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection
 from dataclasses import fields, replace
 from typing import Any
 
@@ -16,108 +14,77 @@ from ...intermediate.analysis import changes, named, outs, reads, renamed, walk
 from ...intermediate.operations import Scalar
 from .lifetimes import Lifetimes
 
-#: Statements that may follow the inner loops, and those before.
+#: Statements of the second loop.
 LAST = F.Compute | F.Load | F.Row | F.Size | F.Check | F.Store | F.Add | F.AddAt
-FIRST = LAST | F.For | F.New | F.Assign
-Halves = dict[str, tuple[F.Kept, F.Kept]]
+#: Both parts of the frames of loops that are split.
+Parts = dict[str, list[F.Kept]]
 
 
-def split(functions: Mapping[str, F.Function], is_of_vectors: Callable[[F.Statement], bool]) -> tuple[Any, Halves]:
-    """Give functions with loops that are split, and both parts of the frames of these."""
-    halves: Halves = {}
-    found = {f.name: Splitter(f, is_of_vectors, halves).function for f in functions.values()}
-    return ({name: divided(f, halves) for name, f in found.items()} if halves else found), halves
-
-
-def divided(x: Any, halves: Halves) -> Any:
-    """Give a function, or a part of one, in which frames are in two parts."""
-    if isinstance(x, F.Kept):
-        return F.Kept(x.frames, both(x.fields, halves))
-    if isinstance(x, F.For):
-        x = replace(x, recalled=[part for k in x.recalled for part in halves.get(k.frames.name, (k,))])
+def divided(x: Any, parts: Parts) -> Any:
+    """Give functions or parts of them in which loops recall both parts of frames."""
     if isinstance(x, list | tuple):
-        return type(x)(divided(y, halves) for y in x)
-    if hasattr(x, "__dataclass_params__") and not x.__dataclass_params__.frozen:
-        return replace(x, **{f.name: divided(getattr(x, f.name), halves) for f in fields(x)})
+        return type(x)(z for y in x for z in several(y, parts))
+    if isinstance(x, F.Kept) or (hasattr(x, "__dataclass_params__") and not x.__dataclass_params__.frozen):
+        return replace(x, **{f.name: divided(getattr(x, f.name), parts) for f in fields(x)})
     return x
 
 
-def both(variables: Iterable[F.Var], halves: Halves) -> list[F.Var]:
-    """Give variables, with both parts of frames."""
-    return [v for x in variables for v in ((k.frames for k in halves[x.name]) if x.name in halves else (x,))]
+def several(x: Any, parts: Parts) -> list[Any]:
+    """Give both parts of frames, or what stands for them; what is no frames, alone."""
+    if isinstance(x, F.Kept):
+        return [divided(k, parts) for k in parts.get(x.frames.name, [x])]
+    return [k.frames for k in parts[x.name]] if isinstance(x, F.Var) and x.name in parts else [divided(x, parts)]
 
 
 class Splitter:
-    """Splits the loops of a function."""
+    """Splits the loops of a function, and notes the parts of their frames."""
 
-    def __init__(self, function: F.Function, is_of_vectors: Callable[[F.Statement], bool], halves: Halves) -> None:
-        self.is_of_vectors, self.halves = is_of_vectors, halves
-        self.lifetimes = Lifetimes(function)
+    def __init__(self, function: F.Function, variants: Collection[str], parts: Parts) -> None:
+        self.variants, self.parts, self.lifetimes = variants, parts, Lifetimes(function)
         self.function = replace(function, body=self.block(function.body))
 
     def block(self, statements: list[F.Statement]) -> list[F.Statement]:
-        """Split the loops of a block, and those inside them."""
-        return [t for s in statements for t in (self.loop(s) if isinstance(s, F.For) else (s,))]
+        """Split loops, and those inside them."""
+        return [t for s in statements for t in (self.loop(s) if isinstance(s, F.For) else [s])]
 
     def loop(self, s: F.For) -> list[F.Statement]:
-        """Give the two parts of a loop, if it can be split."""
-        cut = 1 + max((k for k, t in enumerate(s.body) if isinstance(t, F.For)), default=-1)
-        first, last = s.body[:cut], s.body[cut:]
-        if s.count is None or s.recalled or s.is_parallel or not any(map(self.is_of_vectors, last)):
-            return [replace(s, body=self.block(s.body))]
-        if not cut or not self.are_apart(s, first, last):
-            return [replace(s, body=self.block(s.body))]
-        made = {v.name for t, _ in walk(first) for v in outs(t)}
+        """Give a loop in two parts, if their steps are independent of each other."""
+        s = replace(s, body=self.block(s.body))
+        cut = max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
+        first, last = [t for t, _ in walk(s.body[:cut])], s.body[cut:]
+        made = {v.name: v for t in first for v in outs(t)}
         used = [x for t in last for x in reads(t)] + [x for _, x in s.carried]
-        crossing = list({x.name: x for x in used if isinstance(x, F.Var) and x.name in made}.values())
-        if not all(isinstance(v.type, Scalar) for v in crossing):
-            return [replace(s, body=self.block(s.body))]
-        return self.parts(s, self.block(first), last, crossing, made)
-
-    def parts(
-        self, s: F.For, first: list[F.Statement], last: list[F.Statement], crossing: list[F.Var], made: set[str]
-    ) -> list[F.Statement]:
-        """Write both loops, and the arrays between them."""
-        assert s.count is not None
-        names: dict[str, F.Operand] = {v.name: F.Var(f"{v.name}.last", v.type) for v in (s.index, *crossing)}
-        index = renamed(s.index, names)
-        arrays = [F.Var(f"{v.name}.each", F.ArrayOf(v.type)) for v in crossing]
-        stores = [F.Store(a, (s.index,), v) for a, v in zip(arrays, crossing, strict=True)]
-        loads = [F.Load(renamed(v, names), a, (index,), False) for a, v in zip(arrays, crossing, strict=True)]
-        kept = (None, None) if s.kept is None else self.halved(s.kept, {*made, s.index.name})
+        crossing = [v for name, v in made.items() if v in used]
+        plain = all(isinstance(t, LAST) for t in last) and all(isinstance(v.type, Scalar) for v in crossing)
+        called = any(isinstance(t, F.Compute) and t.operation.name in self.variants for t in last)
+        if not (cut and called and plain and s.count) or s.recalled or s.is_parallel or self.meet(s, first, last):
+            return [s]
+        names: dict[str, F.Var] = {v.name: F.Var(f"{v.name}.last", v.type) for v in (s.index, *crossing)}
+        arrays = {v: F.Var(f"{v.name}.each", F.ArrayOf(v.type)) for v in crossing}
+        stores = [F.Store(a, (s.index,), v) for v, a in arrays.items()]
+        loads = [F.Load(names[v.name], a, (names[s.index.name],), False) for v, a in arrays.items()]
+        one, other = (None, None) if s.kept is None else self.halves(s.kept, {*made, s.index.name})
         return [
-            *(F.New(a, (s.count,)) for a in arrays),
-            replace(s, body=[*first, *stores], carried=[], kept=kept[0]),
-            replace(
-                s,
-                index=index,
-                body=[*loads, *renamed(last, names)],
-                carried=[(v, renamed(x, names)) for v, x in s.carried],
-                kept=kept[1],
-            ),
+            *(F.New(a, (s.count,)) for a in arrays.values()),
+            replace(s, body=[*s.body[:cut], *stores], carried=[], kept=one),
+            replace(renamed(replace(s, body=[*loads, *last], kept=None), names), kept=other),
         ]
 
-    def halved(self, kept: F.Kept, made: set[str]) -> tuple[F.Kept, F.Kept]:
-        """Divide frames: what the first loop makes, and the rest."""
-        frames = F.Var(f"{kept.frames.name}.last", kept.frames.type)
-        one = F.Kept(kept.frames, [v for v in kept.fields if v.name in made])
-        other = F.Kept(frames, [v for v in kept.fields if v.name not in made])
-        self.halves[kept.frames.name] = one, other
-        return one, other
+    def halves(self, kept: F.Kept, made: Collection[str]) -> list[F.Kept]:
+        """Divide frames."""
+        frames = kept.frames, F.Var(f"{kept.frames.name}.last", kept.frames.type)
+        self.parts[kept.frames.name] = found = [
+            F.Kept(v, [f for f in kept.fields if (f.name in made) == (v is frames[0])]) for v in frames
+        ]
+        return found
 
-    def are_apart(self, s: F.For, first: list[F.Statement], last: list[F.Statement]) -> bool:
-        """Tell whether the end of each step may run after the beginning of the next one."""
-        begin, end = [t for t, _ in walk(first)], last
-        if not all(isinstance(t, FIRST) for t in begin) or not all(isinstance(t, LAST) for t in end):
-            return False
-        given = {v.name for v, _ in s.carried} | {v.name for t in end for v in outs(t)}
-        if not all(isinstance(v.type, Scalar) for v, _ in s.carried):
-            return False
-        if not given.isdisjoint(v.name for t in begin for v in named(t)):
-            return False
-        return not any(
-            self.lifetimes.find(a) == self.lifetimes.find(b) and not self.lifetimes.is_before(b, a)
-            for one, other in ((begin, end), (end, begin))
-            for a in {v.name for t in one for v in changes(t)}
-            for b in {v.name for t in other for v in named(t) if isinstance(v.type, F.ArrayOf)}
+    def meet(self, s: F.For, first: list[F.Statement], last: list[F.Statement]) -> bool:
+        """Tell whether the end of a step and the beginning of the next one name the same variable or memory."""
+        given = {v.name for v, _ in s.carried} | {v.name for t in last for v in outs(t)}
+        find, is_before = self.lifetimes.find, self.lifetimes.is_before
+        return not given.isdisjoint(v.name for t in first for v in named(t)) or any(
+            find(a.name) == find(b.name) and not is_before(b.name, a.name)
+            for one, other in ((first, last), (last, first))
+            for a in {v for t in one for v in changes(t)}
+            for b in {v for t in other for v in named(t) if isinstance(v.type, F.ArrayOf)}
         )
