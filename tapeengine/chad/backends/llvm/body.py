@@ -34,7 +34,6 @@ class Body(Values):
         self.depth = 0
         self.is_main = False
         self.is_wide = False
-        self.hint = ""
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
@@ -42,7 +41,6 @@ class Body(Values):
         self.following: Sequence[F.Statement] = ()
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
-        self.fitting: frozenset[str] = frozenset()
         self.accounted: set[F.Operand | None] = set()
         self.last: dict[str, str] = {}
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
@@ -60,11 +58,6 @@ class Body(Values):
             return ""
         self.hint = f", !llvm.loop {self.aliases.line('distinct !{self, !18}')}"
         return f" {variants(function)}"
-
-    def again_if(self, condition: str, head: str, end: str) -> None:
-        """End the steps of a loop; LLVM learns how many numbers at once its functions take."""
-        self.line(f"br i1 {condition}, label %{head}, label %{end}{self.hint}")
-        self.hint = ""
 
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]
@@ -91,8 +84,6 @@ class Body(Values):
                 self.changing.add(v.name)
             if name in self.natural:
                 self.natural |= {v.name}
-            if name in self.fitting:
-                self.fitting |= {v.name}
             if isinstance(v.type, F.Frames):
                 self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)

@@ -315,8 +315,8 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
         if innermost:
-            b.again_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
-    b.is_wide = False
+            b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
+    b.is_wide, b.hint = False, ""
     if innermost:
         if each:
             charge(b, b.product([count if part is None else part.steps, each]))
@@ -399,8 +399,8 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, block
         coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
-        b.again_if(b.op(f"icmp slt i64 {following}, {block.steps}"), head, end)
-    b.is_wide = False
+        b.jump_if(b.op(f"icmp slt i64 {following}, {block.steps}"), head, end)
+    b.is_wide, b.hint = False, ""
 
 
 @dataclass

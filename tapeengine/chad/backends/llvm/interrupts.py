@@ -70,7 +70,6 @@ class Strip:
         w.start(more)
         w.check_status(w.op("call i32 @look(ptr %ctx)"), self.label)
 
-
     def next(self, w: Writer, count: str, done: str) -> None:
         """Go on with the next strip, without a check."""
         w.jump_if(w.op(f"icmp slt i64 {self.top}, {count}"), self.label, done)
