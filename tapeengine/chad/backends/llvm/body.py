@@ -54,10 +54,7 @@ class Body(Values):
 
     def attributes(self, function: str) -> str:
         """Let LLVM call a function for eight numbers in a loop that no other contains; others may have few steps."""
-        if not self.is_wide or function not in self.program.variants:
-            return ""
-        self.hint = f", !llvm.loop {self.aliases.line('distinct !{self, !18}')}"
-        return f" {variants(function)}"
+        return f" {variants(function)}" if self.is_wide and function in self.program.variants else ""
 
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]

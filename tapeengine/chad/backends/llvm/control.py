@@ -310,13 +310,12 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             wide(b, s, given, plan, done)
     part = strip(b, place, count) if innermost and each and not is_short else None
     block = None if coming is None else in_blocks(b, s, given, coming)
-    any_order = b.program.is_loose or is_orderless(s, b.placed.keys())  # LLVM may reorder sums in loops with hints
-    b.is_wide = innermost and b.is_main and not b.depth and any_order
+    b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
         if innermost:
             b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
-    b.is_wide, b.hint = False, ""
+    b.is_wide = False
     if innermost:
         if each:
             charge(b, b.product([count if part is None else part.steps, each]))
@@ -400,7 +399,7 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, block
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {block.steps}"), head, end)
-    b.is_wide, b.hint = False, ""
+    b.is_wide = False
 
 
 @dataclass

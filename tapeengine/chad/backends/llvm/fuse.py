@@ -184,6 +184,7 @@ def is_zero(x: F.Operand) -> bool:
 
 #: Both parts of the frames of loops that are split.
 Parts = dict[str, list[F.Kept]]
+#: Statements that LLVM can make vectors of.
 PLAIN = F.Compute | F.Load | F.Store | F.Add | F.AddAt | F.Row
 
 
@@ -227,7 +228,7 @@ def in_two(s: F.For, variants: Collection[str], lifetimes: Lifetimes, parts: Par
         return [s]
     names = {v.name: F.Var(f"{v.name}.last", v.type) for v in (s.index, *crossing)}
     arrays = {v: F.Var(f"{v.name}.each", F.ArrayOf(v.type)) for v in crossing}
-    kept = [None, None]
+    kept: list[Any] = [None, None]
     if s.kept is not None:
         other = F.Var(f"{s.kept.frames.name}.last", s.kept.frames.type)
         kept = [F.Kept(s.kept.frames, []), F.Kept(other, [])]

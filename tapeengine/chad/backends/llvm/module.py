@@ -317,7 +317,6 @@ attributes #0 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
 !14 = !{!4, !4, i64 0}
 !15 = !{!5, !5, i64 0}
 !17 = !{!6, !6, i64 0}
-!18 = !{!"llvm.loop.vectorize.width", i32 8}
 """
 
 INTRINSICS: Mapping[str, str] = {

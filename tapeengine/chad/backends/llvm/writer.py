@@ -28,7 +28,7 @@ class Writer:
         self.naturals: set[str] = set()
         self.parts: dict[int, str] = {}
         self.refused: set[str] = set()
-        self.apart = self.hint = ""
+        self.apart = ""
 
     # ------------------------------------------------------------ text
 
@@ -64,7 +64,7 @@ class Writer:
 
     def jump_if(self, condition: str, then: str, orelse: str, unlikely: bool = False) -> None:
         """End a block with a conditional jump."""
-        self.line(f"br i1 {condition}, label %{then}, label %{orelse}{', !prof !8' if unlikely else self.hint}")
+        self.line(f"br i1 {condition}, label %{then}, label %{orelse}{', !prof !8' if unlikely else ''}")
 
     def packed(self, word: str, values: Sequence[str]) -> str:
         """Give a vector of some values."""
