@@ -1,4 +1,4 @@
-"""Integers that are not checked fit for all sizes for which the code runs; for larger ones Python's integers count."""
+"""Integers that do not fit in 64 bits are Python's, for all sizes of arguments."""
 
 import numpy as np
 import pytest
@@ -9,13 +9,10 @@ import tapeengine as te
 pytest.importorskip("llvmlite", reason="native code needs llvmlite")
 
 from tapeengine.chad.backends.llvm import calling
-from tapeengine.chad.backends.llvm.ranges import LARGEST, MOST, fitting
-from tapeengine.chad.intermediate.analysis import walk
-from tapeengine.chad.intermediate.statements import Compute, Const, For, Size
 
 Matrix = te.Array[te.Vec]
 #: Matrices without numbers have any number of rows.
-SIZES = [0, 1, 3, 2**20, LARGEST - 1, LARGEST, LARGEST + 1, 2**31, 2**32, 3037000500, 2**40, 2**44]
+SIZES = [0, 1, 3, 2**20, 2**30 - 1, 2**30, 2**30 + 1, 2**31, 2**32, 3037000500, 2**40, 2**44]
 
 
 def square(a: Matrix, b: Matrix, x: float) -> float:
@@ -82,37 +79,3 @@ def test_values_are_those_of_python_whatever_the_sizes(function, m):
         assert value == in_order(function, a, b, 1.5)
         slope = back(1.0)[2]
         assert slope == pytest.approx(function(a, b, 1.0) - function(a, b, 0.0), rel=1e-12, abs=1e-9)
-
-
-def test_only_what_fits_is_not_checked():
-    expected = {square: 1, cube: 1, changing: 0}
-    for function, n in expected.items():
-        forward = te.program(function).executable.lowered.program.functions["forward"]
-        products = [s.out.name for s, _ in walk(forward.body) if isinstance(s, Compute) and s.operation.name == "imul"]
-        assert len(fitting(forward) & set(products)) == n
-
-
-@pytest.mark.parametrize("function", PROGRAMS)
-def test_the_largest_values_are_those_that_numbers_below_the_limit_reach(function):
-    """Evaluate what is said to fit with random sizes of arguments, as Python's integers."""
-    forward = te.program(function).executable.lowered.program.functions["forward"]
-    sound, draws = fitting(forward), np.random.default_rng(2)
-    rules = {
-        "iadd": int.__add__,
-        "isub": int.__sub__,
-        "imul": int.__mul__,
-        "ifloordiv": lambda a, b: a // b if b else 0,
-    }
-    rules |= {"imod": lambda a, b: a % b if b else 0, "imin": min, "imax": max}
-    for _ in range(50):
-        values: dict[str, int] = {}
-        for s, _ in walk(forward.body):
-            if isinstance(s, Size):
-                values[s.out.name] = [1, LARGEST - 1, int(draws.integers(LARGEST))][draws.integers(3)]
-            elif isinstance(s, For):
-                count = s.count.value if isinstance(s.count, Const) else values.get(s.count.name, 1)
-                values[s.index.name] = int(draws.integers(max(count, 1)))
-            elif isinstance(s, Compute) and s.out.name in sound:
-                given = [x.value if isinstance(x, Const) else values[x.name] for x in s.args]
-                values[s.out.name] = rules[s.operation.name](*given)
-                assert abs(values[s.out.name]) <= MOST

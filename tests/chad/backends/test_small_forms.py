@@ -11,7 +11,7 @@ from tapeengine.chad.backends.llvm.fuse import accumulated, fused
 from tapeengine.chad.backends.llvm.layout import constant, name_of, words
 from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.order import is_orderless
-from tapeengine.chad.backends.llvm.ranges import fitting, naturals
+from tapeengine.chad.backends.llvm.ranges import naturals
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import renamed, with_blocks
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE, operation
@@ -65,11 +65,6 @@ def test_an_array_that_a_loop_carries_is_new_if_all_that_it_carries_is(start, ma
     f = F.Function("f", [a], body, [])
     lifetimes = Lifetimes(f)
     assert (lifetimes.find("c") in made_classes(f, lifetimes)) is made
-
-
-def test_products_of_two_sizes_fit_and_of_three_do_not():
-    body = [F.Size(n, a, 0), computed(k, "imul", n, n), computed(m, "imul", k, n)]
-    assert fitting(F.Function("f", [a], body, [])) == {"k"}
 
 
 @pytest.mark.parametrize("name", ["iadd", "isub", "imul", "ifloordiv", "imod", "imin", "imax", "ineg", "iabs"])

@@ -65,7 +65,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
     for k, t in enumerate(s.body):
         if not (finder.is_sum(t) if isinstance(t, F.For) else finder.is_own(t)):
             break
-        if isinstance(t, F.For) or (found and program.is_of_vectors(t)):
+        if isinstance(t, F.For):
             found = k + 1
     first, rest = s.body[:found], s.body[found:]
     if not any(is_waiting(x, s) for x, _ in walk(first)):

@@ -41,7 +41,6 @@ class Body(Values):
         self.following: Sequence[F.Statement] = ()
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
-        self.fitting: frozenset[str] = frozenset()
         self.accounted: set[F.Operand | None] = set()
         self.last: dict[str, str] = {}
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
@@ -82,8 +81,6 @@ class Body(Values):
                 self.changing.add(v.name)
             if name in self.natural:
                 self.natural |= {v.name}
-            if name in self.fitting:
-                self.fitting |= {v.name}
             if isinstance(v.type, F.Frames):
                 self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)

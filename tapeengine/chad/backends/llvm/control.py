@@ -26,9 +26,8 @@ from .body import SCRATCH, Body
 from .costs import account
 from .forks import Task, fork, may_fork
 from .helpers import CHAIN, COLUMNS, RECORD
-from .interrupts import STRIP, charge, poll, strip, weight
+from .interrupts import STRIP, Strip, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
-from .operations import compute_abreast
 from .order import is_orderless
 from .quotients import Quotients
 from .recompute import Site
@@ -310,6 +309,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         if plan is not None:
             wide(b, s, given, plan, done)
     part = strip(b, place, count) if innermost and each and not is_short else None
+    block = None if coming is None else in_blocks(b, s, given, coming)
     b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
         following = one_step(b, s, given, recalled, coming, head)
@@ -325,7 +325,9 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             part.end(b, count, done)
     else:
         poll(b, each)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, done)
+        b.jump_if(b.op(f"icmp slt i64 {following}, {count if block is None else block.top}"), head, end)
+        b.start(end)
+        b.line(f"br label %{done}") if block is None else block.next(b, count, done)
     b.start(done)
     if coming is not None:
         coming.leave(b)
@@ -353,7 +355,7 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     if is_innermost(s.body) and any(checked):  # LLVM would lose this
         b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
     if coming is not None:
-        look_ahead(b, s, steps, coming, step)
+        coming.give(b, b.op(f"and i64 {step}, {BLOCK - 1}"))
     steps.quotients.begin(b, {})
     for c in steps.columns:
         c.recall(b, index)
@@ -371,27 +373,24 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     return following
 
 
-def look_ahead(b: Body, s: F.For, steps: Steps, coming: Ahead, step: str) -> None:
-    """Give a step the values that are computed ahead; the first step of a block computes those of all its steps."""
-    at = b.op(f"and i64 {step}, {BLOCK - 1}")
-    more, go = b.label("more"), b.label("go")
-    b.jump_if(b.op(f"icmp eq i64 {at}, 0"), more, go)
-    b.start(more)
-    n = b.least(b.op(f"sub nsw i64 {steps.count}, {step}"), str(BLOCK))
+def in_blocks(b: Body, s: F.For, steps: Steps, coming: Ahead) -> Strip:
+    """Begin a block of steps: compute the functions of all of them."""
+    block = strip(b, steps.place, steps.count, BLOCK)
+    b.depth += 1
     for group in coming.groups:
-        ahead_by(b, s, steps, coming, group, step, n)
-    b.begin(go)
-    coming.give(b, at)
+        ahead_by(b, s, steps, coming, group, block)
+    b.depth -= 1
+    return block
 
 
-def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step: str, n: str) -> None:
+def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, block: Strip) -> None:
     """Compute some functions of a block of steps."""
     place, head, end = b.place("i64", "k"), b.label("head"), b.label("end")
     b.set(place, "i64", "0")
     with b.postponing(end):
         b.begin(head)
         k = b.get(place, "i64")
-        index = steps.index(b, b.op(f"add nuw nsw i64 {step}, {k}"))
+        index = steps.index(b, b.op(f"add nuw nsw i64 {block.low}, {k}"))
         b.give(coming.own[s.index.name], [index])
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
@@ -399,7 +398,7 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, step:
         coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {n}"), head, end)
+        b.jump_if(b.op(f"icmp slt i64 {following}, {block.steps}"), head, end)
     b.is_wide = False
 
 
@@ -452,8 +451,6 @@ def lanes(b: Body, s: F.For, steps: Steps, plan: Abreast, at: Sequence[str]) -> 
         copies = [x for own in names for x in b.copies([t], partial(renamed, names=own))]
         if isinstance(t, F.For):
             sums(b, side_by_side([x for x in copies if isinstance(x, F.For)]))
-        elif b.program.is_of_vectors(t):
-            together(b, [x for x in copies if isinstance(x, F.Compute)])
         else:
             b.block(copies)
     for own, step in zip(names, at, strict=True):
@@ -499,15 +496,6 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     before_loop.leave()
     b.accounted = outer
     b.begin(done)
-
-
-def together(b: Body, steps: Sequence[F.Compute]) -> None:
-    """Write a function of several steps at once."""
-    if not steps:  # done before the loop
-        return
-    found = compute_abreast(b, steps[0].operation, [[b.one(x) for x in s.args] for s in steps], b.may_raise)
-    for s, value in zip(steps, found, strict=True):
-        b.give(s.out, [value])
 
 
 def begin_lane(b: Body, s: F.For, steps: Steps, plan: Abreast, k: int, step: str) -> Mapping[str, F.Var]:

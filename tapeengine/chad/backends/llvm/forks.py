@@ -28,7 +28,7 @@ class Task(Body):
         self.outer, self.loop = b, loop
         self.captured: dict[str, Var] = {}
         self.words = 0
-        self.fitting, self.depth = b.fitting, 1
+        self.depth = 1
         self.inner = {v.name for s, _ in walk(loop.body) for v in outs(s)} | {loop.index.name}
         self.inner |= {v.name for k in recalled(loop) for v in k.fields}
         sites = [b.program.recomputed[k.frames.name] for k in recalled(loop) if k.frames.name in b.program.recomputed]

@@ -1,20 +1,24 @@
-"""Remove arrays that are only summed or added to another array.
+"""Remove arrays that are only summed or added to another array; give functions of vectors loops of their own.
 
 A loop that fills an array, which is only added to another array, adds to the latter directly. Each element gets one
 contribution, so the sums have the same bits: a contribution to an array of zeros is added to zero first, and a sum that
 began at zero is never ``-0.0``. A loop that builds an array, which is only summed or added, is fused with the sum, in
 the same order.
+
+LLVM makes vectors only of innermost loops. If a step first sums in inner loops and then calls functions of vectors, the
+loop is split in two; arrays take what the second one reads of each step.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import keeps, named, outs, reads, walk, with_blocks
-from ...intermediate.operations import REAL
+from ...intermediate.analysis import changes, keeps, named, outs, reads, renamed, walk, with_blocks
+from ...intermediate.operations import REAL, Scalar
 from .lifetimes import Lifetimes
 
 
@@ -174,3 +178,78 @@ def summed(s: F.For, array: F.Var, count: F.Operand) -> F.Var | None:
 def is_zero(x: F.Operand) -> bool:
     """Tell whether a value is the literal 0.0."""
     return x == F.Const(0.0, REAL)
+
+
+# ------------------------------------------------------------ two loops
+
+#: Both parts of the frames of loops that are split.
+Parts = dict[str, list[F.Kept]]
+#: Statements that LLVM can make vectors of.
+PLAIN = F.Compute | F.Load | F.Store | F.Add | F.AddAt | F.Row
+
+
+def divided(x: Any, parts: Parts) -> Any:
+    """Give functions, or parts of them, that recall both parts of frames."""
+    if isinstance(x, list):
+        return [z for y in x for z in several(y, parts)]
+    if isinstance(x, F.Kept) or (hasattr(x, "__dataclass_params__") and not x.__dataclass_params__.frozen):
+        return replace(x, **{f.name: divided(getattr(x, f.name), parts) for f in fields(x)})
+    return tuple(divided(y, parts) for y in x) if isinstance(x, tuple) else x
+
+
+def several(x: Any, parts: Parts) -> list[Any]:
+    """Give both parts of frames; anything else alone."""
+    if isinstance(x, F.Kept):
+        return [divided(k, parts) for k in parts.get(x.frames.name, [x])]
+    return [k.frames for k in parts[x.name]] if isinstance(x, F.Var) and x.name in parts else [divided(x, parts)]
+
+
+def split(function: F.Function, variants: Collection[str], parts: Parts) -> F.Function:
+    """Give a function whose loops are split, and note the parts of their frames."""
+    lifetimes = Lifetimes(function)
+
+    def block(statements: list[F.Statement]) -> list[F.Statement]:
+        inner = (with_blocks(s, block) for s in statements)
+        return [t for s in inner for t in (in_two(s, variants, lifetimes, parts) if isinstance(s, F.For) else [s])]
+
+    return replace(function, body=block(function.body))
+
+
+def in_two(s: F.For, variants: Collection[str], lifetimes: Lifetimes, parts: Parts) -> list[F.Statement]:
+    """Give a loop in two parts, if their steps are independent of each other."""
+    cut = max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
+    first, last = [t for t, _ in walk(s.body[:cut])], s.body[cut:]
+    made = {v.name: v for t in first for v in outs(t)}
+    used = [*(x for t in last for x in reads(t)), *(x for _, x in s.carried)]
+    crossing = [v for v in made.values() if v in used]
+    plain = all(isinstance(t, PLAIN) for t in last) and all(isinstance(v.type, Scalar) for v in crossing)
+    called = any(isinstance(t, F.Compute) and t.operation.name in variants for t in last)
+    if not (cut and called and plain and s.count) or s.recalled or s.is_parallel or meet(s, first, last, lifetimes):
+        return [s]
+    names = {v.name: F.Var(f"{v.name}.last", v.type) for v in (s.index, *crossing)}
+    arrays = {v: F.Var(f"{v.name}.each", F.ArrayOf(v.type)) for v in crossing}
+    kept: list[Any] = [None, None]
+    if s.kept is not None:
+        other = F.Var(f"{s.kept.frames.name}.last", s.kept.frames.type)
+        kept = [F.Kept(s.kept.frames, []), F.Kept(other, [])]
+        for f in s.kept.fields:
+            kept[f.name not in made and f != s.index].fields.append(f)
+        parts[s.kept.frames.name] = kept
+    loads = [F.Load(names[v.name], a, (names[s.index.name],), False) for v, a in arrays.items()]
+    stores = [F.Store(a, (s.index,), v) for v, a in arrays.items()]
+    return [
+        *(F.New(a, (s.count,)) for a in arrays.values()),
+        replace(s, body=[*s.body[:cut], *stores], carried=[], kept=kept[0]),
+        replace(renamed(replace(s, body=[*loads, *last], kept=None), names), kept=kept[1]),
+    ]
+
+
+def meet(s: F.For, first: list[F.Statement], last: list[F.Statement], lifetimes: Lifetimes) -> bool:
+    """Tell whether the end of a step and the beginning of the next one name the same variable or memory."""
+    given = {v.name for v, _ in s.carried} | {v.name for t in last for v in outs(t)}
+    return not given.isdisjoint(v.name for t in first for v in named(t)) or any(
+        lifetimes.find(a.name) == lifetimes.find(b.name) and not lifetimes.is_before(b.name, a.name)
+        for one, other in ((first, last), (last, first))
+        for a in {v for t in one for v in changes(t)}
+        for b in {v for t in other for v in named(t) if isinstance(v.type, F.ArrayOf)}
+    )

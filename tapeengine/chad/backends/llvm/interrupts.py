@@ -54,11 +54,12 @@ class Strip:
     ----------
     label : str
         Where the next strip begins.
-    steps, top : str
-        The number of its steps, and the first step after it.
+    low, steps, top : str
+        Its first step, the number of its steps, and the first step after it.
     """
 
     label: str
+    low: str
     steps: str
     top: str
 
@@ -69,14 +70,18 @@ class Strip:
         w.start(more)
         w.check_status(w.op("call i32 @look(ptr %ctx)"), self.label)
 
+    def next(self, w: Writer, count: str, done: str) -> None:
+        """Go on with the next strip, without a check."""
+        w.jump_if(w.op(f"icmp slt i64 {self.top}, {count}"), self.label, done)
 
-def strip(w: Writer, place: str, count: str) -> Strip:
+
+def strip(w: Writer, place: str, count: str, length: int = STRIP) -> Strip:
     """Begin a strip at the step that a place holds."""
     label = w.label("strip")
     w.begin(label)
     low = w.get(place, "i64")
-    steps = w.least(w.op(f"sub nsw i64 {count}, {low}"), str(STRIP))
-    return Strip(label, steps, w.op(f"add nsw i64 {low}, {steps}"))
+    steps = w.least(w.op(f"sub nsw i64 {count}, {low}"), str(length))
+    return Strip(label, low, steps, w.op(f"add nsw i64 {low}, {steps}"))
 
 
 class Counted:

@@ -6,7 +6,6 @@ hands to the reverse pass; then come the leaves of the parameters, then those of
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +21,13 @@ from . import elementary
 from .arguments import DATA, RANK, SHAPE, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
-from .fuse import fused
+from .fuse import Parts, divided, fused, split
 from .helpers import Helpers, guard, typed
 from .interrupts import poll, weight
 from .layout import KIND, name_of, words
-from .ranges import LARGEST, fitting
 from .recompute import holding, recomputed
 from .statements import RULES, params_of, results_of
-from .writer import FRAME, LONG, REFER, Writer
+from .writer import FRAME, REFER, Writer
 
 #: The offsets of the parts of a `te_array`; see `machine.h`.
 CAPACITY, DIMENSIONS = 16, SHAPE + 16 * RANK
@@ -76,8 +74,14 @@ def module(
     NotAssembled
         If the program needs something that this back end lacks.
     """
-    program = replace(program, functions={name: skipping(fused(f)) for name, f in program.functions.items()})
-    passes = [replace(p, function=program.functions.get(p.function.name, p.function)) for p in passes]
+    functions, parts = [skipping(fused(f)) for f in program.functions.values()], Parts()
+    if is_full:
+        functions = [split(f, variants, parts) for f in functions]
+    program = replace(program, functions={f.name: divided(f, parts) for f in functions})
+    passes = [
+        replace(p, function=program.functions.get(p.function.name, p.function), shared=divided(p.shared, parts))
+        for p in passes
+    ]
     forward = next((p.function for p in passes if p.function.kept is not None), None)
     again, arrays, held = ({}, [], {}) if forward is None else recomputed(forward, len(program.functions) <= 2)
     if held:
@@ -147,8 +151,6 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
         n = len(words(v.type))
         b.give(v, given[:n])
         del given[:n]
-    if helpers.is_full and not helpers.is_long and not taken:
-        b.fitting = fitting(p.function)
     b.block(p.function.body)
     if not taken:
         b.write_words(shared, b.values(p.shared), "%r", FRAME)
@@ -215,13 +217,9 @@ def leaf_array(of: Type) -> ArrayOf:
 
 
 def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
-    """Write the entry, which reads the parameters from their registers and calls a pass.
-
-    It stops if an array argument is so large that an integer which the pass does not check might not fit.
-    """
+    """Write the entry, which reads the parameters from their registers and calls a pass."""
     w, params = Writer(), b.function.params
     given: list[str] = []
-    sizes: list[str] = []
     for at, p in zip(entry.params, params, strict=True):
         register = w.at("%r", 8 * at)
         if isinstance(p.type, Scalar):
@@ -235,10 +233,6 @@ def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
             continue
         data, *found = array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
         given += [data, *found]
-        sizes += found
-    if b.fitting and sizes:
-        every = functools.reduce(lambda a, n: w.op(f"or i64 {a}, {n}"), sizes)
-        w.stop_if(w.op(f"icmp uge i64 {every}, {LARGEST}"), LONG, now=True)
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
     w.line("ret i32 %status")

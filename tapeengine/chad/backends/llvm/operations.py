@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ...intermediate.operations import REAL, Operation
-from .elementary import name_of
 from .writer import POLE, REFER, Writer
 
 INFINITY = "0x7FF0000000000000"
@@ -193,18 +192,6 @@ INLINE: Mapping[str, Rule] = {
 def called(name: str, args: Sequence[str], w: Writer) -> str:
     """Call a function of the opcode table."""
     return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)}){w.attributes(name)}")
-
-
-def compute_abreast(w: Writer, operation: Operation, args: Sequence[Sequence[str]], may_raise: bool) -> list[str]:
-    """Write an operation of several steps as one call for vectors; return its values."""
-    vectors = [w.packed("double", of_steps) for of_steps in zip(*args, strict=True)]
-    reals = f"<{len(args)} x double>"
-    call = f"call {reals} @{name_of(operation.name, len(args))}({', '.join(f'{reals} {v}' for v in vectors)})"
-    found = w.unpacked("double", w.op(call), len(args))
-    for value, own in zip(found, args, strict=True):
-        if may_raise and len(operation.machine) > 1:
-            CHECKS[operation.machine[1]](w, value, own)
-    return found
 
 
 def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool) -> str:

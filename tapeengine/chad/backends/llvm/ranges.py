@@ -1,32 +1,14 @@
-"""Integers that are never negative, or fit in 64 bits, whatever the arguments are: of literals, sizes, and indices.
-
-The largest value of each is found from the largest size of an array argument. Code that relies on it stops if an
-argument is larger; code that checks each operation then replaces it. Checks would be half of the work of an index.
-"""
+"""Integers that are never negative, whatever the arguments are: of literals, sizes, and indices."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import outs, walk
-from ...intermediate.operations import WHOLE, Scalar
+from ...intermediate.operations import WHOLE
 
-#: The largest size of an array argument.
-LARGEST = 1 << 30
-#: What fits in a word.
-MOST = (1 << 63) - 1
-#: The largest absolute value of an operation, from those of its operands.
-RULES: Mapping[str, Callable[[int, int], int]] = {
-    "iadd": lambda a, b: a + b,
-    "isub": lambda a, b: a + b,
-    "imul": lambda a, b: a * b,
-    "ifloordiv": lambda a, b: a,
-    "imod": lambda a, b: b,
-    "imin": max,
-    "imax": max,
-}
 #: Operations whose results are not negative if their operands are not.
 KEEPING = ("iadd", "imul", "ifloordiv", "imod", "imin")
 
@@ -62,22 +44,6 @@ def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
             yield out
 
 
-def fitting(function: F.Function) -> frozenset[str]:
-    """Give the variables whose operations cannot overflow."""
-    once = names_given_once(function)
-    arrays = {p.name for p in function.params if isinstance(p.type, F.ArrayOf) and isinstance(p.type.element, Scalar)}
-    bounds: dict[str, int] = {}
-    found = set()
-    for s, _ in walk(function.body):
-        if isinstance(s, F.Row) and not isinstance(s.array, F.Const) and s.array.name in arrays & once:
-            arrays |= {s.out.name}
-        for name, bound in bounded(s, bounds, arrays & once):
-            if name in once and bound <= MOST:
-                bounds[name] = bound
-                found |= {name} if isinstance(s, F.Compute) else set()
-    return frozenset(found)
-
-
 def names_given_once(function: F.Function) -> set[str]:
     """Give the variables that have one value for each step that assigns them."""
     times = Counter(p.name for p in function.params)
@@ -86,25 +52,3 @@ def names_given_once(function: F.Function) -> set[str]:
         if isinstance(s, F.For | F.While):
             times.update(v.name for v, _ in s.carried for _ in range(2))
     return {name for name, n in times.items() if n == 1}
-
-
-def bounded(s: F.Statement, bounds: Mapping[str, int], arrays: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Iterate over the integers that a statement gives, and their largest absolute values."""
-    match s:
-        case F.Size() if not isinstance(s.array, F.Const) and s.array.name in arrays:
-            yield s.out.name, LARGEST
-        case F.For() if s.count is not None:
-            count = largest(s.count, bounds)
-            if count is not None:
-                yield s.index.name, count
-        case F.Compute() if s.operation.name in RULES and s.out.type == WHOLE and len(s.args) == 2:
-            a, b = (largest(x, bounds) for x in s.args)
-            if a is not None and b is not None:
-                yield s.out.name, RULES[s.operation.name](a, b)
-
-
-def largest(x: F.Operand, bounds: Mapping[str, int]) -> int | None:
-    """Give the largest absolute value of an integer; None if it is not known."""
-    if isinstance(x, F.Const):
-        return abs(x.value) if isinstance(x.value, int) else None
-    return bounds.get(x.name)

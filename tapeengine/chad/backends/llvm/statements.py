@@ -18,7 +18,7 @@ from .operations import compute
 from .writer import ELEMENT, FRAME, REFER
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
-#: done them; where a loop has checked its last step; for all sizes of arguments.
+#: done them; where a loop has checked its last step.
 FITTING = {"iadd": "add", "isub": "sub", "imul": "mul"}
 #: Operations that a loop may count along with its steps: the quotient, and the remainder.
 DIVIDING = ("ifloordiv", "imod")
@@ -38,7 +38,7 @@ def compute_(b: Body, s: F.Compute) -> None:
     counted = b.quotients.get((index.name, args[1])) if isinstance(index, F.Var) else None
     if counted is not None:
         b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
-    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked or s.out.name in b.fitting):
+    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
