@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from importlib import import_module
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy
 
@@ -44,7 +44,7 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
             raise errors[0]
 
 
-def _find(path: str) -> Any:
+def find(path: str) -> Any:
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
@@ -67,7 +67,7 @@ def beside(
                 if differs and REPEATED.calls:
                     with contextlib.suppress(UnsupportedError):
                         return ours(*args, **keywords)
-                return theirs_called(_find(path), args, keywords, runs_callables and path)
+                return theirs_called(find(path), args, keywords, runs_callables and path)
             return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
@@ -87,7 +87,7 @@ def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any
     except Exception as error:
         pass_on(error)
         still, named = plain_values((args, keywords))
-        theirs_called(_find(path), still, named)
+        theirs_called(find(path), still, named)
         raise UnsupportedError(f"{path} is not differentiated for these arguments ({error})") from error
 
 
@@ -113,7 +113,7 @@ class Passed:
         """Call SciPy's object."""
         refuse_traced(self._path, args, keywords)
         result = theirs_called(self.__wrapped__, args, keywords, self._path)
-        return Passed(result, self._path) if "frozen" in type(result).__name__ else result
+        return Passed(result, self._path) if "frozen" in type(result).__name__ else _standing(result)
 
     def of_scipy(self) -> Any:
         """Return SciPy's object."""
@@ -148,6 +148,107 @@ class Passed:
     def __mro_entries__(self, bases: Any) -> tuple[Any, ...]:
         """Return the bases for a class statement."""
         return (self.__wrapped__,)
+
+
+class Counterpart(type):
+    """The metaclass of a class in the place of SciPy's class at `path`: what it does not define is SciPy's.
+
+    Instances and subclasses of SciPy's class are instances and subclasses of it.
+    """
+
+    at: ClassVar[dict[str, Any]] = {}
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str = "") -> Any:
+        made = super().__new__(cls, name, bases, {**body, "_path": path} if path else body)
+        return cls.at.setdefault(path, made) if path else made
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str = "") -> None:
+        super().__init__(name, bases, body)
+
+    @property
+    def _theirs_of(cls) -> Any:
+        """SciPy's class; none for classes that users derive."""
+        return find(cls._path) if cls.at.get(cls._path) is cls else ()
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or isinstance(instance, cls._theirs_of)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return super().__subclasscheck__(subclass) or issubclass(subclass, cls._theirs_of)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return passed(getattr(find(cls._path), name), f"{cls._path}.{name}")
+
+
+class Standing(metaclass=Counterpart):
+    """An object in the place of one of SciPy's, with the same data on plain values, which shows that object's class.
+
+    Attributes that are not defined here are SciPy's; they are refused if the object depends on traced values.
+    """
+
+    _path = ""
+    _theirs: Any
+    _is_traced: bool = False
+
+    def _stand(self, *args: Any, **keywords: Any) -> bool:
+        """Make SciPy's object, which checks the arguments; return whether any of them is traced."""
+        self._is_traced = holds_traced(args, keywords)
+        still, named = plain_values((args, keywords)) if self._is_traced else (args, keywords)
+        self._theirs = find(self._path)(*still, **named)
+        return self._is_traced
+
+    @classmethod
+    def around(cls, theirs: Any) -> Any:
+        """Return the object in the place of one of SciPy's."""
+        made = object.__new__(cls)
+        made._theirs = theirs
+        return made
+
+    def _traced(self, **attributes: Any) -> None:
+        """Set traced attributes."""
+        vars(self).update(attributes, _is_traced=True)
+
+    def _differs(self, *values: Any) -> bool:
+        """Whether a result is not SciPy's: it depends on traced values."""
+        return self._is_traced or holds_traced(*values)
+
+    def of_scipy(self) -> Any:
+        """Return SciPy's own object, with plain values."""
+        return self._theirs
+
+    @property
+    def __class__(self) -> Any:
+        """The class of SciPy's object."""
+        return type(self._theirs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = getattr(self._theirs, name)  # raises AttributeError if SciPy does not have it either
+        if self._is_traced and not isinstance(found, (int, str, type(None))):
+            refuse(f"{self._path}.{name}")
+        return passed(found, f"{self._path}.{name}")
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self), vars(self))
+
+    def __repr__(self) -> str:
+        return repr(self._theirs)
+
+
+def _restored(kind: type, attributes: dict[str, Any]) -> Any:
+    made = object.__new__(kind)
+    vars(made).update(attributes)
+    return made
+
+
+def _standing(theirs: Any) -> Any:
+    """Return a result of SciPy's, in whose place there may be an object of this package."""
+    cls = type(theirs)
+    kind = Counterpart.at.get(f"{cls.__module__.partition('._')[0]}.{cls.__qualname__}")
+    return theirs if kind is None else kind.around(theirs)
 
 
 def refuse_traced(path: str, *values: Any) -> None:

@@ -15,7 +15,7 @@ MODULES = (
     "special.macdonald", "special.polynomials", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
-    "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit", "_bsplines",
+    "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
     "integrate.quadrature",
 )  # fmt: skip
 
