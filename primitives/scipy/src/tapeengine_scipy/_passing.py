@@ -33,9 +33,11 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
     hides, errors = path and live_traces(), list[Exception]()
 
     def handed(value: Any) -> Any:
+        if hasattr(type(value), "of_scipy"):
+            return value.of_scipy()
         if hides and isinstance(value, _FUNCTIONS):
             return refusing_traced(value, str(path), DroppedDerivativeError, errors)
-        return value.of_scipy() if hasattr(type(value), "of_scipy") else value
+        return value
 
     try:
         return function(*map(handed, args), **{name: handed(value) for name, value in keywords.items()})
@@ -118,6 +120,12 @@ class Passed:
     def of_scipy(self) -> Any:
         """Return SciPy's object."""
         return self.__wrapped__
+
+    @property
+    def __class__(self) -> Any:
+        """The class of SciPy's object, if SciPy defines it: functions and classes are not shown as such."""
+        kind = type(self.__wrapped__)
+        return kind if kind.__module__.startswith("scipy.") else Passed
 
     def __or__(self, other: Any) -> Any:
         return self.__wrapped__ | other
@@ -224,7 +232,7 @@ class Standing(metaclass=Counterpart):
         return type(self._theirs)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("__") or name == "_theirs":  # of an object that is being copied
             raise AttributeError(name)
         found = getattr(self._theirs, name)  # raises AttributeError if SciPy does not have it either
         if self._is_traced and not isinstance(found, (int, str, type(None))):
@@ -248,7 +256,7 @@ def _standing(theirs: Any) -> Any:
     """Return a result of SciPy's, in whose place there may be an object of this package."""
     cls = type(theirs)
     kind = Counterpart.at.get(f"{cls.__module__.partition('._')[0]}.{cls.__qualname__}")
-    return theirs if kind is None else kind.around(theirs)
+    return kind.around(theirs) if hasattr(kind, "around") else theirs
 
 
 def refuse_traced(path: str, *values: Any) -> None:

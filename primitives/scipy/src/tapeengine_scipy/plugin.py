@@ -28,7 +28,7 @@ def _modules() -> list[ModuleType]:
 def tapeengine_primitives() -> list[Primitive]:
     """Return the primitives of all modules."""
     values = (value for module in _modules() for value in vars(module).values())
-    found = {value.name: value for value in values if isinstance(value, Primitive)}
+    found = {value.name: value for value in values if issubclass(type(value), Primitive)}
     return [primitive for name, primitive in found.items() if name.startswith("scipy.")]
 
 

@@ -267,6 +267,14 @@ class SparseArray(Standing):
         refuse_traced("the format of a sparse matrix", self.data)
         return "coo"
 
+    def __getattr__(self, name: str) -> Any:
+        made = (
+            [] if name.startswith("_") or "pattern" not in vars(self) else [self._theirs.tocsr(), self._theirs.tocsc()]
+        )
+        if any(hasattr(matrix, name) for matrix in made):
+            refuse_traced(f"{name} of a sparse matrix", self.data)
+        return super().__getattr__(name)
+
     def of_scipy(self) -> Any:
         """Return SciPy's own matrix with plain entries."""
         return self.pattern.of_scipy(self.data)
@@ -328,7 +336,15 @@ def _compressed(kind: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Patt
 
 
 class _Format(Counterpart):
-    """The metaclass of SciPy's classes of formats, which matrices with traced entries do not have."""
+    """The metaclass of SciPy's classes of formats, which matrices with traced entries do not have.
+
+    A class that is derived from one of these is derived from SciPy's.
+    """
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str = "") -> Any:
+        if path:
+            return super().__new__(cls, name, bases, body, path)
+        return type(name, tuple(getattr(base, "_theirs_of", base) for base in bases), body)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type(instance) is SparseArray and instance.pattern.is_matrix == cls.__name__.endswith("matrix"):

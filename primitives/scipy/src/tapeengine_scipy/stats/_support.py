@@ -8,44 +8,62 @@ from typing import Any
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine_scipy._passing import passed, refuse_traced
+from tapeengine_scipy._callables import holds_traced, plain_values
+from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
 
+#: SciPy's class of each distribution with fixed parameters.
+_FROZEN: dict[str, type] = {}
 
-class Frozen:
+
+class Frozen(Standing):
     """A distribution with fixed parameters, and the distribution's methods."""
 
     def __init__(self, distribution: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        self.dist = distribution
-        self.args = args
-        self.kwds = keywords
+        self.dist, self.args, self.kwds = distribution, args, keywords
+
+    @property
+    def _is_traced(self) -> bool:  # type: ignore[override]
+        return holds_traced(self.args, self.kwds)
+
+    @property
+    def _path(self) -> str:  # type: ignore[override]
+        return f"scipy.stats.{self.dist.name}"
+
+    @property
+    def _theirs(self) -> Any:  # type: ignore[override]
+        args, keywords = plain_values((self.args, self.kwds))
+        return getattr(scipy.stats, self.dist.name)(*args, **keywords)
+
+    @property
+    def __class__(self) -> Any:
+        """SciPy's class of the distribution with fixed parameters, which takes long to make."""
+        name = self.dist.name
+        return _FROZEN.get(name) or _FROZEN.setdefault(name, type(self._theirs))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "dist" not in vars(self):  # of an object that is being copied
-            raise AttributeError(name)
-        if hasattr(type(self.dist), name):
-            method = getattr(self.dist, name)
-            return lambda *given, **keywords: method(*given, *self.args, **self.kwds, **keywords)
-        path = f"scipy.stats.{self.dist.name}"
-        theirs = getattr(scipy.stats, self.dist.name)
-        getattr(theirs, name)  # raises AttributeError if SciPy does not have it either
-        refuse_traced(f"{path}.{name}", self.args, self.kwds)
-        return passed(getattr(theirs(*self.args, **self.kwds), name), f"{path}.{name}")
+        if "dist" not in vars(self) or name.startswith("_") or not hasattr(type(self.dist), name):
+            return super().__getattr__(name)
+        method = getattr(self.dist, name)
+        return lambda *given, **keywords: method(*given, *self.args, **self.kwds, **keywords)
 
 
-class Distribution:
+class Distribution(Standing):
     """A distribution with SciPy's name; methods without derivatives come from SciPy."""
 
     name = ""
 
+    @property
+    def _path(self) -> str:  # type: ignore[override]
+        return f"scipy.stats.{self.name}"
+
+    @property
+    def _theirs(self) -> Any:  # type: ignore[override]
+        return getattr(scipy.stats, self.name)
+
     def __call__(self, *args: Any, **keywords: Any) -> Frozen:
         """Fix the parameters."""
         return Frozen(self, args, keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return passed(getattr(getattr(scipy.stats, self.name), name), f"scipy.stats.{self.name}.{name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
