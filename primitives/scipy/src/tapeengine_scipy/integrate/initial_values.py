@@ -11,7 +11,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, plain
-from tapeengine_scipy._passing import Passed, beside
+from tapeengine_scipy._passing import Passed, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
 from tapeengine_scipy.integrate.steps import differentiated_steps
@@ -224,6 +224,7 @@ def odeint(
     shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
     orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
     own = {"ml": ml, "mu": mu, "tcrit": tcrit, "h0": h0, "col_deriv": col_deriv}
+    refuse_traced("a tolerance or step of odeint", shared, own)
 
     def solve(func: Any, args: Any, Dfun: Any) -> Any:
         def order(t: Any, y: Any) -> tuple[Any, Any]:
