@@ -129,7 +129,13 @@ s.ndimage.gaussian_filter(X, G)
 *(s.interpolate.CubicSpline(X, Y, bc_type=b)(Q, 2) for b in ("not-a-knot", "natural", "clamped")) | first
 *(s.interpolate.CubicSpline(X, Y, bc_type=b).antiderivative(2)(Q) for b in ("not-a-knot", "natural"))
 s.interpolate.CubicSpline(X, Y, bc_type=((1, E[0]), "natural")).derivative()(Q), s.interpolate.CubicSpline(X, Y).c
-*(s.interpolate.CubicSpline(X[:n], np.append(C[:n - 1], C[0]), bc_type="periodic")(Q) for n in (3, 4, 6)) | first
+*(s.interpolate.CubicSpline(X[:n], np.append(C[:n - 1], C[0]), bc_type="periodic")(Q) for n in (2, 3, 4, 6)) | first
+*(s.interpolate.CubicSpline(X[:n], M[:n], bc_type=b)(Q, 1) for b in conditions for n in (2, 3, 4, 6))
+*(s.interpolate.CubicSpline(X[:n], M[:n].T, 1, b)(Q[None], k) for b in conditions for n in (2, 3, 4) for k in (2, 3))
+*(s.interpolate.interp1d(x, M.T, k)(q) for k in kinds), *(s.interpolate.interp1d(x[o], M[o].T, k)(q) for k in kinds)
+*(s.interpolate.interp1d(x, M.T, k, fill_value=(1.0, E[0]), bounds_error=False)(q - 2) for k in kinds)
+*(np.nan_to_num(s.interpolate.interp1d(x, M.T, k, fill_value="extrapolate")(q + 2)) for k in kinds)
+s.interpolate.interp1d(X, Y)(Q[1:5]), s.interpolate.pchip_interpolate(X, Y, Q, [0, 1])
 s.interpolate.CubicSpline(X, Y).integrate(Q[0], Q[4]), s.interpolate.CubicSpline(X, Y).solve(0.95)
 s.interpolate.CubicSpline(X, Y - 0.85).roots(), s.interpolate.CubicSpline(X, M.T, axis=1)(Q.reshape(7, 1))
 s.interpolate.PchipInterpolator(X, Y)(Q), s.interpolate.PchipInterpolator(X, M)(Q, 1)
@@ -181,8 +187,11 @@ CONSTANTS = {
     "a": np.array([1.0, -1.76, 1.18, -0.28]), "b": np.array([0.05, 0.15, 0.15, 0.05]), "v": np.array([1.0, 2, 3]),
     "x": GROUPS["interpolate"][0]["X"], "t": np.array([0, 0, 0, 0, 1, 2, 3, 3, 3, 3.0]), "h": np.array([1.0, 0.5, 0]),
     "f": np.array([0, 1.0, 2.5, 3]), "w": np.array([1.0, -1, 1, -1, 1, -0.5]), "z": np.linspace(0, 3, 8),
-    "edges": ("nearest", "grid-constant", "constant", "reflect", "mirror", "grid-wrap"), "modes": MODES,
-    "nodes": ("KroghInterpolator", "BarycentricInterpolator"), "box": {"bounds": ([0, 0], [9, 0.5])},
+    "conditions": ("not-a-knot", "natural", "clamped", ((1, [0.3, 0.1]), (2, [-0.4, 0.2]))), "o": [2, 0, 4, 1, 3, 5],
+    "kinds": ("linear", "slinear", "cubic", "nearest", "nearest-up", "zero", "previous", "next", 1),
+    "q": np.array([[0.5, 1.0, 2.9], [3.0, 0.0, 4.0]]),
+    "edges": ("nearest", "grid-constant", "constant", "reflect", "mirror", "grid-wrap"),
+    "modes": MODES, "nodes": ("KroghInterpolator", "BarycentricInterpolator"), "box": {"bounds": ([0, 0], [9, 0.5])},
     "model": lambda x, a, b: a * tapeengine.numpy.exp(-b * x),
 }  # fmt: skip
 TIGHT = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}

@@ -70,7 +70,7 @@ def beside(
                     with contextlib.suppress(UnsupportedError):
                         return ours(*args, **keywords)
                 return theirs_called(find(path), args, keywords, runs_callables and path)
-            return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
+            return ours(*args, **keywords) if runs_callables else tried(path, lambda: find(path), ours, args, keywords)
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
         if returns:
@@ -81,7 +81,8 @@ def beside(
     return decorate
 
 
-def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any:
+def tried(path: str, theirs: Callable[[], Any], ours: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    """Call a function of this package; if the arguments do not fit, raise the error of SciPy's, which `theirs` gets."""
     try:
         return ours(*args, **keywords)
     except TapeEngineError:
@@ -89,7 +90,7 @@ def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any
     except Exception as error:
         pass_on(error)
         still, named = plain_values((args, keywords))
-        theirs_called(find(path), still, named)
+        theirs_called(theirs(), still, named)
         raise UnsupportedError(f"{path} is not differentiated for these arguments ({error})") from error
 
 
@@ -158,19 +159,38 @@ class Passed:
         return (self.__wrapped__,)
 
 
+def method_beside(method: Any) -> Any:
+    """A method that handles traced values; SciPy's handles plain ones, and finds the error if arguments do not fit."""
+
+    @functools.wraps(method)
+    def called(self: Any, *args: Any, **keywords: Any) -> Any:
+        theirs, path = lambda: getattr(self._theirs, method.__name__), f"{self._path}.{method.__name__}"
+        if self._takes_plain or self._differs(args, keywords):
+            return tried(path, theirs, functools.partial(method, self), args, keywords)
+        return _standing(theirs_called(theirs(), args, keywords))
+
+    return called
+
+
 class Counterpart(type):
     """The metaclass of a class in the place of SciPy's class at `path`: what it does not define is SciPy's.
 
-    Instances and subclasses of SciPy's class are instances and subclasses of it.
+    Instances and subclasses of SciPy's class are instances and subclasses of it. Its methods, and those of a base class
+    with an empty path, handle traced values.
     """
 
     at: ClassVar[dict[str, Any]] = {}
 
-    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str = "") -> Any:
-        made = super().__new__(cls, name, bases, {**body, "_path": path} if path else body)
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str | None = None) -> Any:
+        if path is not None:
+            body = {"_path": path, **body}
+            for key, value in body.items():
+                if isinstance(value, FunctionType) and (key == "__call__" or not key.startswith("_")):
+                    body[key] = method_beside(value)
+        made = super().__new__(cls, name, bases, body)
         return cls.at.setdefault(path, made) if path else made
 
-    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str = "") -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str | None = None) -> None:
         super().__init__(name, bases, body)
 
     @property
@@ -199,6 +219,7 @@ class Standing(metaclass=Counterpart):
     _path = ""
     _theirs: Any
     _is_traced: bool = False
+    _takes_plain = False  # whether the methods handle plain values as well
 
     def _stand(self, *args: Any, **keywords: Any) -> bool:
         """Make SciPy's object, which checks the arguments; return whether any of them is traced."""
@@ -208,15 +229,11 @@ class Standing(metaclass=Counterpart):
         return self._is_traced
 
     @classmethod
-    def around(cls, theirs: Any) -> Any:
-        """Return the object in the place of one of SciPy's."""
+    def around(cls, theirs: Any, **traced: Any) -> Any:
+        """Return the object in the place of one of SciPy's, with traced attributes in the place of the plain ones."""
         made = object.__new__(cls)
-        made._theirs = theirs
+        vars(made).update(traced, _theirs=theirs, _is_traced=bool(traced))
         return made
-
-    def _traced(self, **attributes: Any) -> None:
-        """Set traced attributes."""
-        vars(self).update(attributes, _is_traced=True)
 
     def _differs(self, *values: Any) -> bool:
         """Whether a result is not SciPy's: it depends on traced values."""

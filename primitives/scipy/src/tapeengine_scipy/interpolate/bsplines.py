@@ -1,5 +1,6 @@
 """B-splines, by de Boor's algorithm on the coefficients that affect each place. See `interpolate`."""
 
+import operator
 from typing import Any
 
 import numpy
@@ -36,14 +37,14 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """Evaluate the spline, or its derivative of order `nu`."""
-        if not self._differs(x):
-            return self._theirs(x, nu, extrapolate)
         outside = self.extrapolate if extrapolate is None else extrapolate
         t, k, query = self.t, self.k, floating(x)
         low, high = t[k], t[t.shape[0] - k - 1]
         at = np.reshape(query, (-1,))
         at = within_period(at, low, high) if outside == "periodic" else at
-        value = self._value(at, nu) if nu <= k else np.zeros((at.shape[0], self.c[0].size)) * at[:, None]
+        value = (
+            self._value(at, nu) if operator.index(nu) <= k else np.zeros((at.shape[0], self.c[0].size)) * at[:, None]
+        )
         if outside is False or outside == "periodic":
             value = np.where(((at < low) | (at > high))[:, None], np.nan, value)
         return moved(np.reshape(value, (*query.shape, *self.c.shape[1:])), query.ndim, self.axis)
@@ -64,7 +65,7 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
                 else ((last - x[:, None]) * lower, (x[:, None] - first) * lower)
             )
             basis = np.concatenate([down, none], axis=1) + np.concatenate([none, up], axis=1)
-        return np.einsum("ij,ijk->ik", basis, c[left + numpy.arange(-k, 1)])
+        return np.einsum("ij,ijk->ik", basis * (nu <= k), c[left + numpy.arange(-k, 1)])
 
     def derivative(self, nu: int = 1) -> "BSpline":
         """Return the derivative as a spline."""
@@ -76,25 +77,20 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
 
     def _changed(self, theirs: Any, nu: int) -> "BSpline":
         """SciPy's derivative or antiderivative, with traced coefficients and knots."""
-        made = type(self).around(theirs)
-        if self._is_traced:
-            t, c, k = self.t, self.c[: self.t.shape[0] - self.k - 1], self.k
-            for _ in range(nu):
-                c = ratio(k * (c[1:] - c[:-1]), _steps(t[1:-1], k, c.ndim))
-                t, k = t[1:-1], k - 1
-            for _ in range(-nu):
-                c = np.cumsum(c * _steps(t, k + 1, c.ndim), axis=0) / (k + 1)
-                c = np.concatenate([numpy.zeros((1, *c.shape[1:])), c])
-                t, k = np.concatenate([t[:1], t, t[-1:]]), k + 1
-            padding = theirs.c.shape[0] - c.shape[0]
-            rest = numpy.zeros((padding, *c.shape[1:])) if nu > 0 else np.broadcast_to(c[-1:], (padding, *c.shape[1:]))
-            made._traced(t=t, c=np.concatenate([c, rest]) if padding > 0 else c)
-        return made
+        t, c, k = self.t, self.c[: self.t.shape[0] - self.k - 1], self.k
+        for _ in range(nu):
+            c = ratio(k * (c[1:] - c[:-1]), _steps(t[1:-1], k, c.ndim))
+            t, k = t[1:-1], k - 1
+        for _ in range(-nu):
+            c = np.cumsum(c * _steps(t, k + 1, c.ndim), axis=0) / (k + 1)
+            c = np.concatenate([numpy.zeros((1, *c.shape[1:])), c])
+            t, k = np.concatenate([t[:1], t, t[-1:]]), k + 1
+        last = c[-1:] if nu < 0 else numpy.zeros((1, *c.shape[1:]))
+        padding = np.broadcast_to(last, (theirs.c.shape[0] - c.shape[0], *c.shape[1:]))
+        return type(self).around(theirs, t=t, c=np.concatenate([c, padding]))
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """Return the integral between limits, which may be traced; beyond the knots only if the spline extrapolates."""
-        if not self._differs(a, b):
-            return self._theirs.integrate(a, b, extrapolate)
         outside = self.extrapolate if extrapolate is None else extrapolate
         first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         whole = self.antiderivative()
@@ -126,16 +122,14 @@ def make_interp_spline(
     if holds_traced(x, t):
         raise UnsupportedError("make_interp_spline: x and t are constants; use CubicSpline for traced x")
     still = plain_values((y, bc_type))
-    made = BSpline.around(scipy.interpolate.make_interp_spline(x, still[0], k, t, still[1], axis, check_finite))
-    if holds_traced(y, bc_type):
-        values = np.moveaxis(floating(y), axis, 0)
-        flat = np.reshape(values, (values.shape[0], -1))
-        matrix, values_of_ends = _collocation(numpy.asarray(x, float), made.t, made.k, bc_type, flat.shape[1])
-        if bc_type == "periodic":
-            flat = flat[:-1]
-        rhs = np.concatenate([values_of_ends[0], flat, values_of_ends[1]])
-        made._traced(t=made.t, c=np.reshape(spsolve(matrix, rhs), (-1, *values.shape[1:])))
-    return made
+    theirs = scipy.interpolate.make_interp_spline(x, still[0], k, t, still[1], axis, check_finite)
+    if not holds_traced(y, bc_type):
+        return BSpline.around(theirs)
+    values = np.moveaxis(floating(y), axis, 0)
+    flat = np.reshape(values, (values.shape[0], -1))
+    matrix, (first, last) = _collocation(numpy.asarray(x, float), theirs.t, k, bc_type, flat.shape[1])
+    rhs = np.concatenate([first, flat[:-1] if bc_type == "periodic" else flat, last])
+    return BSpline.around(theirs, t=theirs.t, c=np.reshape(spsolve(matrix, rhs), (-1, *values.shape[1:])))
 
 
 def _collocation(x: Any, t: Any, k: int, bc_type: Any, width: int) -> tuple[Any, list[Any]]:

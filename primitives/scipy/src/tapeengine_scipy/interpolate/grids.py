@@ -49,8 +49,6 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         """Evaluate at points."""
-        if not self._differs(xi):
-            return self._theirs(xi, method, nu=nu)
         method = self.method if method is None else method
         if method not in ("linear", "nearest") or nu is not None:
             raise UnsupportedError(f"RegularGridInterpolator: method={method!r} is not differentiated; use 'linear'")

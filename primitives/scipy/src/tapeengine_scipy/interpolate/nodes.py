@@ -21,16 +21,14 @@ class _Polynomial(Standing, path=""):
 
     def __call__(self, x: Any) -> Any:
         """Evaluate at places."""
-        return self.derivative(x, 0) if self._differs(x) else self._theirs(x)
+        return self._shaped(x, [0])[0]
 
     def derivative(self, x: Any, der: int = 1) -> Any:
         """Evaluate the derivative of one order."""
-        return self._shaped(x, [der])[0] if self._differs(x) else self._theirs.derivative(x, der)
+        return self._shaped(x, [der])[0]
 
     def derivatives(self, x: Any, der: int | None = None) -> Any:
         """Evaluate the derivatives of the orders below `der`, by default all."""
-        if not self._differs(x):
-            return self._theirs.derivatives(x, der)
         return np.stack(self._shaped(x, list(range(self.n if der is None else der))))
 
     def _shaped(self, x: Any, orders: list[int]) -> list[Any]:

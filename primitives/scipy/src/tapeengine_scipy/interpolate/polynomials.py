@@ -63,10 +63,8 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """Evaluate the polynomial, or its derivative of order `nu`."""
-        if not self._differs(x):
-            return self._theirs(x, nu, extrapolate)
         if nu < 0:
-            raise ValueError("Order of derivative cannot be negative")
+            raise ValueError("the order of a derivative is not negative")
         outside = self.extrapolate if extrapolate is None else extrapolate
         query, first, last = floating(x), self.x[0], self.x[-1]
         xq = np.reshape(query, (-1,))
@@ -90,23 +88,18 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
 
     def _changed(self, theirs: Any, nu: int) -> "PPoly":
         """SciPy's derivative or antiderivative, with traced coefficients and breakpoints."""
-        made = type(self).around(theirs)
-        if self._is_traced:
-            c, steps = self.c, column(self.x[1:] - self.x[:-1], self.c.ndim - 1)
-            for _ in range(nu):
-                c = c[:-1] * column(numpy.arange(c.shape[0] - 1, 0, -1), c.ndim) if c.shape[0] > 1 else 0.0 * c
-            for _ in range(-nu):
-                raised = c / column(numpy.arange(c.shape[0], 0, -1), c.ndim)
-                ends = np.cumsum(steps * _power_sum(raised, steps, 0), axis=0)
-                start = np.concatenate([numpy.zeros((1, *c.shape[2:])), ends[:-1]])
-                c = np.concatenate([raised, start[None]])
-            made._traced(c=c, x=self.x)
-        return made
+        c, steps = self.c, column(self.x[1:] - self.x[:-1], self.c.ndim - 1)
+        for _ in range(nu):
+            c = c[:-1] * column(numpy.arange(c.shape[0] - 1, 0, -1), c.ndim) if c.shape[0] > 1 else 0.0 * c
+        for _ in range(-nu):
+            raised = c / column(numpy.arange(c.shape[0], 0, -1), c.ndim)
+            ends = np.cumsum(steps * _power_sum(raised, steps, 0), axis=0)
+            start = np.concatenate([numpy.zeros((1, *c.shape[2:])), ends[:-1]])
+            c = np.concatenate([raised, start[None]])
+        return type(self).around(theirs, c=c, x=self.x)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """Return the integral between limits, which may be traced."""
-        if not self._differs(a, b):
-            return self._theirs.integrate(a, b, extrapolate)
         outside = self.extrapolate if extrapolate is None else extrapolate
         whole = self.antiderivative()
         if outside == "periodic":
@@ -118,11 +111,12 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
 
         Newton steps from SciPy's solutions give derivatives up to third order.
         """
-        if not self._differs(y):
-            return self._theirs.solve(y, discontinuity, extrapolate)
         if self.c.ndim > 2:
             raise UnsupportedError("roots of interpolants of several functions are not differentiated; select one")
         places = self._theirs.solve(plain_value(y), discontinuity, extrapolate)
+        steps = plain_value((self(places) - y) / self(places, 1))
+        if not numpy.all(numpy.abs(steps) <= 1e-6 * (1.0 + numpy.abs(places))):
+            raise UnsupportedError("roots at jumps, multiple roots and whole pieces of roots have no derivative")
         for _ in range(2):
             places = places - (self(places) - y) / self(places, 1)
         return places

@@ -51,8 +51,6 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
 
     def __call__(self, x: Any) -> Any:
         """Evaluate at query points."""
-        if not self._differs(x):
-            return self._theirs(x)
         if self._kind not in ("linear", "slinear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):
             raise UnsupportedError(f"interp1d: kind={self._kind!r} is not differentiated; use 'linear' or 'cubic'")
         query = floating(x)

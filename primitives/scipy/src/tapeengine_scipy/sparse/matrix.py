@@ -15,7 +15,7 @@ from tapeengine_scipy.sparse import arithmetic
 from tapeengine_scipy.sparse.pattern import TIMES, Pattern
 
 
-class SparseArray(Standing):
+class SparseArray(Standing, path=""):
     """A sparse matrix whose entries may be traced.
 
     Parameters
@@ -34,6 +34,7 @@ class SparseArray(Standing):
     """
 
     _path = "scipy.sparse.coo_array"
+    _takes_plain = True
     __array_ufunc__ = None  # so that the product with a numpy array on the left calls __rmatmul__
     __array_priority__ = 100.0
 
@@ -69,7 +70,9 @@ class SparseArray(Standing):
         product = TIMES(self.data, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
         return product.T
 
-    dot = __matmul__
+    def dot(self, other: Any) -> Any:
+        """Multiply by a number, or by a matrix or vector."""
+        return self @ other if issparse(other) or np.ndim(other) else self * other
 
     def __add__(self, other: Any) -> Any:
         """Add a sparse matrix, or a dense one, which gives a dense one; of all numbers only 0, as in SciPy."""
