@@ -2,10 +2,11 @@
 
 `s` has the modules of SciPy or of this package, `np` is `tapeengine.numpy`, capital letters are traced arrays, small
 letters constants; `exact` has an accurate Jacobian where SciPy would take differences. "| first" means: no second
-derivatives; "| fit": values are as accurate as a fit.
+derivatives; "| fit" and "| solved": differences are as accurate as a fit or the solution of an equation.
 """
 
 import numpy as np
+import scipy.sparse as sp
 
 import tapeengine.numpy
 
@@ -16,7 +17,20 @@ def normal(*shape):
     return R.normal(size=shape)
 
 
+def ball(solve, p, **options):
+    """A ball that is thrown up, and ends at a height."""
+
+    def hit(t, y):
+        return y[0] - p[2]
+
+    hit.terminal, hit.direction, np = True, -1, tapeengine.numpy
+    start, options = np.stack([p[1], p[1] * 0 + 5.0]), {**options, "rtol": 1e-11, "atol": 1e-12, "method": "DOP853"}
+    fall = lambda t, y: np.stack([y[1], -p[0] + 0 * y[0] - 0.1 * y[1]])  # noqa: E731
+    return solve(fall, (0, 10.0), start, events=[hit, lambda t, y: y[1]], **options)
+
+
 A, B = normal(3, 3), normal(5, 3)
+DOMINANT = sp.random_array((4, 4), density=0.6, rng=0).tocsr() + 4 * sp.eye_array(4)
 GROUPS = {
     "linalg": (
         {
@@ -153,6 +167,11 @@ s.interpolate.BSpline(T, C, 3).antiderivative()(Q[2:5], 1, False), s.interpolate
 *(s.interpolate.make_interp_spline(x, Y, 3, bc_type=b)(Q) for b in ("natural", "clamped", ([(1, E[0])], [(2, E[1])])))
 s.interpolate.make_interp_spline(x, Y, 3, bc_type=(None, [(1, 0.3), (2, 0.1)]))(Q)
 s.interpolate.make_interp_spline(x, M.T, axis=1)(Q), s.interpolate.make_interp_spline(x, Y * (1 + 2j))(Q)
+*(s.interpolate.make_interp_spline(x, x**2, k)(Q) for k in (1, 2, 3, 5))
+s.interpolate.make_interp_spline(x, np.stack([x, x**2]), 3, axis=1)(Q[None]), s.interpolate.BSpline.basis_element(x)(Q)
+*(getattr(s.interpolate, n)(x, x**3)(Q) for n in (*nodes, "CubicSpline", "PchipInterpolator"))
+s.interpolate.CubicSpline(x, x**3).derivative()(Q), s.interpolate.make_lsq_spline(z, z**3, t)(Q[1:4])
+s.interpolate.PPoly.from_spline((t, x, 3))(Q[2:5])
 *(s.interpolate.RegularGridInterpolator((f, h), V, m)(P) for m in ("linear", "nearest"))
 s.interpolate.RegularGridInterpolator((F, h), U)(P), s.interpolate.interpn((f, h), V, P)
 *(s.interpolate.RegularGridInterpolator((f, h), V, bounds_error=False, fill_value=v)(P * 2) for v in (0.5, None))
@@ -181,8 +200,65 @@ s.optimize.least_squares(lambda p, y: p[0] * np.exp(-p[1] * z) - y, [1.0, 1.0], 
 *(lambda r: (r.x, r.fun))(s.optimize.linprog(C, A_eq=A[:1], b_eq=B[:1], bounds=[(0, None), (None, 3)]))
 """,
     ),
+    "sparse": (
+        {"X": normal(3), "Y": normal(4), "M": normal(3, 2), "N": normal(4, 3), "K": normal(4)},
+        """
+*(part for m in matrices for part in (m @ X, m @ M, Y @ m, m.T @ Y))
+*(part.toarray() for m in matrices[:5] for part in (m * X, X * m, m * N)), *(m * X for m in matrices[5:])
+*((s.sparse.coo_array(m) * N).toarray() for m in matrices[5:])
+*(np.asarray(part) for m in matrices for part in (m + N, N - m))
+(s.sparse.diags(K) @ square).toarray(), (square @ s.sparse.diags_array(K)).toarray(), (square / K[:, None]).toarray()
+s.sparse.diags([K, K[1:]], [0, 1]) @ square @ s.sparse.diags(K) @ K, (K[0] * square).toarray()
+s.sparse.csr_array(K[0] * square).multiply(K).toarray()
+s.sparse.linalg.spsolve((square + 9 * sp.eye_array(4)).tocsc(), K * (1 + 2j))
+s.sparse.csr_matrix((K, ([0, 1, 1, 3], [2, 0, 1, 1])), shape=(4, 4)) * K
+s.sparse.csc_array((Y, [0, 1, 2, 0], [0, 2, 4])) @ K[:2]
+""",
+    ),
+    "krylov": (
+        {"K": normal(4), "D": DOMINANT.tocoo().data},
+        """
+*(getattr(s.sparse.linalg, m)(dominant, K, rtol=1e-13)[0] for m in ("gmres", "bicgstab"))
+*(getattr(s.sparse.linalg, m)(s.sparse.coo_array((D, dominant.tocoo().coords)), K, rtol=1e-13)[0] for m in ("gmres",))
+s.sparse.linalg.bicgstab(s.sparse.coo_array((D, dominant.tocoo().coords)), K, rtol=1e-13)[0]
+*(getattr(s.sparse.linalg, m)(dominant.toarray(), K, rtol=1e-13, M=inverse)[0] for m in ("gmres", "bicgstab"))
+""",
+    ),
+    "events": (
+        {"P": np.array([9.81, 1.0, 0.2])},
+        """
+*(lambda r: (*r.t_events, r.y_events[0], r.t[-1:], r.y[:, -1]))(ball(s.integrate.solve_ivp, P)) | solved
+ball(s.integrate.solve_ivp, P, t_eval=np.array([0.1, 0.5, 0.9, 3.0])).y | first
+*(lambda r: (r.sol(0.3), r.sol(np.stack([P[2], 0.7, 0.1]))))(ball(s.integrate.solve_ivp, P, dense_output=True)) | solved
+""",
+    ),
+    "stats": (
+        {"X": np.array([-3.0, 0.2, 1.7, 9.0]), "L": np.array([0.1]), "S": np.array([1.3]), "M": np.array([2.3])},
+        """
+*(getattr(getattr(s.stats, d), m)(X, L, S) for d in ("norm", "laplace", "cauchy") for m in ("sf", "logsf"))
+s.stats.t.sf(X, 4.0, L), s.stats.t.logsf(X, 4.0, L), s.stats.poisson.cdf(counts, M)
+s.stats.norm(loc=L, scale=S).logcdf(X), s.stats.t.logcdf(X, M + 1, scale=S), s.stats.nbinom.logpmf(2, M, 0.3)
+""",
+    ),
 }  # fmt: skip
+#: Programs of a vector `x` that are refused; `m` is a sparse matrix.
+REFUSED = """
+m.multiply(x).sum()
+np.sum(s.linalg.null_space(x[None]))
+np.sum(s.linalg.schur(np.diag(x), output="complex")[0])
+np.sum(s.linalg.pinv(np.diag(x * np.array([1.0, 1.0, 1e-3])), rtol=0.1))
+np.sum(s.signal.filtfilt([1.0], [1.0], np.concatenate([x, x, x]), method="gust"))
+s.optimize.least_squares(lambda p: p - x, x, loss="soft_l1").x.sum()
+s.optimize.linprog(x, A_ub=[[1.0, 1.0, 1.0]], b_ub=[0.0]).x.sum()
+np.sum(s.ndimage.map_coordinates(x, x[None], order=2))
+np.sum(s.interpolate.RegularGridInterpolator((np.arange(3.0),), x, method="slinear")(x[:, None]))
+np.sum(s.spatial.distance.cdist(x[None], x[None], "jensenshannon"))
+s.integrate.odeint(lambda y, t: -y, 1.0, [0.0, 1.0], rtol=x[0] / 1e6)[-1, 0]
+np.sum(s.interpolate.CubicSpline(np.arange(3.0), x - 1).roots())
+np.sum(s.interpolate.PPoly(np.array([[1.0, -1.0]]) * x[0], np.arange(3.0)).roots())
+"""
 MODES = ("reflect", "mirror", "nearest", "wrap", "constant", "grid-wrap")
+KINDS = (sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array, sp.lil_array, sp.csr_matrix, sp.coo_matrix)
 CONSTANTS = {
     "a": np.array([1.0, -1.76, 1.18, -0.28]), "b": np.array([0.05, 0.15, 0.15, 0.05]), "v": np.array([1.0, 2, 3]),
     "x": GROUPS["interpolate"][0]["X"], "t": np.array([0, 0, 0, 0, 1, 2, 3, 3, 3, 3.0]), "h": np.array([1.0, 0.5, 0]),
@@ -192,6 +268,10 @@ CONSTANTS = {
     "q": np.array([[0.5, 1.0, 2.9], [3.0, 0.0, 4.0]]),
     "edges": ("nearest", "grid-constant", "constant", "reflect", "mirror", "grid-wrap"),
     "modes": MODES, "nodes": ("KroghInterpolator", "BarycentricInterpolator"), "box": {"bounds": ([0, 0], [9, 0.5])},
+    "matrices": [kind(sp.random_array((4, 3), density=0.6, rng=0)) for kind in KINDS], "sp": sp,
+    "ball": ball, "dominant": DOMINANT,
+    "inverse": np.diag(1 / DOMINANT.diagonal()),
+    "square": sp.csr_array(sp.random_array((4, 4), density=0.6, rng=0)), "counts": np.array([0, 1, 4, -1, 2.5]),
     "model": lambda x, a, b: a * tapeengine.numpy.exp(-b * x),
 }  # fmt: skip
 TIGHT = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
