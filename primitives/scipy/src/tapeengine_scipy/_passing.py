@@ -216,7 +216,6 @@ class Standing(metaclass=Counterpart):
     Attributes that are not defined here are SciPy's; they are refused if the object depends on traced values.
     """
 
-    _path = ""
     _theirs: Any
     _is_traced: bool = False
     _takes_plain = False  # whether the methods handle plain values as well

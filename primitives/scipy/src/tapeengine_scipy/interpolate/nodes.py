@@ -36,9 +36,6 @@ class _Polynomial(Standing, path=""):
         found = self._derivatives(np.reshape(query, (-1,)), orders)
         return [moved(np.reshape(row, (*query.shape, *rest)), query.ndim, self._theirs._y_axis) for row in found]
 
-    def _derivatives(self, x: Any, orders: list[int]) -> list[Any]:
-        raise NotImplementedError
-
 
 class KroghInterpolator(_Polynomial, path="scipy.interpolate.KroghInterpolator"):
     """The polynomial through points, with derivatives at repeated ones; see `scipy.interpolate.KroghInterpolator`.
