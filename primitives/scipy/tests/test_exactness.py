@@ -100,7 +100,7 @@ def test_star_means_the_product_for_matrices():
     ],
 )
 def test_places_outside_of_a_matrix_are_refused(build):
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises((ValueError, UnsupportedError), match=r"indices|indptr|index|length|entries"):
         te.vjp(lambda x: build(x) @ np.ones(2), np.ones(2))
 
 

@@ -21,35 +21,10 @@ from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import fft, integrate, interpolate, linalg, optimize, signal, sparse, stats
 from tapeengine_scipy._passing import Passed
 
-MODULES = [
-    "fft",
-    "integrate",
-    "interpolate",
-    "linalg",
-    "ndimage",
-    "optimize",
-    "signal",
-    "sparse",
-    "sparse.linalg",
-    "spatial.distance",
-    "special",
-    "stats",
-]
-CALLABLES = {
-    "fun",
-    "func",
-    "f",
-    "function",
-    "integrand",
-    "fprime",
-    "operator",
-    "callback",
-    "statistic",
-    "jac",
-    "g",
-    "mv",
-    "matvec",
-}
+MODULES = (
+    "fft integrate interpolate linalg ndimage optimize signal sparse sparse.linalg spatial.distance special stats"
+).split()
+CALLABLES = set("fun func f function integrand fprime operator callback statistic jac g mv matvec".split())
 
 
 def public(module):

@@ -113,7 +113,7 @@ def test_conjugate_gradients():
 
 
 def test_sparse_matrices_are_structures():
-    matrix = sparse.coo_array(A)
+    matrix = sparse.with_data(A, DATA)
     value, backpropagator = te.vjp(lambda m, x: (m @ x, 2.0 * m), matrix, B)
     assert isinstance(value[1], sparse.SparseArray)
     ones = sparse.with_data(A, np.ones_like(DATA))

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from importlib import import_module
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, NoReturn, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import numpy
 
@@ -33,9 +33,11 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
     hides, errors = path and live_traces(), list[Exception]()
 
     def handed(value: Any) -> Any:
+        if hasattr(type(value), "of_scipy"):
+            return value.of_scipy()
         if hides and isinstance(value, _FUNCTIONS):
             return refusing_traced(value, str(path), DroppedDerivativeError, errors)
-        return value.of_scipy() if hasattr(type(value), "of_scipy") else value
+        return value
 
     try:
         return function(*map(handed, args), **{name: handed(value) for name, value in keywords.items()})
@@ -44,7 +46,7 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
             raise errors[0]
 
 
-def _find(path: str) -> Any:
+def find(path: str) -> Any:
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
@@ -67,8 +69,8 @@ def beside(
                 if differs and REPEATED.calls:
                     with contextlib.suppress(UnsupportedError):
                         return ours(*args, **keywords)
-                return theirs_called(_find(path), args, keywords, runs_callables and path)
-            return ours(*args, **keywords) if runs_callables else _tried(path, ours, args, keywords)
+                return theirs_called(find(path), args, keywords, runs_callables and path)
+            return ours(*args, **keywords) if runs_callables else tried(path, lambda: find(path), ours, args, keywords)
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
         if returns:
@@ -79,7 +81,8 @@ def beside(
     return decorate
 
 
-def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any:
+def tried(path: str, theirs: Callable[[], Any], ours: Callable[..., Any], args: Any, keywords: Any) -> Any:
+    """Call a function of this package; if the arguments do not fit, raise the error of SciPy's, which `theirs` gets."""
     try:
         return ours(*args, **keywords)
     except TapeEngineError:
@@ -87,7 +90,7 @@ def _tried(path: str, ours: Callable[..., Any], args: Any, keywords: Any) -> Any
     except Exception as error:
         pass_on(error)
         still, named = plain_values((args, keywords))
-        theirs_called(_find(path), still, named)
+        theirs_called(theirs(), still, named)
         raise UnsupportedError(f"{path} is not differentiated for these arguments ({error})") from error
 
 
@@ -113,11 +116,17 @@ class Passed:
         """Call SciPy's object."""
         refuse_traced(self._path, args, keywords)
         result = theirs_called(self.__wrapped__, args, keywords, self._path)
-        return Passed(result, self._path) if "frozen" in type(result).__name__ else result
+        return Passed(result, self._path) if "frozen" in type(result).__name__ else _standing(result)
 
     def of_scipy(self) -> Any:
         """Return SciPy's object."""
         return self.__wrapped__
+
+    @property
+    def __class__(self) -> Any:
+        """The class of SciPy's object, if SciPy defines it: functions and classes are not shown as such."""
+        kind = type(self.__wrapped__)
+        return kind if kind.__module__.startswith("scipy.") else Passed
 
     def __or__(self, other: Any) -> Any:
         return self.__wrapped__ | other
@@ -148,6 +157,122 @@ class Passed:
     def __mro_entries__(self, bases: Any) -> tuple[Any, ...]:
         """Return the bases for a class statement."""
         return (self.__wrapped__,)
+
+
+def method_beside(method: Any) -> Any:
+    """A method that handles traced values; SciPy's handles plain ones, and finds the error if arguments do not fit."""
+
+    @functools.wraps(method)
+    def called(self: Any, *args: Any, **keywords: Any) -> Any:
+        theirs, path = lambda: getattr(self._theirs, method.__name__), f"{self._path}.{method.__name__}"
+        if self._takes_plain or self._differs(args, keywords):
+            return tried(path, theirs, functools.partial(method, self), args, keywords)
+        return _standing(theirs_called(theirs(), args, keywords))
+
+    return called
+
+
+class Counterpart(type):
+    """The metaclass of a class in the place of SciPy's class at `path`: what it does not define is SciPy's.
+
+    Instances and subclasses of SciPy's class are instances and subclasses of it. Its methods, and those of a base class
+    with an empty path, handle traced values.
+    """
+
+    at: ClassVar[dict[str, Any]] = {}
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str | None = None) -> Any:
+        if path is not None:
+            body = {"_path": path, **body}
+            for key, value in body.items():
+                if isinstance(value, FunctionType) and (key == "__call__" or not key.startswith("_")):
+                    body[key] = method_beside(value)
+        made = super().__new__(cls, name, bases, body)
+        return cls.at.setdefault(path, made) if path else made
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str | None = None) -> None:
+        super().__init__(name, bases, body)
+
+    @property
+    def _theirs_of(cls) -> Any:
+        """SciPy's class; none for classes that users derive."""
+        return find(cls._path) if cls.at.get(cls._path) is cls else ()
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or isinstance(instance, cls._theirs_of)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return super().__subclasscheck__(subclass) or issubclass(subclass, cls._theirs_of)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return passed(getattr(find(cls._path), name), f"{cls._path}.{name}")
+
+
+class Standing(metaclass=Counterpart):
+    """An object in the place of one of SciPy's, with the same data on plain values, which shows that object's class.
+
+    Attributes that are not defined here are SciPy's; they are refused if the object depends on traced values.
+    """
+
+    _theirs: Any
+    _is_traced: bool = False
+    _takes_plain = False  # whether the methods handle plain values as well
+
+    def _stand(self, *args: Any, **keywords: Any) -> bool:
+        """Make SciPy's object, which checks the arguments; return whether any of them is traced."""
+        self._is_traced = holds_traced(args, keywords)
+        still, named = plain_values((args, keywords)) if self._is_traced else (args, keywords)
+        self._theirs = find(self._path)(*still, **named)
+        return self._is_traced
+
+    @classmethod
+    def around(cls, theirs: Any, **traced: Any) -> Any:
+        """Return the object in the place of one of SciPy's, with traced attributes in the place of the plain ones."""
+        made = object.__new__(cls)
+        vars(made).update(traced, _theirs=theirs, _is_traced=bool(traced))
+        return made
+
+    def _differs(self, *values: Any) -> bool:
+        """Whether a result is not SciPy's: it depends on traced values."""
+        return self._is_traced or holds_traced(*values)
+
+    def of_scipy(self) -> Any:
+        """Return SciPy's own object, with plain values."""
+        return self._theirs
+
+    @property
+    def __class__(self) -> Any:
+        """The class of SciPy's object."""
+        return type(self._theirs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "_theirs":  # of an object that is being copied
+            raise AttributeError(name)
+        found = getattr(self._theirs, name)  # raises AttributeError if SciPy does not have it either
+        if self._is_traced and not isinstance(found, (int, str, type(None))):
+            refuse(f"{self._path}.{name}")
+        return passed(found, f"{self._path}.{name}")
+
+    def __reduce__(self) -> Any:
+        return _restored, (type(self), vars(self))
+
+    def __repr__(self) -> str:
+        return repr(self._theirs)
+
+
+def _restored(kind: type, attributes: dict[str, Any]) -> Any:
+    made = object.__new__(kind)
+    vars(made).update(attributes)
+    return made
+
+
+def _standing(theirs: Any) -> Any:
+    """Return a result of SciPy's, in whose place there may be an object of this package."""
+    cls = type(theirs)
+    kind = Counterpart.at.get(f"{cls.__module__.partition('._')[0]}.{cls.__qualname__}")
+    return kind.around(theirs) if hasattr(kind, "around") else theirs
 
 
 def refuse_traced(path: str, *values: Any) -> None:

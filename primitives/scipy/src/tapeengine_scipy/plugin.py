@@ -15,7 +15,7 @@ MODULES = (
     "special.macdonald", "special.polynomials", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
     "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
-    "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit", "_bsplines",
+    "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
     "integrate.quadrature",
 )  # fmt: skip
 
@@ -28,7 +28,7 @@ def _modules() -> list[ModuleType]:
 def tapeengine_primitives() -> list[Primitive]:
     """Return the primitives of all modules."""
     values = (value for module in _modules() for value in vars(module).values())
-    found = {value.name: value for value in values if isinstance(value, Primitive)}
+    found = {value.name: value for value in values if issubclass(type(value), Primitive)}
     return [primitive for name, primitive in found.items() if name.startswith("scipy.")]
 
 

@@ -15,18 +15,23 @@ array([10.,  1.])
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.sparse import linalg
 from tapeengine_scipy.sparse.diagonals import diags, diags_array
-from tapeengine_scipy.sparse.matrix import SparseArray, coo_array, csc_array, csr_array, matmul, with_data
+from tapeengine_scipy.sparse.matrix import (
+    SparseArray,
+    coo_array,
+    coo_matrix,
+    csc_array,
+    csc_matrix,
+    csr_array,
+    csr_matrix,
+    issparse,
+    isspmatrix,
+    matmul,
+    with_data,
+)
 
 __all__ = [
-    "SparseArray",
-    "coo_array",
-    "csc_array",
-    "csr_array",
-    "diags",
-    "diags_array",
-    "linalg",
-    "matmul",
-    "with_data",
-]
+    "SparseArray", "coo_array", "coo_matrix", "csc_array", "csc_matrix", "csr_array", "csr_matrix", "diags",
+    "diags_array", "issparse", "isspmatrix", "linalg", "matmul", "with_data",
+]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.sparse")

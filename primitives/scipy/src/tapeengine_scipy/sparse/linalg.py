@@ -13,7 +13,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside, names_of
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, is_complex
 from tapeengine_scipy.linalg._systems import solution
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
@@ -90,7 +90,10 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     factors = _factors(matrix.pattern, options)
     if b.ndim == 2 and b.shape[1] == 1:  # as in SciPy
         b = b[:, 0]
-    return SPSOLVE(matrix.data, b, pattern=matrix.pattern, factorisation=factors)
+    data = matrix.data
+    if is_complex(data) != is_complex(b):
+        data, b = data + 0j, b + 0j
+    return SPSOLVE(data, b, pattern=matrix.pattern, factorisation=factors)
 
 
 # ---- iterative solvers: the rules use the same method --------------------------------------------

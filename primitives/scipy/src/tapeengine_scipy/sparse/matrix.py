@@ -8,13 +8,14 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._passing import passed, refuse_traced
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import Counterpart, Standing, beside, find, refuse_traced
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.sparse import arithmetic
 from tapeengine_scipy.sparse.pattern import TIMES, Pattern
 
 
-class SparseArray:
+class SparseArray(Standing, path=""):
     """A sparse matrix whose entries may be traced.
 
     Parameters
@@ -32,6 +33,8 @@ class SparseArray:
     array([20.,  3.])
     """
 
+    _path = "scipy.sparse.coo_array"
+    _takes_plain = True
     __array_ufunc__ = None  # so that the product with a numpy array on the left calls __rmatmul__
     __array_priority__ = 100.0
 
@@ -55,23 +58,25 @@ class SparseArray:
 
     def __matmul__(self, x: Any) -> Any:
         """Multiply by a sparse matrix, or by a dense vector or matrix."""
-        if is_sparse(x):
+        if issparse(x):
             return SparseArray(*arithmetic.product(self._parts, as_sparse(x)._parts))
         return TIMES(self.data, _fitting(x, self.shape[1]), pattern=self.pattern)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a sparse matrix, or a dense vector or matrix, by this matrix."""
-        if is_sparse(x):
+        if issparse(x):
             return as_sparse(x) @ self
         x = floating(x)
         product = TIMES(self.data, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
         return product.T
 
-    dot = __matmul__
+    def dot(self, other: Any) -> Any:
+        """Multiply by a number, or by a matrix or vector."""
+        return self @ other if issparse(other) or np.ndim(other) else self * other
 
     def __add__(self, other: Any) -> Any:
         """Add a sparse matrix, or a dense one, which gives a dense one; of all numbers only 0, as in SciPy."""
-        if is_sparse(other):
+        if issparse(other):
             return SparseArray(*arithmetic.total(self._parts, as_sparse(other)._parts))
         if np.ndim(other) == 0:
             if is_traced(other) or other != 0:
@@ -88,7 +93,7 @@ class SparseArray:
 
     def __sub__(self, other: Any) -> Any:
         """Subtract an operand that `__add__` accepts."""
-        return self + (-as_sparse(other) if is_sparse(other) else -np.asarray(other) if np.ndim(other) else -other)
+        return self + (-as_sparse(other) if issparse(other) else -np.asarray(other) if np.ndim(other) else -other)
 
     def __rsub__(self, other: Any) -> Any:
         """Subtract from an operand that `__add__` accepts."""
@@ -105,25 +110,25 @@ class SparseArray:
 
     def __mul__(self, factor: Any) -> Any:
         """Multiply by a number, or elementwise by an operand that broadcasts; sparse *matrices* use matrix products."""
-        if self.pattern.is_matrix and (is_sparse(factor) or np.ndim(factor)):
+        if self.pattern.is_matrix and (issparse(factor) or np.ndim(factor)):
             return self @ factor
         return self.multiply(factor)
 
     def __rmul__(self, factor: Any) -> Any:
         """Multiply with the operands exchanged."""
-        if self.pattern.is_matrix and (is_sparse(factor) or np.ndim(factor)):
+        if self.pattern.is_matrix and (issparse(factor) or np.ndim(factor)):
             return self.__rmatmul__(factor)
         return self.multiply(factor)
 
     def multiply(self, factor: Any) -> "SparseArray":
         """Multiply elementwise by a number, a sparse matrix or an operand that broadcasts."""
-        if is_sparse(factor):
+        if issparse(factor):
             return SparseArray(*arithmetic.elementwise(self._parts, as_sparse(factor)._parts))
         return SparseArray(self.data * self._factors(factor), self.pattern)
 
     def __truediv__(self, divisor: Any) -> "SparseArray":
         """Divide by a number, or elementwise by an operand that broadcasts."""
-        if is_sparse(divisor):
+        if issparse(divisor):
             raise UnsupportedError("sparse: the quotient of two sparse arrays is not differentiated")
         return SparseArray(self.data / self._factors(divisor), self.pattern)
 
@@ -191,6 +196,16 @@ class SparseArray:
 
     tocsr = tocsc = tocoo
 
+    def asformat(self, format: str | None, copy: bool = False) -> "SparseArray":
+        """Return the matrix itself; see `tocoo`."""
+        if format not in (None, "coo", "csr", "csc"):
+            refuse_traced(f"scipy.sparse.coo_array.asformat({format!r})", self.data)
+        return self
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> "SparseArray":
+        """Convert the entries."""
+        return SparseArray(np.astype(self.data, dtype), self.pattern)
+
     def copy(self) -> "SparseArray":
         """Return the matrix with a copy of its entries."""
         return SparseArray(self.data * 1.0, self.pattern)
@@ -236,17 +251,32 @@ class SparseArray:
         places = [self.pattern.rows, self.pattern.columns][2 - factor.ndim :]
         return factor[tuple(0 if size == 1 else at for at, size in zip(places, factor.shape, strict=True))]
 
+    @property
+    def __class__(self) -> Any:
+        """The class of all arrays, or of all matrices, in SciPy."""
+        return scipy.sparse.spmatrix if self.pattern.is_matrix else scipy.sparse.sparray
+
+    @property
+    def _theirs(self) -> Any:  # type: ignore[override]
+        return self.pattern.of_scipy(plain_value(self.data))
+
+    @property
+    def _is_traced(self) -> bool:  # type: ignore[override]
+        return is_traced(self.data)
+
+    @property
+    def format(self) -> str:
+        """SciPy's name of the format of plain entries."""
+        refuse_traced("the format of a sparse matrix", self.data)
+        return "coo"
+
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name in ("data", "pattern"):
-            raise AttributeError(name)
-        found = getattr(scipy.sparse.coo_array, name)  # raises AttributeError if SciPy does not have it either
-        refuse_traced(f"scipy.sparse.coo_array.{name}", self.data)
-        theirs = self.of_scipy()
-        return (
-            passed(getattr(theirs, name), f"scipy.sparse.coo_array.{name}")
-            if callable(found)
-            else getattr(theirs, name)
+        made = (
+            [] if name.startswith("_") or "pattern" not in vars(self) else [self._theirs.tocsr(), self._theirs.tocsc()]
         )
+        if any(hasattr(matrix, name) for matrix in made):
+            refuse_traced(f"{name} of a sparse matrix", self.data)
+        return super().__getattr__(name)
 
     def of_scipy(self) -> Any:
         """Return SciPy's own matrix with plain entries."""
@@ -257,8 +287,8 @@ class SparseArray:
         return self @ numpy.eye(self.shape[1])
 
 
-def is_sparse(value: Any) -> bool:
-    """Whether a value is a sparse matrix, of this package or of SciPy."""
+def issparse(value: Any) -> bool:
+    """Whether a value is a sparse matrix; see `scipy.sparse.issparse`."""
     return isinstance(value, SparseArray) or bool(scipy.sparse.issparse(value))
 
 
@@ -279,57 +309,83 @@ def as_sparse(a: Any) -> SparseArray:
     return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape, scipy.sparse.isspmatrix(a)))
 
 
-def _other(kind: str, arg: Any, shape: Any) -> SparseArray:
-    """A matrix built from an argument other than a tuple of entries and positions: sparse, dense, or a shape."""
-    if isinstance(arg, SparseArray) and shape is None:
-        return SparseArray(arg.data, arg.pattern.of_array())
-    refuse_traced(f"scipy.sparse.{kind} of a dense array", arg)
-    return as_sparse(getattr(scipy.sparse, kind)(arg, shape=shape))
-
-
 def _entries(data: Any, dtype: Any) -> Any:
     data = floating(data)
     return data if dtype is None else np.astype(data, dtype)
 
 
-def coo_array(
-    arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
-) -> SparseArray:
-    """Build a sparse matrix from ``(data, (row, col))``; `data` may be traced. See `scipy.sparse.coo_array`."""
+def _of_places(arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern] | None:
+    """The entries and their places in ``(data, (row, col))``."""
     if not (isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list))):
-        return _other("coo_array", arg1, shape)
-    data, (rows, columns) = arg1
-    entries = _entries(data, dtype)
+        return None
+    entries, (rows, columns) = _entries(arg1[0], dtype), arg1[1]
     if entries.shape != numpy.shape(rows):
         raise ValueError(f"row, column, and data arrays must have one length, not {entries.shape}, {numpy.shape(rows)}")
     if shape is None:
         shape = (operator.index(numpy.max(rows)) + 1, operator.index(numpy.max(columns)) + 1)
-    return SparseArray(entries, Pattern(rows, columns, shape))
+    return entries, Pattern(rows, columns, shape)
 
 
-def csr_array(
-    arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
-) -> SparseArray:
-    """Build a sparse matrix from ``(data, indices, indptr)``; `data` may be traced. See `scipy.sparse.csr_array`."""
-    if not (isinstance(arg1, tuple) and len(arg1) == 3):
-        return coo_array(arg1, shape, dtype)
-    data, indices, starts = arg1
-    entries = _entries(data, dtype)
-    pattern = scipy.sparse.csr_array((numpy.zeros(entries.shape), indices, starts), shape=shape)
-    pattern.check_format(full_check=True)
-    rows = numpy.repeat(numpy.arange(pattern.shape[0]), numpy.diff(pattern.indptr))
-    if len(rows) != entries.shape[0]:
-        raise ValueError(f"indptr ends at {len(rows)}, but there are {entries.shape[0]} entries")
-    return SparseArray(entries, Pattern(rows, pattern.indices, pattern.shape))
+def _compressed(kind: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern] | None:
+    """The entries and their places in ``(data, indices, indptr)``."""
+    if kind == "coo" or not (isinstance(arg1, tuple) and len(arg1) == 3):
+        return None
+    entries = _entries(arg1[0], dtype)
+    found = getattr(scipy.sparse, f"{kind}_array")((numpy.zeros(entries.shape), *arg1[1:]), shape=shape)
+    found.check_format(full_check=True)
+    if len(found.indices) != entries.shape[0]:
+        raise ValueError(f"indptr ends at {len(found.indices)}, but there are {entries.shape[0]} entries")
+    return entries, Pattern(*found.tocoo().coords, found.shape)
 
 
-def csc_array(
-    arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
-) -> SparseArray:
-    """Build a sparse matrix from ``(data, indices, indptr)`` by columns. See `scipy.sparse.csc_array`."""
-    if not (isinstance(arg1, tuple) and len(arg1) == 3):
-        return coo_array(arg1, shape, dtype)
-    return csr_array(arg1, None if shape is None else (shape[1], shape[0]), dtype).T
+class _Format(Counterpart):
+    """The metaclass of SciPy's classes of formats, which matrices with traced entries do not have.
+
+    A class that is derived from one of these is derived from SciPy's.
+    """
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], path: str = "") -> Any:
+        if path:
+            return super().__new__(cls, name, bases, body, path)
+        return type(name, tuple(getattr(base, "_theirs_of", base) for base in bases), body)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type(instance) is SparseArray and instance.pattern.is_matrix == cls.__name__.endswith("matrix"):
+            refuse_traced(f"isinstance of a sparse matrix and {cls.__name__}", instance.data)
+        return super().__instancecheck__(instance)
+
+
+def _class_of(name: str, forms: str) -> Any:
+    """A class that makes `SparseArray`s of traced entries, and SciPy's matrices of plain ones."""
+    kind, is_matrix, path = name[:3], name.endswith("matrix"), f"scipy.sparse.{name}"
+
+    @beside(path, differs=True)
+    def make(
+        arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
+    ) -> SparseArray:
+        if isinstance(arg1, SparseArray) and shape is None:
+            data, places = arg1.data, arg1.pattern
+        else:
+            data, places = _compressed(kind, arg1, shape, dtype) or _of_places(arg1, shape, dtype) or (None, None)
+        if places is None:
+            refuse_traced(f"{path} of a dense array", arg1)
+            data, places = as_sparse(find(path)(arg1, shape=shape))._parts
+        return SparseArray(data, Pattern(places.rows, places.columns, places.shape, is_matrix))
+
+    body = {"__new__": lambda cls, *args, **keywords: make(*args, **keywords), "__module__": __name__}
+    doc = f"A sparse matrix; see `{path}`. Traced entries give a `SparseArray`: those in {forms}."
+    return _Format(name, (), {**body, "__doc__": doc}, path)
+
+
+_POSITIONS, _COMPRESSED = "``(data, (row, col))``", "``(data, (row, col))`` or ``(data, indices, indptr)``"
+coo_array, coo_matrix = (_class_of(name, _POSITIONS) for name in ("coo_array", "coo_matrix"))
+csr_array, csr_matrix = (_class_of(name, _COMPRESSED) for name in ("csr_array", "csr_matrix"))
+csc_array, csc_matrix = (_class_of(name, _COMPRESSED) for name in ("csc_array", "csc_matrix"))
+
+
+def isspmatrix(x: Any) -> bool:
+    """Whether a value is a sparse matrix, and not an array; see `scipy.sparse.isspmatrix`."""
+    return isinstance(x, scipy.sparse.spmatrix)
 
 
 def matmul(a: Any, b: Any) -> Any:

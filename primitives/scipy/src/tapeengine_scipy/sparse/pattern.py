@@ -46,10 +46,6 @@ class Pattern:
         made = scipy.sparse.coo_matrix if self.is_matrix else scipy.sparse.coo_array
         return made((data, (self.rows, self.columns)), shape=self.shape)
 
-    def of_array(self) -> "Pattern":
-        """Return the same positions with the meaning of ``*`` for sparse arrays."""
-        return Pattern(self.rows, self.columns, self.shape)
-
     def transposed(self) -> "Pattern":
         """Return the pattern of the transpose."""
         return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]), self.is_matrix)

@@ -3,49 +3,86 @@
 import functools
 from collections.abc import Callable
 from importlib import import_module
+from inspect import Parameter, Signature
+from types import FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine_scipy._passing import passed, refuse_traced
+from tapeengine_scipy._callables import holds_traced, plain_values
+from tapeengine_scipy._passing import Standing, method_beside
 from tapeengine_scipy._values import floating
 
+#: SciPy's class of each distribution with fixed parameters, and SciPy's objects of plain ones.
+_CLASSES: dict[str, type] = {}
+_OBJECTS: WeakKeyDictionary["Frozen", Any] = WeakKeyDictionary()
 
-class Frozen:
+
+class Frozen(Standing):
     """A distribution with fixed parameters, and the distribution's methods."""
 
     def __init__(self, distribution: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> None:
-        self.dist = distribution
-        self.args = args
-        self.kwds = keywords
+        self.dist, self.args, self.kwds = distribution, args, keywords
+        self._is_traced = holds_traced(args, keywords)
+        if not self._is_traced:
+            _OBJECTS[self] = self._theirs  # which raises SciPy's errors
+
+    @property
+    def _path(self) -> str:  # type: ignore[override]
+        return f"scipy.stats.{self.dist.name}"
+
+    @property
+    def _theirs(self) -> Any:  # type: ignore[override]
+        if self in _OBJECTS:
+            return _OBJECTS[self]
+        args, keywords = plain_values((self.args, self.kwds))
+        return getattr(scipy.stats, self.dist.name)(*args, **keywords)
+
+    @property
+    def __class__(self) -> Any:
+        """SciPy's class of the distribution with fixed parameters, which takes long to make."""
+        name = self.dist.name
+        return _CLASSES.get(name) or _CLASSES.setdefault(name, type(self._theirs))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or "dist" not in vars(self):  # of an object that is being copied
-            raise AttributeError(name)
-        if hasattr(type(self.dist), name):
-            method = getattr(self.dist, name)
-            return lambda *given, **keywords: method(*given, *self.args, **self.kwds, **keywords)
-        path = f"scipy.stats.{self.dist.name}"
-        theirs = getattr(scipy.stats, self.dist.name)
-        getattr(theirs, name)  # raises AttributeError if SciPy does not have it either
-        refuse_traced(f"{path}.{name}", self.args, self.kwds)
-        return passed(getattr(theirs(*self.args, **self.kwds), name), f"{path}.{name}")
+        if "dist" not in vars(self) or name.startswith("_") or not hasattr(type(self.dist), name):
+            return super().__getattr__(name)
+
+        def called(*given: Any, **keywords: Any) -> Any:
+            if not self._differs(given, keywords):
+                return getattr(self._theirs, name)(*given, **keywords)
+            if len(given) + len(keywords) != (name != "entropy"):
+                raise TypeError(
+                    f"{name}() of a distribution with fixed parameters takes one argument, except entropy()"
+                )
+            return getattr(self.dist, name)(*given, *self.args, **self.kwds, **keywords)
+
+        return called
 
 
-class Distribution:
-    """A distribution with SciPy's name; methods without derivatives come from SciPy."""
+class Distribution(Standing):
+    """A distribution with SciPy's name; methods without derivatives, and on plain values, are SciPy's."""
 
     name = ""
+
+    def __init_subclass__(cls) -> None:
+        for name, method in vars(cls).copy().items():
+            if isinstance(method, FunctionType) and not name.startswith("_"):
+                setattr(cls, name, method_beside(method))
+
+    @property
+    def _path(self) -> str:  # type: ignore[override]
+        return f"scipy.stats.{self.name}"
+
+    @property
+    def _theirs(self) -> Any:  # type: ignore[override]
+        return getattr(scipy.stats, self.name)
 
     def __call__(self, *args: Any, **keywords: Any) -> Frozen:
         """Fix the parameters."""
         return Frozen(self, args, keywords)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return passed(getattr(getattr(scipy.stats, self.name), name), f"scipy.stats.{self.name}.{name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
@@ -65,18 +102,13 @@ def inside(condition: Any, z: Any, substitute: float) -> Any:
     return z if np.all(condition) else np.where(condition, z, substitute)
 
 
-def bound(
-    name: str, shapes: tuple[str, ...], defaults: dict[str, Any], args: tuple[Any, ...], keywords: dict[str, Any]
-) -> dict[str, Any]:
+def bound(shapes: tuple[str, ...], defaults: dict[str, Any], args: Any, keywords: Any) -> dict[str, Any]:
     """The parameters of a call by name, in SciPy's order."""
-    names = (*shapes, *defaults)
-    placed = dict(zip(names, args, strict=False))
-    given = {**defaults, **placed, **keywords}
-    unknown = sorted(set(given) - set(names)) + [repr(value) for value in args[len(names) :]]
-    missing, twice = sorted(set(shapes) - set(given)), sorted(set(placed) & set(keywords))
-    if unknown or missing or twice:
-        raise TypeError(f"{name} takes {', '.join(names)}; unknown: {unknown}, missing: {missing}, twice: {twice}")
-    return {key: given[key] for key in names}
+    given = dict.fromkeys(shapes, Parameter.empty) | defaults
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    call = Signature([Parameter(name, kind, default=value) for name, value in given.items()]).bind(*args, **keywords)
+    call.apply_defaults()
+    return call.arguments
 
 
 def _shapes_of(function: Callable[..., Any]) -> tuple[str, ...]:
@@ -108,7 +140,7 @@ class Continuous(Distribution):
         self._low, self._high = low, high
 
     def _parse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
-        given = bound(self.name, self._shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
+        given = bound(self._shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
         values = [floating(value) for value in given.values()]
         return tuple(values[:-2]), values[-2], values[-1]
 
@@ -172,7 +204,7 @@ class Discrete(Distribution):
 
     def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the probability of `k`."""
-        given = bound(self.name, self._shapes, {"loc": 0}, args, keywords)
+        given = bound(self._shapes, {"loc": 0}, args, keywords)
         shapes = tuple(floating(given[name]) for name in self._shapes)
         k = floating(k) - given["loc"]
         within = (k == np.floor(k)) & self._support(k, *shapes)

@@ -13,7 +13,7 @@ from tapeengine_scipy.stats._support import Discrete, bound, where_valid
 class _Poisson(Discrete):
     def cdf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the probability of at most `k` events."""
-        given = bound(self.name, self._shapes, {"loc": 0}, args, keywords)
+        given = bound(self._shapes, {"loc": 0}, args, keywords)
         mu, k = floating(given["mu"]), np.floor(floating(k) - given["loc"])
         value = np.where(k >= 0, gammaincc(np.where(k >= 0, k, 0.0) + 1.0, mu), 0.0)
         return where_valid((mu >= 0) & (k == k), value)[()]

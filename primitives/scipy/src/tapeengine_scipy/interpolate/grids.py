@@ -8,7 +8,8 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
+from tapeengine_scipy._callables import holds_traced, plain_value
+from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
 
 
@@ -22,7 +23,7 @@ def _points(xi: Any, ndim: int) -> Any:
     return at[..., None] if ndim == 1 and (at.ndim == 0 or at.shape[-1] != 1) else at
 
 
-class RegularGridInterpolator:
+class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInterpolator"):
     """Interpolation on a rectangular grid; see `scipy.interpolate.RegularGridInterpolator`.
 
     Differentiable in values, grid points and query points, for the methods 'linear' and 'nearest'.
@@ -38,48 +39,37 @@ class RegularGridInterpolator:
         self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True,
         fill_value: Any = numpy.nan, *, solver: Any = None, solver_args: Any = None,
     ) -> None:  # fmt: skip
-        still = plain_values((points, values, fill_value))
-        self._theirs = scipy.interpolate.RegularGridInterpolator(
-            still[0], still[1], method, bounds_error, still[2], solver=solver, solver_args=solver_args
-        )
-        self._is_traced = holds_traced(points, values, fill_value)
+        self._stand(points, values, method, bounds_error, fill_value, solver=solver, solver_args=solver_args)
         grid = [floating(axis) for axis in points]
         values = floating(values)
         for k, axis in enumerate(grid):  # SciPy accepts descending axes
             if plain_value(axis)[0] > plain_value(axis)[-1]:
                 grid[k], values = np.flip(axis), np.flip(values, k)
-        self.grid, self.values, self.method = tuple(grid), values, method
-        self.bounds_error, self.fill_value = bounds_error, fill_value
-
-    def of_scipy(self) -> Any:
-        """Return SciPy's own interpolator with plain values."""
-        return self._theirs
+        self._axes, self._data, self._fill = tuple(grid), values, fill_value
 
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         """Evaluate at points."""
-        if not (self._is_traced or holds_traced(xi)):
-            return self._theirs(xi, method, nu=nu)
         method = self.method if method is None else method
         if method not in ("linear", "nearest") or nu is not None:
             raise UnsupportedError(f"RegularGridInterpolator: method={method!r} is not differentiated; use 'linear'")
-        at = _points(xi, len(self.grid))
-        if at.shape[-1] != len(self.grid) or self.bounds_error:
+        at = _points(xi, len(self._axes))
+        if at.shape[-1] != len(self._axes) or self.bounds_error:
             self._theirs(plain_value(at), method)  # raises SciPy's errors
         shape = at.shape[:-1]
-        flat = np.reshape(at, (-1, len(self.grid)))
-        ends = [self._cell(flat[:, k], axis, method) for k, axis in enumerate(self.grid)]
+        flat = np.reshape(at, (-1, len(self._axes)))
+        ends = [self._cell(flat[:, k], axis, method) for k, axis in enumerate(self._axes)]
         total: Any = 0.0
         for corner in product(*ends):
-            value = self.values[tuple(place for place, _ in corner)]
+            value = self._data[tuple(place for place, _ in corner)]
             for _, weight in corner:
                 value = value * np.reshape(weight, (-1,) + (1,) * (value.ndim - 1))
             total = total + value
-        if self.fill_value is not None and not self.bounds_error:
+        if self._fill is not None and not self.bounds_error:
             total = self._filled(total, flat)
         nowhere = numpy.isnan(plain_value(flat)).any(axis=1)
         if nowhere.any():
             total = np.where(numpy.reshape(nowhere, (-1,) + (1,) * (total.ndim - 1)), numpy.nan, total)
-        return np.reshape(total, (*shape, *self.values.shape[len(self.grid) :]))
+        return np.reshape(total, (*shape, *self._data.shape[len(self._axes) :]))
 
     def _cell(self, x: Any, axis: Any, method: str) -> list[tuple[Any, Any]]:
         """The neighbours along an axis, and their weights."""
@@ -92,10 +82,10 @@ class RegularGridInterpolator:
 
     def _filled(self, value: Any, flat: Any) -> Any:
         outside = numpy.zeros(flat.shape[0], bool)
-        for k, axis in enumerate(self.grid):
+        for k, axis in enumerate(self._axes):
             x = plain_value(flat[:, k])
             outside |= (x < plain_value(axis)[0]) | (x > plain_value(axis)[-1])
-        return np.where(numpy.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), self.fill_value, value)
+        return np.where(numpy.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), self._fill, value)
 
 
 def interpn(

@@ -1,0 +1,139 @@
+"""The polynomial through points, in Newton's form and in barycentric form. See `interpolate`."""
+
+import math
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import Standing
+from tapeengine_scipy._values import floating
+from tapeengine_scipy.interpolate.polynomials import moved
+
+
+class _Polynomial(Standing, path=""):
+    """What both forms share; `_derivatives(x, orders)` gives derivatives at a vector of places, one row for each."""
+
+    def _points(self, xi: Any, yi: Any, axis: int) -> tuple[Any, Any]:
+        values = np.moveaxis(floating(yi), axis, 0)
+        return floating(xi), np.reshape(values, (values.shape[0], -1))
+
+    def __call__(self, x: Any) -> Any:
+        """Evaluate at places."""
+        return self._shaped(x, [0])[0]
+
+    def derivative(self, x: Any, der: int = 1) -> Any:
+        """Evaluate the derivative of one order."""
+        return self._shaped(x, [der])[0]
+
+    def derivatives(self, x: Any, der: int | None = None) -> Any:
+        """Evaluate the derivatives of the orders below `der`, by default all."""
+        return np.stack(self._shaped(x, list(range(self.n if der is None else der))))
+
+    def _shaped(self, x: Any, orders: list[int]) -> list[Any]:
+        query, rest = floating(x), self._theirs._y_extra_shape
+        found = self._derivatives(np.reshape(query, (-1,)), orders)
+        return [moved(np.reshape(row, (*query.shape, *rest)), query.ndim, self._theirs._y_axis) for row in found]
+
+
+class KroghInterpolator(_Polynomial, path="scipy.interpolate.KroghInterpolator"):
+    """The polynomial through points, with derivatives at repeated ones; see `scipy.interpolate.KroghInterpolator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> KroghInterpolator(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 4.0]))(np.array([1.5]))
+    array([2.25])
+    """
+
+    def __init__(self, xi: Any, yi: Any, axis: int = 0) -> None:
+        if self._stand(xi, yi, axis):
+            self.xi, self.yi = self._points(xi, yi, axis)
+            self.c = np.concatenate([_divided_differences(self.xi, self.yi), numpy.zeros((1, self.yi.shape[1]))])
+
+    def _derivatives(self, x: Any, orders: list[int]) -> list[Any]:
+        """Horner's rule for the value and its derivatives."""
+        found = [np.zeros((x.shape[0], self.c.shape[1])) for _ in range(max(orders, default=0) + 1)]
+        for k in range(self.n - 1, -1, -1):
+            step = (x - self.xi[k])[:, None]
+            for m in range(len(found) - 1, 0, -1):
+                found[m] = found[m] * step + m * found[m - 1]
+            found[0] = found[0] * step + self.c[k]
+        return [found[m] for m in orders]
+
+
+def _divided_differences(x: Any, y: Any) -> Any:
+    """The first row of the table; between equal points they are derivatives, which follow the value there."""
+    still = plain_value(x)
+    first = numpy.maximum.accumulate(
+        numpy.where(numpy.append(True, still[1:] != still[:-1]), numpy.arange(len(still)), 0)
+    )
+    row, found = y[first], [y[0]]
+    for k in range(1, len(still)):
+        equal = still[k:] == still[:-k]
+        steps = np.where(equal, 1.0, x[k:] - x[:-k])[:, None]
+        given = y[numpy.minimum(first[:-k] + k, len(still) - 1)] / math.factorial(k)
+        row = np.where(equal[:, None], given, (row[1:] - row[:-1]) / steps)
+        found.append(row[0])
+    return np.stack(found)
+
+
+class BarycentricInterpolator(_Polynomial, path="scipy.interpolate.BarycentricInterpolator"):
+    """The polynomial through points, in a stable form; see `scipy.interpolate.BarycentricInterpolator`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> BarycentricInterpolator(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 4.0]))(np.array([1.5]))
+    array([2.25])
+    """
+
+    def __init__(self, xi: Any, yi: Any = None, axis: int = 0, *, wi: Any = None, rng: Any = None) -> None:
+        if self._stand(xi, yi, axis, wi=wi, rng=rng):
+            self.xi, self.yi = self._points(xi, yi, axis)
+            self.wi = floating(wi) if wi is not None else 1.0 / np.prod(self._apart(1.0), axis=1)
+
+    @property
+    def _scale(self) -> float:
+        """The factor that keeps products of distances from overflow."""
+        return float(4.0 / numpy.ptp(plain_value(self.xi)))
+
+    def _apart(self, diagonal: float) -> Any:
+        """The scaled differences of the points."""
+        eye = numpy.eye(self.n)
+        return self._scale * (self.xi[:, None] - self.xi) * (1.0 - eye) + diagonal * eye
+
+    def _derivatives(self, x: Any, orders: list[int]) -> list[Any]:
+        """Interpolate the derivatives at the points, by products of differences, which are smooth at the points."""
+        steps = self._scale * (x[:, None] - self.xi)
+        one = numpy.ones((x.shape[0], 1))
+        before = np.cumprod(np.concatenate([one, steps[:, :-1]], axis=1), axis=1)
+        after = np.flip(np.cumprod(np.concatenate([one, np.flip(steps[:, 1:], 1)], axis=1), axis=1), 1)
+        weights = before * after * self.wi
+        basis, values, found = weights / np.sum(weights, axis=1)[:, None], self.yi, []
+        for _ in range(max(orders, default=0) + 1):
+            found.append(basis @ values)
+            values = self._slopes() @ values
+        return [found[m] for m in orders]
+
+    def _slopes(self) -> Any:
+        """The matrix that gives the derivative at the points from the values there."""
+        matrix = self._scale * (self.wi / self.wi[:, None]) / self._apart(1.0) * (1.0 - numpy.eye(self.n))
+        return matrix - np.sum(matrix, axis=1)[:, None] * numpy.eye(self.n)
+
+
+def krogh_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> Any:
+    """Evaluate the polynomial through points; see `scipy.interpolate.krogh_interpolate`."""
+    return _evaluated(KroghInterpolator(xi, yi, axis=axis), x, der)
+
+
+def barycentric_interpolate(xi: Any, yi: Any, x: Any, axis: int = 0, *, der: Any = 0, rng: Any = None) -> Any:
+    """Evaluate the polynomial through points; see `scipy.interpolate.barycentric_interpolate`."""
+    return _evaluated(BarycentricInterpolator(xi, yi, axis=axis, rng=rng), x, der)
+
+
+def _evaluated(polynomial: Any, x: Any, der: Any) -> Any:
+    if np.ndim(der):
+        return polynomial.derivatives(x, der=numpy.amax(der) + 1)[der]
+    return polynomial.derivative(x, der=der) if der else polynomial(x)
