@@ -170,7 +170,7 @@ class Relinked:
         if not ours and (value.__closure__ is None or value.__globals__.get("__name__", "").startswith(TWINS)):
             return self.elsewhere(value)
         names = self.here if ours else value.__globals__
-        cells = value.__closure__ and tuple(CellType() for _ in value.__closure__)
+        cells = value.__closure__ and tuple(cell if holds_data(cell) else CellType() for cell in value.__closure__)
         twin = FunctionType(changed_code(value) if ours else value.__code__, names, value.__name__, None, cells)
         self.keep(value, twin)  # a function may close over itself
         twin.__defaults__ = value.__defaults__ and tuple(map(self.twin, value.__defaults__))
@@ -179,7 +179,8 @@ class Relinked:
         twin.__annotations__ = value.__annotations__
         twin.__dict__.update({name: self.twin(x) for name, x in vars(value).items()})
         for cell, twin_cell in zip(value.__closure__ or (), cells or (), strict=True):
-            self.fill(cell, twin_cell)
+            if twin_cell is not cell:
+                self.fill(cell, twin_cell)
         if ours:
             self.use(names_of(value.__code__)[0])
         return twin
@@ -251,6 +252,15 @@ def remade(value: Any, twin: Callable[[Any], Any]) -> Any:
         return None
     call: Any = transform.__reduce__()
     return call[0](*map(twin, call[1]))(*engine)
+
+
+def holds_data(cell: CellType) -> bool:
+    """Whether a variable of an enclosing function holds data, which has no twin: then both functions share it."""
+    try:
+        held = cell.cell_contents
+    except ValueError:
+        return False
+    return not callable(held) and not isinstance(held, (ModuleType, tuple, property, staticmethod, classmethod))
 
 
 #: Where a twin says what class it is the twin of.

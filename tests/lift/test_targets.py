@@ -95,3 +95,41 @@ def test_objects_of_the_original_class_are_named_in_errors(package: Any) -> None
     assert te.grad(te.lift("models").Model().value)(0.0) == te.grad(te.lift(model.value))(0.0) == 1.0
     with pytest.raises(DroppedDerivativeError, match=r'tapeengine.lift\(program, also=\["models"\]\)'):
         te.grad(te.lift(lambda x: getattr(models, "sine")(x)))(1.0)  # noqa: B009
+
+
+def sharing():
+    """Functions that share a variable of the function around them."""
+    scale = 1.0
+
+    def put(value):
+        nonlocal scale
+        scale = value
+
+    def scaled(y):
+        return math.sin(y) * scale
+
+    return put, scaled
+
+
+def counting():
+    calls = 0
+
+    def count(x):
+        nonlocal calls
+        calls += 1
+        return x * calls
+
+    return count
+
+
+def test_variables_of_enclosing_functions_are_shared():
+    put, scaled = sharing()
+    lifted = te.lift(scaled)
+    put(2.0)
+    assert lifted(1.0) == te.lift(scaled)(1.0) == scaled(1.0) == 2.0 * math.sin(1.0)
+    assert te.grad(lifted)(0.0) == 2.0
+    te.lift(put)(3.0)
+    assert lifted(1.0) == scaled(1.0) == 3.0 * math.sin(1.0)
+    count = counting()
+    again = te.lift(count)
+    assert [count(1.0), again(1.0), count(1.0), again(1.0)] == [1.0, 2.0, 3.0, 4.0]
