@@ -1,5 +1,6 @@
 """Values of which the type says all: None as an argument, parts of floats; functions and classes by other ways."""
 
+import functools
 import itertools
 from dataclasses import dataclass
 
@@ -83,6 +84,15 @@ square = lambda x: x * x  # noqa: E731
 TABLE = {"a": [1.0, (2.0, 3.0)]}
 
 
+@functools.lru_cache(None)
+def binomial(n, k):
+    return 1 if k in (0, n) else binomial(n - 1, k - 1) + binomial(n - 1, k)
+
+
+def of_remembered_results(x):
+    return sum(binomial(4, k) * x**k for k in range(5))
+
+
 def of_operators(x):
     q = Pair(x, 2.0)
     return (q * ~q).w + (q | q) + (2.0 ^ q) + (q << 3.0)
@@ -113,7 +123,15 @@ def of_a_list_of_several_types(x):
 
 @pytest.mark.parametrize(
     "f",
-    [of_operators, of_a_static_method, of_arguments_by_name, of_parts, of_a_lambda_outside, of_a_list_of_several_types],
+    [
+        of_remembered_results,
+        of_operators,
+        of_a_static_method,
+        of_arguments_by_name,
+        of_parts,
+        of_a_lambda_outside,
+        of_a_list_of_several_types,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_values_and_derivatives(f):

@@ -482,10 +482,10 @@ def by_position(node: ast.Call, found: Any) -> ast.Call:
         known = inspect.signature(getattr(found, "function", found)).parameters.values()
     except (TypeError, ValueError):  # a function of numpy's written in C
         return node
-    rest = [q for q in known if q.kind is q.POSITIONAL_OR_KEYWORD][len(node.args) :]
+    rest = [q for q in known if q.kind in (q.POSITIONAL_ONLY, q.POSITIONAL_OR_KEYWORD)][len(node.args) :]
     given = {k.arg: k.value for k in node.keywords}
     last = max((k + 1 for k, q in enumerate(rest) if q.name in given), default=0)
-    if not set(given).issubset(q.name for q in rest):
+    if not set(given).issubset(q.name for q in rest if q.kind is not q.POSITIONAL_ONLY):
         return node
     args = [given.get(q.name, ast.copy_location(ast.Constant(q.default), node)) for q in rest[:last]]
     if any(isinstance(a, ast.Constant) and not isinstance(a.value, ATOMS) for a in args):

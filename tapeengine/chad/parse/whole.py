@@ -41,6 +41,7 @@ from ..types import (
     FLOAT,
     INT,
     NEVER,
+    UNIT,
     Array,
     Bool,
     Float,
@@ -350,7 +351,8 @@ def full_like(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 @with_lets
 def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.arange(n)``, ``np.arange(start, stop, step)``; numbers of elements are rounded up."""
-    start, stop, step = (lit(0), args[0], lit(1)) if len(args) < 2 else (*args[:3], lit(1))[:3]
+    is_stop = len(args) < 2 or args[1].type == UNIT
+    start, stop, step = (lit(0), args[0], (*args, lit(1), lit(1))[2]) if is_stop else (*args[:3], lit(1))[:3]
     of = INT if {start.type, stop.type, step.type} == {INT} else FLOAT
     first, last, by = (p.coerce(node, x, of) for x in (start, stop, step))
     i = p.fresh("i", INT)
