@@ -149,7 +149,8 @@ s.interpolate.CubicSpline(X, Y, bc_type=((1, E[0]), "natural")).derivative()(Q),
 *(s.interpolate.interp1d(x, M.T, k)(q) for k in kinds), *(s.interpolate.interp1d(x[o], M[o].T, k)(q) for k in kinds)
 *(s.interpolate.interp1d(x, M.T, k, fill_value=(1.0, E[0]), bounds_error=False)(q - 2) for k in kinds)
 *(np.nan_to_num(s.interpolate.interp1d(x, M.T, k, fill_value="extrapolate")(q + 2)) for k in kinds)
-s.interpolate.interp1d(X, Y)(Q[1:5]), s.interpolate.pchip_interpolate(X, Y, Q, [0, 1])
+np.nan_to_num(s.interpolate.CubicSpline(X, Y, extrapolate=False)(Q)), s.interpolate.interp1d(X, Y)(Q[1:5])
+s.interpolate.pchip_interpolate(X, Y, Q, [0, 1])
 s.interpolate.CubicSpline(X, Y).integrate(Q[0], Q[4]), s.interpolate.CubicSpline(X, Y).solve(0.95)
 s.interpolate.CubicSpline(X, Y - 0.85).roots(), s.interpolate.CubicSpline(X, M.T, axis=1)(Q.reshape(7, 1))
 s.interpolate.PchipInterpolator(X, Y)(Q), s.interpolate.PchipInterpolator(X, M)(Q, 1)
@@ -253,6 +254,7 @@ s.optimize.linprog(x, A_ub=[[1.0, 1.0, 1.0]], b_ub=[0.0]).x.sum()
 np.sum(s.ndimage.map_coordinates(x, x[None], order=2))
 np.sum(s.interpolate.RegularGridInterpolator((np.arange(3.0),), x, method="slinear")(x[:, None]))
 np.sum(s.spatial.distance.cdist(x[None], x[None], "jensenshannon"))
+s.interpolate.interp1d([0.0, 1.0, 2.0], [0.0, 1.0, 0.0], kind="quadratic")(x)[0]
 s.integrate.odeint(lambda y, t: -y, 1.0, [0.0, 1.0], rtol=x[0] / 1e6)[-1, 0]
 np.sum(s.interpolate.CubicSpline(np.arange(3.0), x - 1).roots())
 np.sum(s.interpolate.PPoly(np.array([[1.0, -1.0]]) * x[0], np.arange(3.0)).roots())

@@ -72,7 +72,11 @@ def test_what_is_refused(line):
         te.grad(lambda x: eval(line, {**names, "x": x}))(numpy.ones(3))
 
 
-def test_scales_of_too_few_points():
+def test_scipys_errors_for_traced_places_and_points():
+    with pytest.raises(ValueError, match="interpolation range"):
+        te.grad(lambda x: OURS.interpolate.interp1d([0.0, 1.0], [0.0, 1.0])(x))(2.0)
+    with pytest.raises(ValueError, match="increasing"):
+        te.grad(lambda x: OURS.interpolate.CubicSpline([x, 0.0], [1.0, 2.0])(0.3))(0.0)
     a = R.normal(size=(3, 3))
     for call in (distance.pdist, lambda a, k: distance.cdist(a, a[:0], k)):
         with pytest.raises(ValueError, match="too small"):

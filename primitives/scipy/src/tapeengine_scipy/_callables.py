@@ -88,13 +88,13 @@ class Closed:
             If it writes values that depend on traced ones into captured objects.
         """
         states, places = generator_states(), Places(self._snapshot.generators, draws=False)
-        own = places.here()
+        own, self._still = places.here(), params
         name = f"the callable of {self.solver}"
         with FirstRun(self._engine, self._snapshot, self._values(params), name, (params,)) as run:
             fun, *rest = run.bound
             result = solve(self._noted(fun), *rest)
         self._draws = not same_states(states, generator_states()) or repr(places.here()) != repr(own)
-        self._check_that_it_repeats(params)
+        self.check_that_it_repeats()
         run.settle(self._once, generator_states() if self._draws else None, whole=False)
         return result
 
@@ -118,10 +118,14 @@ class Closed:
 
         return noted
 
-    def _check_that_it_repeats(self, params: Any) -> None:
-        """Compare exactly with the callable as it was at the call; other random numbers are drawn."""
+    def check_that_it_repeats(self) -> None:
+        """Compare exactly with the callable as it was at the call; other random numbers are drawn.
+
+        The rules of integrals compare as well: what the callable reads elsewhere, as in classes, may have changed.
+        """
         if self._seen is None:
             return
+        params = self._still
         point, outcome = self._seen
         made = Made()
         fun = self._snapshot.again(self._values(params), made)[0]
@@ -163,7 +167,8 @@ _ORIGINALS = _Originals()
 
 def holds_traced(*values: Any) -> bool:
     """Whether any value is traced, or contains or captures a traced value."""
-    return any(map(is_traced, values)) or bool(_looked_through(values).captured)
+    near = (part for value in values for part in (value if type(value) is tuple else (value,)))  # found at once
+    return any(map(is_traced, near)) or bool(_looked_through(values).captured)
 
 
 def plain_value(value: Any) -> Any:

@@ -94,7 +94,8 @@ def solve_ivp(
         found.y = differentiated_steps(closed, still, start, method, times, options)
     elif differentiate == "adjoint":
         known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
-        path = Path(_system(closed), span[0], start, closed.params, functools.partial(_ivp_solver, method, options))
+        solver = functools.partial(_ivp_solver, closed, method, options)
+        path = Path(_system(closed), span[0], start, closed.params, solver)
         if watched:
             differentiate_events(found, path, _events(closed))
         if found.status == 1:  # ended by a terminal event
@@ -102,7 +103,7 @@ def solve_ivp(
             times = None if times is None else times[: found.t.shape[0]]
         if dense_output:
             found.sol = Dense(path, found.sol)
-        found.t, found.y = _adjoint(closed, span, start, times, found, _ivp_solver(method, options, [known]))
+        found.t, found.y = _adjoint(closed, span, start, times, found, solver([known]))
     else:
         raise ValueError(f"solve_ivp: differentiate must be 'adjoint' or 'steps', not {differentiate!r}")
     return found
@@ -140,7 +141,7 @@ def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solv
     return times, TRAJECTORY(start, whole, closed.params, system=_system(closed), solver=solver)[:, 1:]
 
 
-def _ivp_solver(method: Any, options: dict[str, Any], known: Any = None) -> Callable[..., Any]:
+def _ivp_solver(closed: Closed, method: Any, options: dict[str, Any], known: Any = None) -> Callable[..., Any]:
     """A solver for `TRAJECTORY`, whose first call returns the states that are known already.
 
     The first time is the initial one; in later calls the last one is the end of integration.
@@ -149,6 +150,7 @@ def _ivp_solver(method: Any, options: dict[str, Any], known: Any = None) -> Call
     def solve(fun: Any, y0: Any, times: Any) -> Any:
         if known:
             return known.pop()
+        closed.check_that_it_repeats()
         unique, places = _distinct(times)
         if len(unique) == 1:
             return numpy.repeat(y0[:, None], len(times), axis=1)
@@ -179,29 +181,11 @@ def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
 
 @beside("scipy.integrate.odeint", runs_callables=True)
 def odeint(
-    func: Callable[..., Any],
-    y0: Any,
-    t: Any,
-    args: Any = (),
-    Dfun: Any = None,
-    col_deriv: int = 0,
-    full_output: int = 0,
-    ml: Any = None,
-    mu: Any = None,
-    rtol: Any = None,
-    atol: Any = None,
-    tcrit: Any = None,
-    h0: float = 0.0,
-    hmax: float = 0.0,
-    hmin: float = 0.0,
-    ixpr: int = 0,
-    mxstep: int = 0,
-    mxhnil: int = 0,
-    mxordn: int = 12,
-    mxords: int = 5,
-    printmessg: int = 0,
-    tfirst: bool = False,
-) -> Any:
+    func: Callable[..., Any], y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: int = 0,
+    full_output: int = 0, ml: Any = None, mu: Any = None, rtol: Any = None, atol: Any = None, tcrit: Any = None,
+    h0: float = 0.0, hmax: float = 0.0, hmin: float = 0.0, ixpr: int = 0, mxstep: int = 0, mxhnil: int = 0,
+    mxordn: int = 12, mxords: int = 5, printmessg: int = 0, tfirst: bool = False,
+) -> Any:  # fmt: skip
     """Solve an initial value problem with LSODA; see `scipy.integrate.odeint`.
 
     Differentiable in `y0`, `t`, `args` and the traced values that `func` captured, by the continuous adjoint.
@@ -236,16 +220,17 @@ def odeint(
             whole["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")
         return scipy.integrate.odeint(slope, te.value(start), te.value(times), tfirst=True, **whole).T
 
-    solver = _odeint_solver({**shared, **orders}, [closed.run(solve, te.value(closed.params))])
+    solver = _odeint_solver(closed, {**shared, **orders}, [closed.run(solve, te.value(closed.params))])
     return TRAJECTORY(start, times, closed.params, system=system, solver=solver).T
 
 
-def _odeint_solver(shared: dict[str, Any], known: Any) -> Callable[..., Any]:
+def _odeint_solver(closed: Closed, shared: dict[str, Any], known: Any) -> Callable[..., Any]:
     """A solver for `TRAJECTORY`, whose first call returns the states that are known already."""
 
     def solve(fun: Any, y0: Any, times: Any) -> Any:
         if known:
             return known.pop()
+        closed.check_that_it_repeats()
         kept = dict(shared)
         for name in ("rtol", "atol"):
             if numpy.ndim(kept[name]) and len(kept[name]) != len(y0):

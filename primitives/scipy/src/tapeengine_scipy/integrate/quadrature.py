@@ -135,11 +135,20 @@ def _slopes(integrand: Integrand, shape: tuple[int, ...]) -> Integrand:
         value, back = te.vjp(lambda p: as_vector(integrand(x, p)), params)
         return np.reshape(jacobian(back, value.shape[0], 0), (*shape, params.shape[0]))
 
+    rows.closed = getattr(integrand, "closed", None)  # type: ignore[attr-defined]
     return rows
+
+
+def _checked(integrand: Integrand) -> None:
+    """Refuse what a rule would read again but has changed since the call."""
+    closed = getattr(integrand, "closed", None)
+    if closed is not None:
+        closed.check_that_it_repeats()
 
 
 def _table(a: Any, b: Any, params: Any, integrand: Integrand, options: Any, breaks: Any, shape: tuple[int, ...]) -> Any:
     """The derivatives of the components in the parameters."""
+    _checked(integrand)
     kept = {"options": dict(options), "breaks": breaks, "shape": (*shape, params.shape[0])}
     table = INTEGRALS(a, b, params, integrand=_slopes(integrand, shape), **kept)
     return np.reshape(table, (-1, params.shape[0]))
@@ -152,6 +161,7 @@ def _at(end: Any, params: Any, integrand: Integrand, options: dict[str, Any]) ->
     weight = options.get("weight")
     if weight not in (None, "cos", "sin"):
         raise UnsupportedError(f"quad: a limit of an integral with weight={weight!r} is not differentiated")
+    _checked(integrand)
     value = as_array(integrand(end, params))
     if weight is not None:
         value = value * (np.cos if weight == "cos" else np.sin)(options["wvar"] * end)
@@ -230,22 +240,10 @@ INTEGRALS: Primitive = Primitive(
 
 @beside("scipy.integrate.quad", runs_callables=True)
 def quad(
-    func: Callable[..., Any],
-    a: Any,
-    b: Any,
-    args: Any = (),
-    full_output: int = 0,
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-    limit: int = 50,
-    points: Any = None,
-    weight: Any = None,
-    wvar: Any = None,
-    wopts: Any = None,
-    maxp1: int = 50,
-    limlst: int = 50,
-    complex_func: bool = False,
-) -> Any:
+    func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: int = 0, epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8, limit: int = 50, points: Any = None, weight: Any = None, wvar: Any = None,
+    wopts: Any = None, maxp1: int = 50, limlst: int = 50, complex_func: bool = False,
+) -> Any:  # fmt: skip
     """Integrate a callable over an interval; see `scipy.integrate.quad`.
 
     Differentiable in the limits, in `args` and in the traced values that `func` captured, also for weighted integrals.
