@@ -7,6 +7,7 @@ import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy import integrate, linalg
+from tapeengine_scipy._callables import Closed
 from tapeengine_scipy.integrate.trajectory import TRAJECTORY
 
 RNG = np.random.default_rng(6)
@@ -87,7 +88,7 @@ def test_captured_values_in_closures_and_objects():
 
 
 def test_the_two_rules_of_a_trajectory_are_transposes_up_to_the_tolerance():
-    solver = integrate.initial_values._ivp_solver("DOP853", TIGHT)
+    solver = integrate.initial_values._ivp_solver(Closed((), ""), "DOP853", TIGHT)
     system = lambda t, y, p: lotka_volterra(t, y, p[0], p[1])  # noqa: E731
     args = [np.array([0.9, 1.0]), np.array([0.0, 0.5, 1.2]), np.array([1.1, 0.7])]
     out = TRAJECTORY(*args, system=system, solver=solver)

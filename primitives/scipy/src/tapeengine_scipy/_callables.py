@@ -167,7 +167,8 @@ _ORIGINALS = _Originals()
 
 def holds_traced(*values: Any) -> bool:
     """Whether any value is traced, or contains or captures a traced value."""
-    return any(map(is_traced, values)) or bool(_looked_through(values).captured)
+    near = (part for value in values for part in (value if type(value) is tuple else (value,)))  # found at once
+    return any(map(is_traced, near)) or bool(_looked_through(values).captured)
 
 
 def plain_value(value: Any) -> Any:

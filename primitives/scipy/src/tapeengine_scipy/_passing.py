@@ -165,7 +165,7 @@ def method_beside(method: Any) -> Any:
     @functools.wraps(method)
     def called(self: Any, *args: Any, **keywords: Any) -> Any:
         theirs, path = lambda: getattr(self._theirs, method.__name__), f"{self._path}.{method.__name__}"
-        if self._takes_plain or self._differs(args, keywords):
+        if self._takes_plain or self._differs(*args, *keywords.values()):
             return tried(path, theirs, functools.partial(method, self), args, keywords)
         return _standing(theirs_called(theirs(), args, keywords))
 

@@ -94,9 +94,8 @@ def solve_ivp(
         found.y = differentiated_steps(closed, still, start, method, times, options)
     elif differentiate == "adjoint":
         known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
-        path = Path(
-            _system(closed), span[0], start, closed.params, functools.partial(_ivp_solver, closed, method, options)
-        )
+        solver = functools.partial(_ivp_solver, closed, method, options)
+        path = Path(_system(closed), span[0], start, closed.params, solver)
         if watched:
             differentiate_events(found, path, _events(closed))
         if found.status == 1:  # ended by a terminal event

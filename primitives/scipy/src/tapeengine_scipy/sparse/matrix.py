@@ -370,7 +370,9 @@ def _class_of(name: str, forms: str) -> Any:
         if places is None:
             refuse_traced(f"{path} of a dense array", arg1)
             data, places = as_sparse(find(path)(arg1, shape=shape))._parts
-        return SparseArray(data, Pattern(places.rows, places.columns, places.shape, is_matrix))
+        if places.is_matrix != is_matrix:
+            places = Pattern(places.rows, places.columns, places.shape, is_matrix)
+        return SparseArray(data, places)
 
     body = {"__new__": lambda cls, *args, **keywords: make(*args, **keywords), "__module__": __name__}
     doc = f"A sparse matrix; see `{path}`. Traced entries give a `SparseArray`: those in {forms}."

@@ -51,7 +51,7 @@ class Frozen(Standing):
             return super().__getattr__(name)
 
         def called(*given: Any, **keywords: Any) -> Any:
-            if not self._differs(given, keywords):
+            if not self._differs(*given, *keywords.values()):
                 return getattr(self._theirs, name)(*given, **keywords)
             if len(given) + len(keywords) != (name != "entropy"):
                 raise TypeError(
