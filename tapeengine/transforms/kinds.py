@@ -23,8 +23,8 @@ from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, n
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 #: Classes of Python's library whose objects hold what a program puts into their attributes.
 HOLDERS = {"collections.ChainMap", "collections.UserDict", "collections.UserList", "argparse.Namespace"}
-#: Modules of Python's library whose objects pass on data between calls, and cannot be copied.
-PASSING = {"queue", "_queue", "threading", "_thread", "concurrent.futures._base", "_contextvars"}
+#: Modules of Python's library whose objects pass on data between calls and threads, and cannot be copied.
+PASSING = {"queue", "_queue", "_thread", "concurrent.futures._base", "_contextvars"}
 #: What makes the nodes of the objects of a class, not of its subclasses.
 BY_KIND: dict[Any, Callable[[Any], Node | None]] = {
     functools.partial: nodes.of_partial,
@@ -104,7 +104,7 @@ class Kinds:
             if node is not None:
                 return node
         if kind.__module__ in PASSING:
-            return nodes.of_state(value) or nodes.of_watched(value, parts_of(value))
+            return nodes.of_passing(value)
         return None if is_fixed(value if is_space else kind) else nodes.of_watched(value, parts_of(value))
 
     def _data(self, f: types.FunctionType) -> Sequence[Any]:

@@ -512,6 +512,24 @@ def of_watched(value: Any, held: dict[Any, Any]) -> Node:
     return Node(value, list(held.values()), None, None, list(held), parts_of)
 
 
+def of_passing(value: Any) -> Node:
+    """A queue, future, or variable of a context or thread, which is not rebuilt; signals, as integers, are no effect."""
+    held = passed_on(value)
+    return Node(value, list(held.values()), None, None, list(held), passed_on)
+
+
+def passed_on(value: Any) -> dict[Any, Any]:
+    """What such an object holds that may be a number with a derivative, or contain one."""
+    read = reader_of(value)
+    found = dict(enumerate(getattr(value, "queue", ()))) if read is None else read(value)
+    found["_result"] = getattr(value, "_result", None)
+    return {key: item for key, item in found.items() if type(item) not in SIGNALS}
+
+
+#: Classes of what passes no derivative on.
+SIGNALS = {int, bool, str, bytes, type(None)}
+
+
 def of_source(value: Any) -> Node:
     """An iterator, generator or file, which is not rebuilt: what a run has read cannot be read again."""
     before = position(value)
