@@ -102,7 +102,7 @@ def check_fields(value: Any, names: Sequence[str], parts: Sequence[Any]) -> None
         if getattr(value, name) is not part:
             raise StructureError(
                 f"{type(value).__name__} computes its attribute {name} by code of its own, from another value that is "
-                "stored. Register the class: tapeengine.register_container"
+                "stored. Register the class, tapeengine.register_container, and use no typed program for it"
             )
 
 
