@@ -1,6 +1,6 @@
 """Save recordings in files: a documented, versioned format, without pickle and without code.
 
-A file consists of the line ``tapeengine staged program 2``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
+A file consists of the line ``tapeengine staged program 3``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
 which is one value. A value is a letter and its contents; lengths and counts are 8 bytes, the lowest first:
 
 | letter | value |
@@ -12,8 +12,10 @@ which is one value. A value is a letter and its contents; lengths and counts are
 | B | bytes: length, bytes |
 | L, U | a list, a tuple: count, values |
 | M | a dict: count, alternating keys and values |
+| C | a value of a class of `CLASSES`: its name, a tuple of what it is made of |
 
-The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine.staged.plans` describes a plan.
+The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine.staged.plans` describes a plan
+of numbers, `tapeengine.staged.kept_arrays` one of arrays or forks. Format 2 lacks the letter C.
 """
 
 from __future__ import annotations
@@ -21,27 +23,74 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._core.programs.replay import MISS, NotReplayable, Plan
 from .._core.tape.table import OPS
 from ..errors import StagingError
-from ..structure import Structures
+from ..primitive.spaces import Space
 from . import plans as forms
+from .kept_arrays import Constant, Function, KeptArrays, Register, Stored
 from .plans import DataError
 
+if TYPE_CHECKING:
+    from ..engine import Engine
+
 MAGIC = b"tapeengine staged program "
-VERSION = 2
+VERSION = 3
 #: The names of the opcodes, whose places in the table are the numbers in a file.
 OPCODES = " ".join(op.name for op in OPS)
 DIGEST = 32
 DEEPEST = 100
 
 
-def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
+def _array_parts(x: Any) -> tuple[Any, ...]:
+    """The dtype, the shape, the strides, and the bytes from the first to the last element."""
+    first = sum((n - 1) * k for n, k in zip(x.shape, x.strides, strict=True) if k < 0) if x.size else 0
+    last = sum((n - 1) * k for n, k in zip(x.shape, x.strides, strict=True) if k > 0) if x.size else 0
+    memory = bytearray(last - first + x.itemsize)
+    np.ndarray(x.shape, x.dtype, memory, -first, x.strides)[...] = x
+    return x.dtype.str, x.shape, x.strides, -first, bytes(memory)
+
+
+def _array(dtype: str, shape: Any, strides: Any, offset: int, memory: bytes) -> Any:
+    return np.ndarray(shape, _dtype(dtype), bytearray(memory), offset, strides)
+
+
+def _dtype(text: str) -> Any:
+    dtype = np.dtype(text)
+    forms.require(dtype.kind in "?biufcSUmM", f"there is no class of numbers {text}")
+    return dtype
+
+
+def _ufunc(name: str) -> Any:
+    found = getattr(np, name)
+    forms.require(isinstance(found, np.ufunc), f"{name} is no ufunc")
+    return found
+
+
+#: For each name the class, what its values are made of, and what makes one.
+CLASSES: dict[str, tuple[type, Callable[[Any], Any], Callable[..., Any]]] = {
+    "slice": (slice, lambda x: (x.start, x.stop, x.step), slice),
+    "ellipsis": (type(...), lambda x: (), lambda: ...),
+    "complex": (complex, lambda x: (x.real, x.imag), complex),
+    "array": (np.ndarray, _array_parts, _array),
+    "number": (np.generic, lambda x: (x.dtype.str, x.tobytes()), lambda dtype, x: np.frombuffer(x, _dtype(dtype))[0]),
+    "dtype": (np.dtype, lambda x: (x.str,), _dtype),
+    "ufunc": (np.ufunc, lambda x: (x.__name__,), _ufunc),
+    "space": (Space, lambda x: (x.shape, x.dtype.str), lambda shape, dtype: Space(shape, _dtype(dtype))),
+    **{cls.__name__: (cls, tuple, cls) for cls in (Register, Constant, Stored, Function)},
+}
+#: Those of them whose subclasses have the same parts.
+WITH_SUBCLASSES = (np.generic, np.dtype)
+
+
+def save(path: Any, engine: Engine, name: str, paths: int, plans: list[Plan]) -> None:
     """Write plans to a file."""
     try:
-        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [forms.written(plan) for plan in plans]}
+        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [forms.written(engine, plan) for plan in plans]}
         rest = b"".join(_written(data))
     except (NotReplayable, UnsupportedLeafError) as error:
         raise StagingError(f"{name} cannot be saved: {error}") from error
@@ -49,14 +98,14 @@ def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
         file.write(MAGIC + b"%d\n" % VERSION + blake2b(rest, digest_size=DIGEST).digest() + rest)
 
 
-def read(path: Any, structures: Structures, compiler: Any = None) -> tuple[str, int, list[Plan]]:
+def read(path: Any, engine: Engine, compiler: Any = None) -> tuple[str, int, list[Plan | KeptArrays]]:
     """Return the name, the largest number of paths and the plans of a saved program, which `compiler` may compile."""
     with open(path, "rb") as file:
         content = file.read()
     head, _, body = content.partition(b"\n")
     if not head.startswith(MAGIC):
         raise StagingError(f"{path} is not a file of a staged program")
-    if head != MAGIC + b"%d" % VERSION:
+    if head[len(MAGIC) :] not in (b"2", b"%d" % VERSION):
         raise StagingError(
             f"{path} has the format {head[len(MAGIC) :].decode(errors='replace')}, and this is {VERSION}"
         )
@@ -69,13 +118,22 @@ def read(path: Any, structures: Structures, compiler: Any = None) -> tuple[str, 
             raise DataError("there is more than one value")
         if data["opcodes"] != OPCODES:
             raise DataError("its instructions are those of another version of tapeengine")
-        plans = [forms.read(plan, structures, max(int(data["paths"]), 2), compiler) for plan in data["plans"]]
-        return str(data["name"]), int(data["paths"]), plans
+        name, paths = str(data["name"]), int(data["paths"])
+
+        def task(plan: Any) -> Callable[..., Any]:
+            return missing(f"a task of {name}", path, [load(plan)])
+
+        def load(plan: Any) -> Plan | KeptArrays:
+            if "arguments" in plan:
+                return KeptArrays(engine, plan, path, task)
+            return forms.read(plan, engine.structures, max(paths, 2), compiler)
+
+        return name, paths, list(map(load, data["plans"]))
     except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
         raise StagingError(f"{path} holds no staged program: {error}") from error
 
 
-def missing(name: str, path: Any, plans: list[Plan]) -> Callable[..., Any]:
+def missing(name: str, path: Any, plans: list[Plan | KeptArrays]) -> Callable[..., Any]:
     """Stands for the program, which is not in the file: on traced values a replay writes its records on their tape."""
 
     def program(*primals: Any, **keywords: Any) -> Any:
@@ -109,13 +167,20 @@ def _written(value: Any) -> list[bytes]:
         letter = b"L" if kind is list else b"U" if kind is tuple else b"M"
         items = [x for pair in value.items() for x in pair] if kind is dict else value
         return [letter, struct.pack("<q", len(value)), *(part for item in items for part in _written(item))]
-    raise UnsupportedLeafError(f"it takes or returns a {kind.__name__}: only numbers and texts can be saved")
+    for name, (cls, parts, _) in CLASSES.items():
+        if isinstance(value, cls) if cls in WITH_SUBCLASSES else kind is cls:
+            return [b"C", *_written(name), *_written(tuple(parts(value)))]
+    raise UnsupportedLeafError(f"it takes, returns or uses a {kind.__name__}, for which the format has no letter")
 
 
 def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Return the value at an offset, and the offset of the next one."""
     letter = data[at : at + 1]
     at += 1
+    if letter == b"C":
+        name, at = _read(data, at, depth + 1)
+        parts, at = _read(data, at, depth + 1)
+        return CLASSES[name][2](*parts), at
     if letter in (b"N", b"T", b"F"):
         return {b"N": None, b"T": True, b"F": False}[letter], at
     (count,) = struct.unpack_from("<d" if letter == b"D" else "<q", data, at)

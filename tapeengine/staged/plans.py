@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core.programs.replay import KINDS, NotReplayable, Plan, plan_data, plan_of_data
 from ..structure import Structures
 from .bodies import CONSTANT, FIRST_GUARD, FORMS, HAS_NUMBER, IS_BINARY, LAST_GUARD
+from .kept_arrays import Describer, leaves_without_register
 
-FLOAT, FLOATS, NUMPY, DISCRETE, LIST, TUPLE, DICT = KINDS
+if TYPE_CHECKING:
+    from ..engine import Engine
+
+FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT = KINDS
 #: Classes of numbers, by their names in files.
 CLASSES = {cls.__name__: cls for cls in (np.float64, np.float32)}
 #: Which bytes are instructions on numbers.
@@ -30,13 +35,13 @@ def require(holds: Any, otherwise: str) -> None:
         raise DataError(otherwise)
 
 
-def written(plan: Plan) -> dict[str, Any]:
+def written(engine: Engine, plan: Plan) -> dict[str, Any]:
     """A plan as a dict of numbers, texts, bytes and discrete leaves."""
-    if plan.has_arrays:
-        raise NotReplayable("it works on arrays or forks")
     if plan.has_calls:
         raise NotReplayable("it calls functions that are no instructions, such as math.gamma or those of numpy")
     data = plan_data(plan)
+    if plan.has_arrays:
+        return Describer(engine, partial(written, engine)).plan(plan, data)
     paths = [{**path, "outputs": _written_layout(path["outputs"])} for path in data["paths"]]
     return {**data, "primals": [_written_layout(layout) for layout in data["primals"]], "paths": paths}
 
@@ -72,7 +77,7 @@ def _read_layout(data: Any, first: int, end: int) -> Layout:
     steps, rest = data[0], list(data[1])
     aux: list[Any] = []
     for kind, n, id in steps:
-        require(kind in KINDS, f"a structure has no kind of step {kind}")
+        require(kind in KINDS and kind != ARRAY, f"a structure has no kind of step {kind}")
         count = n if kind == FLOATS else kind in (FLOAT, NUMPY)
         constant = kind == DISCRETE or kind >= LIST or (id == 0 and kind != FLOATS)
         require(constant or first <= id <= id + count <= end, "a number lies outside the registers")
@@ -113,12 +118,8 @@ def _check_arguments(primals: list[Layout], data: dict[str, Any]) -> None:
         require(id == at, "the arguments have other numbers than the inputs")
         at += n
     require(at == data["inputs"] + 1, "the arguments have other numbers than the inputs")
-    count = sum(_leaves_without_register(layout) for layout in primals)
+    count = sum(leaves_without_register(layout) for layout in primals)
     require(len(data["known"]) == count, "the arguments have other leaves than their structures")
-
-
-def _leaves_without_register(layout: Layout) -> int:
-    return sum(kind == DISCRETE or (kind in (FLOAT, NUMPY) and id == 0) for kind, _, id in layout[0])
 
 
 def _read_path(data: dict[str, Any], first: int) -> dict[str, Any]:
@@ -129,7 +130,7 @@ def _read_path(data: dict[str, Any], first: int) -> dict[str, Any]:
     operands = np.frombuffer(data["operands"], np.uint32).reshape(-1, 2)
     _check_instructions(op, operands, first, len(data["constants"]) // 8)
     outputs = _read_layout(data["outputs"], 1, data["end"])
-    require(len(data["known"]) == _leaves_without_register(outputs), "a value has other leaves than its structure")
+    require(len(data["known"]) == leaves_without_register(outputs), "a value has other leaves than its structure")
     return {**data, "outputs": outputs, "guards": int(np.count_nonzero(op >= FIRST_GUARD))}
 
 

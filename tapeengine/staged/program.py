@@ -405,7 +405,7 @@ class Staged(Replays):
         ...     te.load_staged(path)(3.0)
         9.0
         """
-        save(path, self.__name__, self.paths, self.kept_plans())
+        save(path, self.engine, self.__name__, self.paths, self.kept_plans())
 
     def kept_plans(self) -> list[Plan]:
         """Return the plans of calls without keyword arguments."""
@@ -674,9 +674,10 @@ class Staged(Replays):
 
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
     """See `Engine.load_staged`."""
-    name, paths, plans = read(path, engine.structures, Compiler(str(path)) if is_installed() else None)
+    name, paths, found = read(path, engine, Compiler(str(path)) if is_installed() else None)
+    plans = [plan for plan in found if isinstance(plan, Plan)]
     share = any(plan.shares for plan in plans)
-    staged = Staged(engine, missing(name, path, plans) if program is None else program, paths, share=share)
+    staged = Staged(engine, missing(name, path, found) if program is None else program, paths, share=share)
     staged.__name__ = name
     staged._hold([Family.of_plans(plans)])
     return staged

@@ -1,7 +1,7 @@
 # Conversion of plans to plain data for files, and back. `tapeengine.staged.plans` checks data, because plans run unchecked.
 
 #: The kinds of the steps of a layout of plain data.
-KINDS = (FLOAT, FLOATS, NUMPY, DISCRETE, LIST, TUPLE, DICT)
+KINDS = (FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT)
 
 
 cdef tuple layout_data(Layout layout):
@@ -19,7 +19,8 @@ cdef Layout layout_of(tuple data):
 def plan_data(Plan plan):
     """A plan as a dict of numbers, bytes, discrete leaves, and for each layout its steps and its further contents."""
     cdef Path path
-    plan.restore()      # so that paths recorded after loading may need what these would leave out
+    if not plan.has_arrays:
+        plan.restore()      # so that paths recorded after loading may need what these would leave out
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "inputs": plan.inputs,
@@ -41,7 +42,103 @@ cdef dict path_data(Path path, dict numbers):
         "outputs": layout_data(path.outputs),
         "known": list(path.known),
         "forks": [(at, [numbers[other] for other in others]) for at, others in path.forks.items() if others],
+        "notes": [what for what, _ in path.part.steps] if path.part is not None else [],
+        "accesses": [access_data(path.part, k) for k in range(path.part.access_count)] if path.part is not None else [],
     }
+
+
+cdef tuple access_data(ArrayPart part, Py_ssize_t k):
+    cdef Access access = part.accesses[k]
+    return access.storage, access.element, access.value, access.writes
+
+
+def view_data(View view):
+    """What a view consists of: the arguments of `shown`."""
+    storage, offset, shape, strides = parts_of(view)[:4]
+    return storage, (<object> view).dtype.str, offset, shape, strides, view.number, view.python
+
+
+def result_of(record):
+    """The place of the result of an array operation."""
+    if type(record) is PrimitiveRecord:
+        return (<PrimitiveRecord> record).output
+    if type(record) is CustomRecord:
+        return list, (<CustomRecord> record).outputs
+    if type(record) is ElementwiseRecord:
+        return (<ElementwiseRecord> record).result
+    if type(record) is SumRecord:
+        return (<SumRecord> record).result, (<SumRecord> record).axis, (<SumRecord> record).divisor
+    return (<ProductRecord> record).result if type(record) is ProductRecord else (<ReadRecord> record).result
+
+
+# -- runs of the operations of a file, which does not say what the core relies on --------------------------------------
+def shown(Array a, storage, dtype, Py_ssize_t offset, tuple shape, tuple strides, bint number, bint python):
+    """A view of the storage of a; numpy checks that it lies within."""
+    cdef Storage s = a.storage
+    if type(s.base) is Array:
+        value = shown(s.base, storage, dtype, offset, shape, strides, number, python)
+    else:
+        dtype = numpy.dtype(dtype)
+        if dtype != s.base.dtype and dtype != s.base.real.dtype or any([k % dtype.itemsize for k in (offset, *strides)]):
+            raise ValueError("a view has other numbers than its array")
+        value = array_class(shape, dtype, s.base.ravel("K").view("u1"), offset, strides)
+    s.number, s.python = s.number or number, s.python or python
+    return array_over(s, value, offset)
+
+
+def has_view(Array a, data):
+    """Whether an array lies in its storage as another one did."""
+    return view_data(geometry(a))[1:5] == data[1:5]
+
+
+def elements(Array a):
+    """The storage of an array of doubles, in the order of its memory."""
+    return view_by(array_over(a.storage, a.storage.base, 0), everything(a.storage))
+
+
+def is_number(x, bint numpys):
+    """Whether x is, or stands for, a numpy.float64, or a Python float."""
+    return is_numpy(x) == numpys if type(x) is Dual else type(x) is (numpy_double if numpys else float)
+
+
+def as_number(x, bint numpys):
+    """A number as a numpy.float64, or a Python float."""
+    return as_kind(<Dual> x, numpys) if type(x) is Dual else numpy_double(x) if numpys else float(x)
+
+
+def computed(int op, x, y):
+    """The result of an instruction on numbers, which may be traced; MISS where its value is no number."""
+    cdef double a, b = 0.0, value
+    if not 0 <= op < SPECIAL:
+        raise ValueError("there is no such instruction")
+    op = op_codes[op]
+    a = (<Dual> x).v if type(x) is Dual else x
+    if op_arities[op] == 2:
+        b = (<Dual> y).v if type(y) is Dual else y
+    value = op_value(op, a, b)
+    if not isfinite(value) and not te_total(op):
+        return miss
+    if op_arities[op] == 1:
+        return unary_of(<Dual> x, op, value, 0) if type(x) is Dual else value
+    return binary_of(x, y, op, value) if type(x) is Dual or type(y) is Dual else value
+
+
+def looked(function, list operands, dict options):
+    """The outcome of a function of the plain numbers, at which the program looks."""
+    outcome = function(*[plain_number(x) for x in operands], **options)
+    look_at(function, tuple(operands), outcome, options)
+    return outcome
+
+
+cdef object plain_number(object x):
+    if type(x) is Array:
+        return plain(x).item() if (<Array> x).storage.python else plain(x)
+    return (<Dual> x).v if type(x) is Dual else x
+
+
+def same(x, y):
+    """Whether two plain values have the same classes and the same bits."""
+    return same_leaf(x, y)
 
 
 def plan_of_data(dict data, structures, Py_ssize_t limit, compiler=None):

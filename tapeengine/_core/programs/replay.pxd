@@ -197,7 +197,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef readonly dict places   # of the numbers of lanes, and of a path's numbers in its value, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly bint has_calls    # whether a path calls functions of Python
-    cdef bint changes_containers    # whether a path changes a list, dict or object among the arguments, or may
+    cdef readonly bint changes_containers   # whether a path changes a list, dict or object among the arguments, or may
     cdef bint writes_inputs # whether a path writes into an array among the arguments
     cdef readonly long long replays
     cdef long long clock    # the time of the last run
