@@ -15,7 +15,7 @@ which is one value. A value is a letter and its contents; lengths and counts are
 | C | a value of a class of `CLASSES`: its name, a tuple of what it is made of |
 
 The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine.staged.plans` describes a plan
-of numbers, `tapeengine.staged.kept_arrays` one of arrays or forks. Format 2 lacks the letter C.
+of numbers, `tapeengine.staged.operations` one of arrays or forks. Format 2 lacks the letter C.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .._core.tape.table import OPS
 from ..errors import StagingError
 from ..primitive.spaces import Space
 from . import plans as forms
-from .kept_arrays import Constant, Function, KeptArrays, Register, Stored
+from .operations import Constant, Function, Operations, Register, Stored
 from .plans import DataError
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ CLASSES: dict[str, tuple[type, Callable[[Any], Any], Callable[..., Any]]] = {
     "complex": (complex, lambda x: (x.real, x.imag), complex),
     "array": (np.ndarray, _array_parts, _array),
     "number": (np.generic, lambda x: (x.dtype.str, x.tobytes()), lambda dtype, x: np.frombuffer(x, _dtype(dtype))[0]),
+    "default": (type(np._NoValue), lambda x: (), lambda: np._NoValue),  # of an option of numpy's functions
     "dtype": (np.dtype, lambda x: (x.str,), _dtype),
     "ufunc": (np.ufunc, lambda x: (x.__name__,), _ufunc),
     "space": (Space, lambda x: (x.shape, x.dtype.str), lambda shape, dtype: Space(shape, _dtype(dtype))),
@@ -98,7 +99,7 @@ def save(path: Any, engine: Engine, name: str, paths: int, plans: list[Plan]) ->
         file.write(MAGIC + b"%d\n" % VERSION + blake2b(rest, digest_size=DIGEST).digest() + rest)
 
 
-def read(path: Any, engine: Engine, compiler: Any = None) -> tuple[str, int, list[Plan | KeptArrays]]:
+def read(path: Any, engine: Engine, compiler: Any = None) -> tuple[str, int, list[Plan | Operations]]:
     """Return the name, the largest number of paths and the plans of a saved program, which `compiler` may compile."""
     with open(path, "rb") as file:
         content = file.read()
@@ -123,9 +124,9 @@ def read(path: Any, engine: Engine, compiler: Any = None) -> tuple[str, int, lis
         def task(plan: Any) -> Callable[..., Any]:
             return missing(f"a task of {name}", path, [load(plan)])
 
-        def load(plan: Any) -> Plan | KeptArrays:
+        def load(plan: Any) -> Plan | Operations:
             if "arguments" in plan:
-                return KeptArrays(engine, plan, path, task)
+                return Operations(engine, plan, path, task)
             return forms.read(plan, engine.structures, max(paths, 2), compiler)
 
         return name, paths, list(map(load, data["plans"]))
@@ -133,7 +134,7 @@ def read(path: Any, engine: Engine, compiler: Any = None) -> tuple[str, int, lis
         raise StagingError(f"{path} holds no staged program: {error}") from error
 
 
-def missing(name: str, path: Any, plans: list[Plan | KeptArrays]) -> Callable[..., Any]:
+def missing(name: str, path: Any, plans: list[Plan | Operations]) -> Callable[..., Any]:
     """Stands for the program, which is not in the file: on traced values a replay writes its records on their tape."""
 
     def program(*primals: Any, **keywords: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from .._core.programs.replay import KINDS, NotReplayable, Plan, plan_data, plan_of_data
 from ..structure import Structures
 from .bodies import CONSTANT, FIRST_GUARD, FORMS, HAS_NUMBER, IS_BINARY, LAST_GUARD
-from .kept_arrays import Describer, leaves_without_register
+from .operations import Describer, leaves_without_register
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -37,11 +36,9 @@ def require(holds: Any, otherwise: str) -> None:
 
 def written(engine: Engine, plan: Plan) -> dict[str, Any]:
     """A plan as a dict of numbers, texts, bytes and discrete leaves."""
-    if plan.has_calls:
-        raise NotReplayable("it calls functions that are no instructions, such as math.gamma or those of numpy")
+    if plan.has_arrays or plan.has_calls:
+        return Describer(engine).plan(plan)
     data = plan_data(plan)
-    if plan.has_arrays:
-        return Describer(engine, partial(written, engine)).plan(plan, data)
     paths = [{**path, "outputs": _written_layout(path["outputs"])} for path in data["paths"]]
     return {**data, "primals": [_written_layout(layout) for layout in data["primals"]], "paths": paths}
 

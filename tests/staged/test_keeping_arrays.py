@@ -78,10 +78,7 @@ def nested(x: float) -> Any:
 FORKS: Programs = {
     "branches": (branches, [(0.5, 2.0), (1.5, 1.2), (2.0, -1.0)]),
     "nested": (nested, [(0.5,), (1.5,)]),
-    "with arrays": (
-        lambda a: np.sum(a * te.fork(lambda: a[0] * 1.0, lambda: a[1] * 2.0)[1]),
-        [(numpy.array([1.0, 2.0]),), (numpy.array([3.0, -2.0]),)],
-    ),
+    "mapped": (mapped, [([0.5, 2.0, -1.0],), ([0.5, -2.0, 3.0],)]),
 }
 
 
@@ -89,11 +86,29 @@ def inner(x: Any) -> Any:
     return te.grad(lambda z: np.sum(np.sin(z) * z) if z[0] > 0.0 else np.sum(z * z))(x) * x
 
 
+CALLS: Programs = {
+    name: (lambda x, y, function=function: function(x, y) * x, [(1.5, 2.5), (3.25, 0.75)])
+    for name, function in {
+        "gamma": lambda x, y: te.math.gamma(x) + te.math.lgamma(y),
+        "hypot": lambda x, y: te.math.hypot(x, y, x * y),
+        "log": lambda x, y: te.math.log(x, 3.0),
+        "dist": lambda x, y: te.math.dist([x, y], [y, 1.0]),
+        "fsum": lambda x, y: te.math.fsum([x, y, x / 3.0]),
+        "sumprod": lambda x, y: te.math.sumprod([x, y], [y, y]),
+        "fma": lambda x, y: te.math.fma(x, y, 1.0),
+        "frexp": lambda x, y: te.math.frexp(x)[0],
+        "round": lambda x, y: round(x / y, 2),
+        "numpy": lambda x, y: numpy.exp(x) * numpy.arctan2(x, y),
+    }.items()
+}
+
+
 SOURCES: dict[str, Callable[[], Programs]] = {
     "random programs": random_programs,
     "numpy's functions": called_functions,
     "what programs look at": looking_programs,
     "forks": lambda: FORKS,
+    "calls of functions": lambda: CALLS,
     "inner derivatives": lambda: {"inner": (inner, [(numpy.array([s, 2.0]),) for s in (0.5, 1.5, -1.0)])},
 }
 

@@ -19,7 +19,7 @@ cdef Layout layout_of(tuple data):
 def plan_data(Plan plan):
     """A plan as a dict of numbers, bytes, discrete leaves, and for each layout its steps and its further contents."""
     cdef Path path
-    if not plan.has_arrays:
+    if not (plan.has_arrays or plan.has_calls):
         plan.restore()      # so that paths recorded after loading may need what these would leave out
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
@@ -42,9 +42,15 @@ cdef dict path_data(Path path, dict numbers):
         "outputs": layout_data(path.outputs),
         "known": list(path.known),
         "forks": [(at, [numbers[other] for other in others]) for at, others in path.forks.items() if others],
+        "calls": [(function, [call_operand(o) for o in operands]) for function, operands in path.calls],
         "notes": [what for what, _ in path.part.steps] if path.part is not None else [],
         "accesses": [access_data(path.part, k) for k in range(path.part.access_count)] if path.part is not None else [],
     }
+
+
+cdef tuple call_operand(object o):
+    """The register of an operand, or its constant."""
+    return ((<FromRegister> o).number, None) if type(o) is FromRegister else (0, o)
 
 
 cdef tuple access_data(ArrayPart part, Py_ssize_t k):
@@ -106,8 +112,11 @@ def as_number(x, bint numpys):
     return as_kind(<Dual> x, numpys) if type(x) is Dual else numpy_double(x) if numpys else float(x)
 
 
-def computed(int op, x, y):
-    """The result of an instruction on numbers, which may be traced; MISS where its value is no number."""
+def computed(int op, x, y, function=None, operands=()):
+    """The result of an instruction on numbers, which may be traced; a function, if given, computes its value.
+
+    MISS where an instruction that raises an error then has no number.
+    """
     cdef double a, b = 0.0, value
     if not 0 <= op < SPECIAL:
         raise ValueError("there is no such instruction")
@@ -115,12 +124,13 @@ def computed(int op, x, y):
     a = (<Dual> x).v if type(x) is Dual else x
     if op_arities[op] == 2:
         b = (<Dual> y).v if type(y) is Dual else y
-    value = op_value(op, a, b)
+    value = op_value(op, a, b) if function is None else function(*[plain_number(o) for o in operands])
     if not isfinite(value) and not te_total(op):
         return miss
-    if op_arities[op] == 1:
-        return unary_of(<Dual> x, op, value, 0) if type(x) is Dual else value
-    return binary_of(x, y, op, value) if type(x) is Dual or type(y) is Dual else value
+    if type(x) is not Dual and (op_arities[op] == 1 or type(y) is not Dual):
+        return value
+    result = unary_of(<Dual> x, op, value, 0) if op_arities[op] == 1 else binary_of(x, y, op, value)
+    return result if function is None else answered(result, function, tuple(operands))
 
 
 def looked(function, list operands, dict options):

@@ -44,7 +44,7 @@ from tapeengine._core.structures.interleave cimport (
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport (
-    Dual, as_kind, binary_of, head_of_dual, is_numpy, new_dual, record_selection, unary_of,
+    Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, record_selection, unary_of,
 )
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.blocks cimport ArrayRecord

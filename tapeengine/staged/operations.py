@@ -10,6 +10,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,19 +20,35 @@ from .._core.arrays.assignment import add_at
 from .._core.arrays.storing import from_values, numbers_of
 from .._core.programs import replay
 from .._core.programs.replay import KINDS, MISS, NotReplayable, Plan, parts_of
+from .._core.scalars import spread
+from .._core.scalars.discrete import exponent
+from .._core.scalars.math import _fma as fma
 from .._core.scalars.math import isfinite, isinf, isnan
 from ..errors import StagingError
 from ..primitive import Primitive
+from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
 from ..transforms.forms import flatten, is_traced
 from .bodies import ACCESS, CONSTANT, EXACT, FINITE, FIRST_GUARD, HAS_NUMBER, TRUNC
+
 
 if TYPE_CHECKING:
     from ..engine import Engine
 
 FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT = KINDS
+CALL = ACCESS + 2
+#: The module whose `operation` makes primitives of opcodes.
+TABLE = "tapeengine_primitives.opcodes"
 #: The kinds of array operations: those of ``storing.pxd``.
 MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED, WRITTEN, _, ADDED, FORKED, LOOKED = range(12)
-COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")
+#: The engine's own primitives, and functions of Python's numbers, by their names.
+OWN = {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge),
+        *(math.gamma, math.lgamma, math.log, math.hypot, round, fma, spread.dist, spread.fsum, spread.sumprod, exponent),
+    )
+}
 
 
 class Register(NamedTuple):
@@ -60,7 +77,7 @@ class Stored(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function of a primitive, of numpy or of `operator`, and the plugin that brings it."""
+    """A primitive and the plugin that brings it, or a function of numpy's or Python's."""
 
     source: str
     name: str
@@ -75,12 +92,13 @@ class MissingError(Exception):
 class Describer:
     """Describes the recordings of an engine."""
 
-    def __init__(self, engine: Engine, written: Callable[[Plan], Any]) -> None:
-        self.registry, self.written = engine.registry, written
+    def __init__(self, engine: Engine) -> None:
+        self.registry = engine.registry
         self.primals = {primitive.primal: primitive for primitive in engine.registry.values()}
 
-    def plan(self, plan: Plan, data: dict[str, Any]) -> dict[str, Any]:
+    def plan(self, plan: Plan) -> dict[str, Any]:
         """Describe a plan: its arguments, and its paths."""
+        data = replay.plan_data(plan)
         if plan.changes_containers:
             raise NotReplayable("it changes a list, a dict or an object among its arguments")
         known, arguments = list(data["known"]), []
@@ -93,7 +111,8 @@ class Describer:
     def path(self, data: dict[str, Any]) -> dict[str, Any]:
         value = self.structure(data["outputs"], list(data["known"]))
         del data["outputs"], data["known"]
-        return {**data, "notes": list(map(self.note, data["notes"])), "value": value}
+        calls = [(self.function(function), operands) for function, operands in data["calls"]]
+        return {**data, "calls": calls, "notes": list(map(self.note, data["notes"])), "value": value}
 
     def structure(self, layout: Any, known: list[Any]) -> Any:
         """Lists, tuples and dicts around the places of their leaves; `known` are the constant ones, the last one first."""
@@ -166,17 +185,19 @@ class Describer:
         """The recordings of tasks, and the numbers of their values."""
         if not hasattr(repeated.again, "tasks"):
             raise NotReplayable(f"it calls {repeated.name}, whose derivative is Python code")
-        return [self.written(task.plan) for task in repeated.again.tasks], list(map(list, repeated.again.fork.places))
+        return [self.plan(task.plan) for task in repeated.again.tasks], list(map(list, repeated.again.fork.places))
 
     def function(self, function: Any) -> Function:
         """The name of a function."""
+        name = getattr(function, "__name__", None) or getattr(function, "name", repr(function))
+        for source, found in (("primitive", OWN.get(name)), ("numpy", getattr(np, name, None)), ("", FUNCTIONS.get(name))):
+            if found is function:
+                return Function(source, name)
         primitive = function if isinstance(function, Primitive) else self.primals.get(function)
+        if primitive is not None and getattr(primitive.primal, "__module__", "") == TABLE:
+            return Function("table", name.partition(".")[2])
         if primitive is not None and self.registry.get(primitive.name) is primitive:
             return Function("primitive", primitive.name, str(self.registry.origin(primitive.name)))
-        name = getattr(function, "__name__", repr(function))
-        for source, module in (("numpy", np), ("operator", operator)):
-            if getattr(module, name, None) is function:
-                return Function(source, name)
         raise NotReplayable(f"it calls {name}, which is no primitive of a plugin and no function of numpy")
 
 
@@ -189,14 +210,16 @@ def leaves_without_register(layout: Any) -> int:
 def function_of(engine: Engine, of: Function, path: Any) -> Any:
     """The function of a name, if it is one that recordings call."""
     if of.source == "primitive":
-        if of.name not in engine.registry:
+        found = OWN.get(of.name) or engine.registry.get(of.name)
+        if found is None:
             raise StagingError(f"{path} needs the primitive {of.name} of {of.plugin}, which is not installed")
-        return engine.registry[of.name]
-    found = getattr(np if of.source == "numpy" else operator, of.name, None)
-    if of.source == "operator" and of.name in COMPARISONS:
         return found
-    if not (isinstance(found, np.ufunc) or found is np.asarray or found in engine.registry.numpy_rules):
-        raise StagingError(f"{path} names {of.name}, which is no function of recordings")
+    if of.source == "table":
+        return import_module(TABLE).operation(of.name)
+    found = getattr(np, of.name) if of.source == "numpy" else FUNCTIONS[of.name]
+    is_known = isinstance(found, np.ufunc) or found is np.asarray or found in engine.registry.numpy_rules
+    if of.source == "numpy" and not is_known:
+        raise StagingError(f"{path} names numpy.{of.name}, which no recording calls")
     return found
 
 
@@ -209,6 +232,8 @@ class Line:
         self.constants = np.frombuffer(data["constants"]).tolist()
         self.first, self.accesses, self.value = data["end"] - len(self.op), data["accesses"], data["value"]
         self.forks, self.notes = dict(data["forks"]), list(data["notes"])
+        calls = [(function_of(engine, function, path), operands) for function, operands in data["calls"]]
+        self.calls = {b: calls[a] for op, (a, b) in zip(self.op, self.operands, strict=True) if op == CALL}
         for k, note in enumerate(self.notes):
             if note[0] in (CALLED, LOOKED):
                 found = function_of(engine, note[1], path)
@@ -218,7 +243,7 @@ class Line:
                 self.notes[k] = FORKED, list(map(load, note[1])), *note[2:]
 
 
-class KeptArrays:
+class Operations:
     """The paths of a recording in a file."""
 
     __tapeengine_parts__ = False
@@ -298,13 +323,17 @@ class Run:
         op, (a, b) = line.op[i - line.first], line.operands[i - line.first]
         numbers = self.numbers
         if op < CONSTANT:
-            numbers[i] = replay.computed(op, numbers[a], numbers[b])
-            return numbers[i] is not MISS
+            function, operands = line.calls.get(i, (None, ()))
+            given = [numbers[number] if number else constant for number, constant in operands]
+            numbers[i] = found = replay.computed(op, numbers[a], numbers[b], function, given)
+            return found is not MISS
         if op == CONSTANT:
             numbers[i] = line.constants[a]
             return True
         if op < ACCESS:
             return self.holds(op, numbers[a], line.constants[b] if HAS_NUMBER[op] else numbers[b])
+        if op == CALL:
+            return True
         if op == ACCESS:
             return self.access(i, *line.accesses[a])
         return bool(self.note(i, *line.notes[a]))
@@ -342,8 +371,8 @@ class Run:
         if kind == MADE:
             self.arrays[what] = from_values(more[0])
         elif kind == COPIED:
-            source = self.operand(what)
-            return self.keeps(more[1], from_values(source) if more[0] is None else source[more[0]], iter(()), i)
+            source, (index, place) = self.operand(what), more
+            return self.keeps(place, copied(source, place) if index is None else source[index], iter(()), i)
         elif kind == WRITTEN:
             self.operand(what)[more[0]] = self.operand(more[1])
         elif kind == ADDED:
@@ -371,6 +400,12 @@ class Run:
         storage = place if type(place) is int else place.storage
         self.arrays[storage] = from_values(found) if type(found) is np.ndarray else found
         return type(place) is int or np.shape(found) == place.shape
+
+
+def copied(source: Any, place: Stored) -> Any:
+    """A copy whose elements lie in memory as those of the recorded one."""
+    orders = (order for order in "CF" if np.empty(place.shape, place.dtype, order).strides == place.strides)
+    return source.copy(next(orders, "K")) if place.shape else from_values(source)
 
 
 def values(structure: Any) -> Any:
