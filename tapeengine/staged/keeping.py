@@ -14,8 +14,7 @@ which is one value. A value is a letter and its contents; lengths and counts are
 | M | a dict: count, alternating keys and values |
 | C | a value of a class of `CLASSES`: its name, a tuple of what it is made of |
 
-The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine.staged.plans` describes a plan
-of numbers, `tapeengine.staged.operations` one of arrays or forks. Format 2 lacks the letter C.
+The value is a dict of the name, the opcodes in their order, and the plans, which `tapeengine.staged.operations` describes.
 """
 
 from __future__ import annotations
@@ -27,13 +26,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.programs.replay import MISS, NotReplayable, Plan
+from .._core.programs.replay import NotReplayable, Plan
 from .._core.tape.table import OPS
 from ..errors import StagingError
 from ..primitive.spaces import Space
-from . import plans as forms
-from .operations import Constant, Function, Operations, Register, Stored
-from .plans import DataError
+from .operations import Constant, Describer, Function, Operations, Register, Stored
 
 if TYPE_CHECKING:
     from ..engine import Engine
@@ -61,13 +58,13 @@ def _array(dtype: str, shape: Any, strides: Any, offset: int, memory: bytes) -> 
 
 def _dtype(text: str) -> Any:
     dtype = np.dtype(text)
-    forms.require(dtype.kind in "?biufcSUmM", f"there is no class of numbers {text}")
+    require(dtype.kind in "?biufcSUmM", f"there is no class of numbers {text}")
     return dtype
 
 
 def _ufunc(name: str) -> Any:
     found = getattr(np, name)
-    forms.require(isinstance(found, np.ufunc), f"{name} is no ufunc")
+    require(isinstance(found, np.ufunc), f"{name} is no ufunc")
     return found
 
 
@@ -91,7 +88,7 @@ WITH_SUBCLASSES = (np.generic, np.dtype)
 def save(path: Any, engine: Engine, name: str, paths: int, plans: list[Plan]) -> None:
     """Write plans to a file."""
     try:
-        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [forms.written(engine, plan) for plan in plans]}
+        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": list(map(Describer(engine).plan, plans))}
         rest = b"".join(_written(data))
     except (NotReplayable, UnsupportedLeafError) as error:
         raise StagingError(f"{name} cannot be saved: {error}") from error
@@ -99,55 +96,30 @@ def save(path: Any, engine: Engine, name: str, paths: int, plans: list[Plan]) ->
         file.write(MAGIC + b"%d\n" % VERSION + blake2b(rest, digest_size=DIGEST).digest() + rest)
 
 
-def read(path: Any, engine: Engine, compiler: Any = None) -> tuple[str, int, list[Plan | Operations]]:
-    """Return the name, the largest number of paths and the plans of a saved program, which `compiler` may compile."""
+def read(path: Any, engine: Engine) -> tuple[str, int, list[Operations]]:
+    """Return the name, the largest number of paths, and the recordings of a saved program."""
     with open(path, "rb") as file:
         content = file.read()
     head, _, body = content.partition(b"\n")
     if not head.startswith(MAGIC):
         raise StagingError(f"{path} is not a file of a staged program")
-    if head[len(MAGIC) :] not in (b"2", b"%d" % VERSION):
+    if head != MAGIC + b"%d" % VERSION:
         raise StagingError(
             f"{path} has the format {head[len(MAGIC) :].decode(errors='replace')}, and this is {VERSION}"
         )
     digest, rest = body[:DIGEST], body[DIGEST:]
     if blake2b(rest, digest_size=DIGEST).digest() != digest:
         raise StagingError(f"{path} has been changed or truncated: its digest does not match")
-    try:
-        data, at = _read(rest, 0, 0)
-        if at != len(rest):
-            raise DataError("there is more than one value")
-        if data["opcodes"] != OPCODES:
-            raise DataError("its instructions are those of another version of tapeengine")
-        name, paths = str(data["name"]), int(data["paths"])
-
-        def task(plan: Any) -> Callable[..., Any]:
-            return missing(f"a task of {name}", path, [load(plan)])
-
-        def load(plan: Any) -> Plan | Operations:
-            if "arguments" in plan:
-                return Operations(engine, plan, path, task)
-            return forms.read(plan, engine.structures, max(paths, 2), compiler)
-
-        return name, paths, list(map(load, data["plans"]))
-    except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
-        raise StagingError(f"{path} holds no staged program: {error}") from error
+    data, at = _read(rest, 0, 0)
+    require(at == len(rest), "there is more than one value")
+    require(data["opcodes"] == OPCODES, "its instructions are those of another version of tapeengine")
+    return str(data["name"]), int(data["paths"]), [Operations(engine, plan, path) for plan in data["plans"]]
 
 
-def missing(name: str, path: Any, plans: list[Plan | Operations]) -> Callable[..., Any]:
-    """Stands for the program, which is not in the file: on traced values a replay writes its records on their tape."""
-
-    def program(*primals: Any, **keywords: Any) -> Any:
-        for plan in plans if not keywords else ():
-            if (found := plan.trace(primals)) is not MISS:
-                return found[0]
-        raise StagingError(
-            f"{path} holds no recording of {name} for these arguments, or for the path that they take through its "
-            "branches. Record it before saving, or pass the program: te.load_staged(path, program)"
-        )
-
-    program.__name__ = name
-    return program
+def require(holds: Any, otherwise: str) -> None:
+    """Raise an error about data that is wrong."""
+    if not holds:
+        raise ValueError(otherwise)
 
 
 class UnsupportedLeafError(TypeError):
@@ -189,12 +161,12 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     if letter == b"D":
         return count, at
     if not 0 <= count <= len(data) - at or depth > DEEPEST:
-        raise DataError("a length exceeds the data")
+        raise ValueError("a length exceeds the data")
     if letter in (b"I", b"S", b"B"):
         content = data[at : at + count]
         return int(content) if letter == b"I" else content.decode() if letter == b"S" else content, at + count
     if letter not in (b"L", b"U", b"M"):
-        raise DataError(f"there is no kind of value {letter!r}")
+        raise ValueError(f"there is no kind of value {letter!r}")
     items = []
     for _ in range(2 * count if letter == b"M" else count):
         item, at = _read(data, at, depth + 1)

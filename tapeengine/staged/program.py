@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import struct
 import sys
 import warnings
 from collections.abc import Callable
@@ -29,7 +30,8 @@ from ..transforms.transformed import check_program, whole
 from .batch import Batched
 from .c_source import c_source
 from .compiling import Compiler, is_installed
-from .keeping import missing, read, save
+from .keeping import read, save
+from .operations import kept
 from .stats import Stats, listing
 from .watch import Watch, is_of_library
 
@@ -674,12 +676,18 @@ class Staged(Replays):
 
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
     """See `Engine.load_staged`."""
-    name, paths, found = read(path, engine, Compiler(str(path)) if is_installed() else None)
-    plans = [plan for plan in found if isinstance(plan, Plan)]
-    share = any(plan.shares for plan in plans)
-    staged = Staged(engine, missing(name, path, found) if program is None else program, paths, share=share)
-    staged.__name__ = name
+    try:
+        name, paths, recordings = read(path, engine)
+        staged = Staged(engine, kept(name, path, recordings), paths, share=any(each.shares for each in recordings))
+        for recording in reversed(recordings):
+            for primals in recording.examples():
+                staged(*primals)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
+        raise StagingError(f"{path} holds no staged program: {error}") from error
+    plans = staged._plans()
+    staged.program = staged.program if program is None else program
     staged._hold([Family.of_plans(plans)])
+    staged.counts = dict.fromkeys(staged.counts, 0)
     return staged
 
 

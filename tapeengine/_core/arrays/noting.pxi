@@ -116,7 +116,7 @@ cpdef bint errors_are_seen() except -1:
     return False
 
 
-cdef int look_at(object function, tuple operands, object outcome, dict options=None) except -1:
+cdef int look_at(object function, tuple operands, object outcome) except -1:
     """Note on a recording that the program looks at traced arrays, and the outcome."""
     cdef Head *h = NULL
     if traces.recordings == 0:
@@ -128,7 +128,7 @@ cdef int look_at(object function, tuple operands, object outcome, dict options=N
         elif type(x) is Array and (<Array> x).storage.active:
             h = head_of((<Array> x).storage.tag)
         if is_recording(h):
-            return note_outcome(h, function, operands, options or {}, outcome)
+            return note_outcome(h, function, operands, {}, outcome)
     return 0
 
 

@@ -64,7 +64,7 @@ cdef object operand(Head *h, object x)
 cpdef bint errors_are_seen() except -1
 cdef int errors_raised() noexcept
 cdef int note(Head *h, uint32_t at, tuple what) except -1
-cdef int look_at(object function, tuple operands, object outcome, dict options=*) except -1
+cdef int look_at(object function, tuple operands, object outcome) except -1
 cdef int note_outcome(Head *h, object function, tuple operands, dict options, object outcome) except -1
 cdef object copied_once(Head *h, object x, int depth=*)
 cdef ndarray seen(Array a)

@@ -130,6 +130,7 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
     cdef tuple known        # the constant leaves of the value
+    cdef bytes example      # the inputs of its recording, unless it works on arrays
     cdef readonly dict forks    # register of a guard -> paths that fork there
     cdef ArrayPart part         # None if there are only scalars
     cdef list calls         # (function, operands) of values that a function of Python gives
@@ -197,7 +198,7 @@ cdef class Plan:            # all paths for arguments of one form
     cdef readonly dict places   # of the numbers of lanes, and of a path's numbers in its value, see `batch`
     cdef readonly uint32_t inputs
     cdef readonly bint has_calls    # whether a path calls functions of Python
-    cdef readonly bint changes_containers   # whether a path changes a list, dict or object among the arguments, or may
+    cdef bint changes_containers    # whether a path changes a list, dict or object among the arguments, or may
     cdef bint writes_inputs # whether a path writes into an array among the arguments
     cdef readonly long long replays
     cdef long long clock    # the time of the last run

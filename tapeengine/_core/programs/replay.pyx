@@ -27,7 +27,7 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
-from tapeengine._core.arrays.array cimport Array, Storage
+from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
 from tapeengine._core.arrays.calls cimport CustomRecord
 from tapeengine._core.arrays.elementwise cimport (
@@ -36,7 +36,7 @@ from tapeengine._core.arrays.elementwise cimport (
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.storing cimport (
     ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, array_over, dense, errors_are_seen,
-    everything, geometry, look_at, plain, view_by,
+    everything, view_by,
 )
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
