@@ -14,7 +14,7 @@ which is one value. A value is a letter and its contents; lengths and counts are
 | M | a dict: count, alternating keys and values |
 | C | a value of a class of `CLASSES`: its name, a tuple of what it is made of |
 
-The value is a dict of the name, the opcodes in their order, and the plans, which `tapeengine.staged.operations` describes.
+The value is a dict of the name, the opcodes in their order, and the plans: see `tapeengine.staged.operations`.
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     """Return the value at an offset, and the offset of the next one."""
     letter = data[at : at + 1]
     at += 1
+    require(depth <= DEEPEST, "its values are nested too deeply")
     if letter == b"C":
         name, at = _read(data, at, depth + 1)
         parts, at = _read(data, at, depth + 1)
@@ -160,8 +161,7 @@ def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
     at += 8
     if letter == b"D":
         return count, at
-    if not 0 <= count <= len(data) - at or depth > DEEPEST:
-        raise ValueError("a length exceeds the data")
+    require(0 <= count <= len(data) - at, "a length exceeds the data")
     if letter in (b"I", b"S", b"B"):
         content = data[at : at + count]
         return int(content) if letter == b"I" else content.decode() if letter == b"S" else content, at + count

@@ -19,7 +19,18 @@ from .._core.arrays.array import Array
 from .._core.arrays.assignment import add_at
 from .._core.arrays.indexing import view
 from .._core.arrays.storing import from_values, numbers_of
-from .._core.programs.replay import KINDS, MISS, NotReplayable, Plan, array_notes, as_number, computed, elements, parts_of, plan_data
+from .._core.programs.replay import (
+    KINDS,
+    MISS,
+    NotReplayable,
+    Plan,
+    array_notes,
+    as_number,
+    computed,
+    elements,
+    parts_of,
+    plan_data,
+)
 from .._core.scalars import spread
 from .._core.scalars.discrete import exponent
 from .._core.scalars.math import _fma as fma
@@ -103,7 +114,7 @@ class Describer:
         if plan.has_arrays and data["changes"]:
             raise NotReplayable("it changes a list, a dict or an object among its arguments")
         known = iter(data["known"])
-        paths = [self.path(path, plan.has_arrays and array_notes(of)) for path, of in zip(data["paths"], plan.paths)]  # noqa: B905
+        paths = [self.path(path, plan.has_arrays and array_notes(of)) for path, of in zip(data["paths"], plan.paths)]
         arguments = []
         for layout in data["primals"]:
             constant = sum(kind == DISCRETE or (kind in (FLOAT, NUMPY) and id == 0) for kind, _, id in layout[0])
@@ -119,7 +130,7 @@ class Describer:
         return {**data, "calls": calls, "notes": notes, "accesses": accesses, "value": value}
 
     def structure(self, layout: Any, known: list[Any]) -> Any:
-        """Lists, tuples and dicts around the places of their leaves; `known` are the constant ones, the last one first."""
+        """Lists, tuples and dicts around the places of leaves; `known` are the constant ones, the last one first."""
         steps, aux = layout[0], list(layout[1])
         parts: list[Any] = []
         for kind, n, id in steps:
@@ -137,13 +148,17 @@ class Describer:
                 else:
                     raise NotReplayable(f"it takes or returns a {cls.__name__}")
             elif kind > DICT:
-                raise NotReplayable(f"it takes or returns a {aux[0][0].__name__}: only lists, tuples and dicts can be saved")
+                raise NotReplayable(
+                    f"it takes or returns a {aux[0][0].__name__}: only lists, tuples and dicts can be saved"
+                )
             else:
                 own = [parts.pop() for _ in range(n)][::-1]
-                parts.append(dict(zip(aux.pop(0), own, strict=True)) if kind == DICT else (list if kind == LIST else tuple)(own))
+                parts.append(
+                    dict(zip(aux.pop(0), own, strict=True)) if kind == DICT else (list if kind == LIST else tuple)(own)
+                )
         return parts[0]
 
-    def operand(self, x: Any) -> Any:
+    def _operand(self, x: Any) -> Any:
         if type(x).__name__ != "Operand":
             return Stored.of(x)
         number, constant = parts_of(x)
@@ -155,9 +170,9 @@ class Describer:
         if kind in (MADE, MOVED):
             return what
         if kind == LOOKED:
-            return kind, self.function(what[1]), list(map(self.operand, what[2])), what[3], what[4]
+            return kind, self.function(what[1]), list(map(self._operand, what[2])), what[3], what[4]
         if kind in (WRITTEN, ADDED):
-            return kind, self.operand(what[1]), what[2], self.operand(what[4 if kind == WRITTEN else 3])
+            return kind, self._operand(what[1]), what[2], self._operand(what[4 if kind == WRITTEN else 3])
         _, made, divisor, axis = parts_of(what[-1])
         places = [Stored.of(place) if hasattr(place, "shape") else None for place in made]
         function, operands, options, discrete = what[1], [x for x in what[2:-1] if x is not None], {}, []
@@ -168,19 +183,23 @@ class Describer:
         elif kind == SUMMED:
             function, operands, options = np.sum if divisor == 1.0 else np.mean, [what[1]], {"axis": axis}
         elif kind == COPIED:
-            return kind, self.operand(what[1]), what[2], places
+            return kind, self._operand(what[1]), what[2], places
         elif kind == FORKED:
             if not hasattr(function.again, "tasks"):
                 raise NotReplayable(f"it calls {function.name}, whose derivative is Python code")
             tasks = list(map(self.plan, (task.plan for task in function.again.tasks)))
-            options, places_of = list(map(list, function.again.fork.places)), list(map(self.operand, what[2]))
+            options, places_of = list(map(list, function.again.fork.places)), list(map(self._operand, what[2]))
             return kind, tasks, places_of, options, what[4], places
-        return CALLED, self.function(function), list(map(self.operand, operands)), options, discrete, places
+        return CALLED, self.function(function), list(map(self._operand, operands)), options, discrete, places
 
     def function(self, function: Any) -> Function:
         """The name of a function."""
         name = getattr(function, "__name__", None) or getattr(function, "name", repr(function))
-        for source, found in (("primitive", OWN.get(name)), ("numpy", getattr(np, name, None)), ("", FUNCTIONS.get(name))):
+        for source, found in (
+            ("primitive", OWN.get(name)),
+            ("numpy", getattr(np, name, None)),
+            ("", FUNCTIONS.get(name)),
+        ):
             if found is function:
                 return Function(source, name)
         primitive = function if isinstance(function, Primitive) else self.primals.get(function)
@@ -219,7 +238,9 @@ class Line:
         self.forks, self.notes = dict(data["forks"]), []
         for kind, what, *more in data["notes"]:
             found = function_of(engine, what, path) if kind in (CALLED, LOOKED) else what
-            self.notes.append((kind, [Operations(engine, x, path).run for x in what] if kind == FORKED else found, *more))
+            self.notes.append(
+                (kind, [Operations(engine, x, path).run for x in what] if kind == FORKED else found, *more)
+            )
         calls = [(function_of(engine, function, path), operands) for function, operands in data["calls"]]
         self.calls = {b: calls[a] for op, (a, b) in zip(self.op, self.operands, strict=True) if op == CALL}
 
@@ -228,7 +249,7 @@ class Operations:
     """The paths of a recording in a file."""
 
     def __init__(self, engine: Engine, data: dict[str, Any], path: Any) -> None:
-        self.engine, self.arguments, self.shares = engine, data["arguments"], data["shares"]
+        self.engine, self.path, self.arguments, self.shares = engine, path, data["arguments"], data["shares"]
         self.lines = [Line(engine, each, path) for each in data["paths"]]
 
     def examples(self) -> Iterator[list[Any]]:
@@ -247,19 +268,22 @@ class Operations:
         MissingError
             If there is no recording for these arguments.
         """
-        if not any(map(is_traced, flatten(self.engine.structures, primals)[0])):
-            return self.engine.vjp(self.run_traced, *primals)[0]
-        return self.run_traced(*primals)
+        try:
+            if not any(map(is_traced, flatten(self.engine.structures, primals)[0])):
+                return self.engine.vjp(self._traced, *primals)[0]
+            return self._traced(*primals)
+        except (AttributeError, LookupError, MemoryError, TypeError) as error:
+            raise StagingError(f"{self.path} holds a recording that cannot be run: {error}") from error
 
-    def run_traced(self, *primals: Any) -> Any:
+    def _traced(self, *primals: Any) -> Any:
         run, line = Run(self.engine), self.lines[0]
         if len(primals) != len(self.arguments) or not all(map(run.takes, self.arguments, primals)):
             raise MissingError
         i = line.first
         while i < line.first + len(line.op):
             if not run.step(line, i):
-                others = (other for other in (self.lines[k] for k in line.forks.get(i, ())) if run.step(other, i))
-                line = next(others, None)  # type: ignore[assignment]
+                others = map(self.lines.__getitem__, line.forks.get(i, ()))
+                line = next((other for other in others if run.step(other, i)), None)  # type: ignore[assignment]
                 if line is None:
                     raise MissingError
             i += 1
@@ -275,7 +299,7 @@ class Run:
         self.arrays: dict[int, Any] = {}
         self.last: tuple[int, Any] = (0, None)  # the instruction of the last call, and its result
 
-    def same(self, x: Any, y: Any) -> bool:
+    def _same(self, x: Any, y: Any) -> bool:
         return type(x) is type(y) and not Outcome(self.engine.structures, x).difference(y)
 
     def takes(self, place: Any, x: Any) -> bool:
@@ -283,12 +307,13 @@ class Run:
         kind = type(place)
         if kind is Register:
             self.numbers[place.number] = x
-            return type(x) is (np.float64 if place.is_numpy else float) or is_traced(x) and type(x) is not Array
+            return type(x) is (np.float64 if place.is_numpy else float) or (is_traced(x) and type(x) is not Array)
         if kind is Constant:
-            return self.same(x, place.value)
+            return self._same(x, place.value)
         if kind is Stored:
             self.arrays[place.storage] = found = from_values(x) if type(x) is np.ndarray else x
-            return type(found) is Array and (found.dtype.str, found.shape, found.strides) == (place.dtype, *place[3:5])
+            same = type(found) is Array and (found.dtype.str, found.shape) == (place.dtype, place.shape)
+            return same and all(n < 2 or p == q for n, p, q in zip(place.shape, place.strides, found.strides, strict=True))
         same = type(x) is kind and len(x) == len(place) and (kind is not dict or list(x) == list(place))
         return same and all(map(self.takes, values(place), values(x)))
 
@@ -299,17 +324,17 @@ class Run:
         if type(place) is Constant:
             return place.value.copy() if type(place.value) is np.ndarray else place.value
         if type(place) is Stored:
-            return self.operand(place)
+            return self._operand(place)
         parts = map(self.filled, values(place))
         return dict(zip(place, parts, strict=True)) if type(place) is dict else type(place)(parts)
 
-    def operand(self, x: Any) -> Any:
+    def _operand(self, x: Any) -> Any:
         if type(x) is Register:
             return self.numbers[x.number]
         if type(x) is not Stored:
             return x
         found = self.arrays[x.storage]
-        is_whole = type(found) is not Array or x.shape == found.shape == ()
+        is_whole = type(found) is not Array or (found.shape == () == x.shape and found.dtype == x.dtype)
         return found if is_whole else view(elements(found), partial(part, x))
 
     def step(self, line: Line, i: int) -> Any:
@@ -326,7 +351,7 @@ class Run:
         elif op < ACCESS:
             return self.holds(op, numbers[a], line.constants[b] if HAS_NUMBER[op] else numbers[b])
         elif op == ACCESS:
-            self.access(i, *line.accesses[a])
+            self._access(i, *line.accesses[a])
         elif op < CALL:
             return self.note(i, *line.notes[a])
         return True
@@ -339,13 +364,13 @@ class Run:
         if op >= FINITE:
             return bool((isfinite, isinf, isnan)[op - FINITE](x))
         if op == EXACT:
-            return self.same(float(numbers_of(x)), y)
+            return self._same(float(numbers_of(x)), y)
         try:
             return float((math.trunc, math.floor, math.ceil, round)[op - TRUNC](x)) == y
         except (ValueError, OverflowError):
             return False
 
-    def access(self, i: int, storage: int, writes: bool, element: int, number: int) -> None:
+    def _access(self, i: int, storage: int, writes: bool, element: int, number: int) -> None:
         found = self.arrays[storage]
         if type(found) is Array:
             found = elements(found)
@@ -360,19 +385,23 @@ class Run:
         if kind == MADE:
             self.arrays[what] = from_values(more[0])
         elif kind == WRITTEN:
-            self.operand(what)[more[0]] = self.operand(more[1])
+            self._operand(what)[more[0]] = self._operand(more[1])
         elif kind == ADDED:
-            add_at(self.operand(what), more[0], self.operand(more[1]))
+            add_at(self._operand(what), more[0], self._operand(more[1]))
         elif kind == COPIED:
-            source, (index, places) = self.operand(what), more
+            source, (index, places) = self._operand(what), more
             return self.keeps(copied(source, places[0]) if index is None else source[index], places, [], i)
         elif kind != MOVED:
             if self.last[0] != i:
-                self.last = i, self.called(kind, what, more[1], [self.operand(x) for x in more[0]])
-            return self.same(self.last[1], more[-1]) if kind == LOOKED else self.keeps(self.last[1], more[-1], more[-2], i)
+                self.last = i, self._called(kind, what, more[1], [self._operand(x) for x in more[0]])
+            return (
+                self._same(self.last[1], more[-1])
+                if kind == LOOKED
+                else self.keeps(self.last[1], more[-1], more[-2], i)
+            )
         return True
 
-    def called(self, kind: int, function: Any, options: Any, operands: list[Any]) -> Any:
+    def _called(self, kind: int, function: Any, options: Any, operands: list[Any]) -> Any:
         if kind != FORKED:
             return function(*operands, **options)
         return self.engine.fork(
@@ -390,7 +419,7 @@ class Run:
                 self.arrays[place.storage] = from_values(leaf) if type(leaf) is np.ndarray else leaf
                 if np.size(leaf) != math.prod(place.shape):
                     return False
-        return self.same([leaf for leaf in found if not is_continuous(leaf)], discrete)
+        return self._same([leaf for leaf in found if not is_continuous(leaf)], discrete)
 
 
 def part(place: Stored, x: Any) -> Any:
@@ -398,6 +427,8 @@ def part(place: Stored, x: Any) -> Any:
     dtype = np.dtype(place.dtype)
     if dtype.kind not in "fc" or any(k % dtype.itemsize for k in (place.offset, *place.strides)):
         raise TypeError(f"no part of an array has the dtype {dtype}")
+    if type(x) is Array:  # of an enclosing trace
+        return view(x, partial(part, place))
     return np.ndarray(place.shape, dtype, x.view("u1"), place.offset, place.strides)
 
 

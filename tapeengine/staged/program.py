@@ -682,7 +682,9 @@ def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -
         for recording in reversed(recordings):
             for primals in recording.examples():
                 staged(*primals)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error) as error:
+    except StagingError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, struct.error) as error:
         raise StagingError(f"{path} holds no staged program: {error}") from error
     plans = staged._plans()
     staged.program = staged.program if program is None else program
