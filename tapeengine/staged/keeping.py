@@ -22,7 +22,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,10 +30,8 @@ from .._core.programs.replay import NotReplayable, Plan
 from .._core.tape.table import OPS
 from ..errors import StagingError
 from ..primitive.spaces import Space
+from ..transforms.contract import Engine
 from .operations import Constant, Describer, Function, Operations, Register, Stored
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 MAGIC = b"tapeengine staged program "
 VERSION = 3

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,17 +33,14 @@ from .._core.programs.replay import (
 )
 from .._core.scalars import spread
 from .._core.scalars.discrete import exponent
-from .._core.scalars.math import _fma as fma
-from .._core.scalars.math import isfinite, isinf, isnan
+from .._core.scalars.math import _fma, isfinite, isinf, isnan  # type: ignore[attr-defined]
 from ..errors import StagingError
 from ..primitive import Primitive
 from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
+from ..transforms.contract import Engine
 from ..transforms.forms import flatten, is_continuous, is_traced
 from ..transforms.rerun import Outcome
 from .bodies import ACCESS, CONSTANT, EXACT, FINITE, FIRST_GUARD, HAS_NUMBER, TRUNC
-
-if TYPE_CHECKING:
-    from ..engine import Engine
 
 FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT = KINDS
 CALL = ACCESS + 2
@@ -51,9 +48,13 @@ CALL = ACCESS + 2
 MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED, WRITTEN, POKED, ADDED, FORKED, LOOKED = range(12)
 #: The engine's own primitives, and functions of Python's numbers, by their names.
 OWN = {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
-_PYTHON = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, round, exponent, fma)
-_PYTHON += (math.gamma, math.lgamma, math.log, math.hypot, spread.dist, spread.fsum, spread.sumprod)
-FUNCTIONS: dict[str, Any] = {function.__name__: function for function in _PYTHON}
+FUNCTIONS: dict[str, Any] = {
+    function.__name__: function
+    for function in (
+        *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, round, exponent, _fma),
+        *(math.gamma, math.lgamma, math.log, math.hypot, spread.dist, spread.fsum, spread.sumprod),
+    )
+}
 #: The module whose `operation` makes primitives of opcodes.
 TABLE = "tapeengine_primitives.opcodes"
 
@@ -175,7 +176,8 @@ class Describer:
             return kind, self._operand(what[1]), what[2], self._operand(what[4 if kind == WRITTEN else 3])
         _, made, divisor, axis = parts_of(what[-1])
         places = [Stored.of(place) if hasattr(place, "shape") else None for place in made]
-        function, operands, options, discrete = what[1], [x for x in what[2:-1] if x is not None], {}, []
+        options: Any = {}
+        function, operands, discrete = what[1], [x for x in what[2:-1] if x is not None], []
         if kind == CALLED:
             _, function, operands, options, discrete, _ = what
         elif kind == MULTIPLIED:
@@ -194,7 +196,7 @@ class Describer:
 
     def function(self, function: Any) -> Function:
         """The name of a function."""
-        name = getattr(function, "__name__", None) or getattr(function, "name", repr(function))
+        name: str = getattr(function, "__name__", "") or getattr(function, "name", repr(function))
         for source, found in (
             ("primitive", OWN.get(name)),
             ("numpy", getattr(np, name, None)),
@@ -312,9 +314,11 @@ class Run:
             return self._same(x, place.value)
         if kind is Stored:
             self.arrays[place.storage] = found = from_values(x) if type(x) is np.ndarray else x
-            same = type(found) is Array and (found.dtype.str, found.shape) == (place.dtype, place.shape)
-            return same and all(n < 2 or p == q for n, p, q in zip(place.shape, place.strides, found.strides, strict=True))
-        same = type(x) is kind and len(x) == len(place) and (kind is not dict or list(x) == list(place))
+            fits = type(found) is Array and (found.dtype.str, found.shape) == (place.dtype, place.shape)
+            return fits and all(
+                n < 2 or p == q for n, p, q in zip(place.shape, place.strides, found.strides, strict=True)
+            )
+        same: bool = type(x) is kind and len(x) == len(place) and (kind is not dict or list(x) == list(place))
         return same and all(map(self.takes, values(place), values(x)))
 
     def filled(self, place: Any) -> Any:
@@ -436,7 +440,7 @@ def copied(source: Any, place: Stored) -> Any:
     """A copy whose elements lie in memory as those of the recorded one."""
     if place.is_number:
         return source[()]
-    orders = (order for order in "CF" if np.empty(place.shape, place.dtype, order).strides == place.strides)
+    orders = (k for k in ("C", "F") if np.empty(place.shape, place.dtype, k).strides == place.strides)  # type: ignore[call-overload]
     return source.copy(next(orders, "K")) if place.shape else from_values(source)
 
 

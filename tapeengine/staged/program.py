@@ -383,7 +383,7 @@ class Staged(Replays):
         """Write the recordings to a file for `Engine.load_staged`; the file contains no code.
 
         Only recordings of calls without keyword arguments are written. Their arguments and values may be floats,
-        discrete numbers, strings, and lists, tuples and dicts of these. The module `tapeengine.staged.keeping`
+        arrays, discrete numbers, strings, and lists, tuples and dicts of these. The module `tapeengine.staged.keeping`
         documents the format.
 
         Parameters

@@ -1,4 +1,4 @@
-"""Recordings of arrays and forks in files: the bits of the program in another process, also in replays.
+"""Recordings in files, of arrays and forks too: the bits of the program in another process, also in replays.
 
 `TAPEENGINE_PROGRAMS=first:last` keeps the random programs of some seeds.
 """
@@ -22,6 +22,8 @@ import numpy_calls
 import pytest
 from arrays.test_random_arrays import programs
 from staged.test_array_programs import LOOKS, POINTS, bits, both, moved
+from staged.test_dead import POINTS as NUMBERS
+from staged.test_dead import random_program
 from staged.test_keeping import altered, altered_numbers
 
 import tapeengine as te
@@ -105,7 +107,13 @@ CALLS: Programs = {
 }
 
 
+def scalar_programs() -> Programs:
+    points = [(xs,) for xs in NUMBERS]
+    return {str(k): (random_program(k, checks=True), points) for k in range(60)}
+
+
 SOURCES: dict[str, Callable[[], Programs]] = {
+    "programs of numbers": scalar_programs,
     "random programs": random_programs,
     "numpy's functions": called_functions,
     "what programs look at": looking_programs,
@@ -162,7 +170,7 @@ def saved(name: str, program: Callable[..., Any], points: list[Any], folder: Pat
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_program_of_arrays_has_its_bits_in_another_process(source: str, tmp_path: Path) -> None:
+def test_a_program_has_its_bits_in_another_process(source: str, tmp_path: Path) -> None:
     wanted, cases, refused = {}, {}, []
     found = SOURCES[source]()
     with warnings.catch_warnings(), numpy.errstate(all="ignore"):
