@@ -295,7 +295,7 @@ class Operations:
 class Run:
     """The numbers and arrays of one run."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Any) -> None:
         self.engine = engine
         self.numbers: dict[int, Any] = {0: 0.0}
         self.arrays: dict[int, Any] = {}
@@ -315,9 +315,8 @@ class Run:
         if kind is Stored:
             self.arrays[place.storage] = found = from_values(x) if type(x) is np.ndarray else x
             fits = type(found) is Array and (found.dtype.str, found.shape) == (place.dtype, place.shape)
-            return fits and all(
-                n < 2 or p == q for n, p, q in zip(place.shape, place.strides, found.strides, strict=True)
-            )
+            steps = zip(place.shape, place.strides, found.strides, strict=True) if fits else ()
+            return fits and all(n < 2 or p == q for n, p, q in steps)
         same: bool = type(x) is kind and len(x) == len(place) and (kind is not dict or list(x) == list(place))
         return same and all(map(self.takes, values(place), values(x)))
 
@@ -370,7 +369,7 @@ class Run:
         if op == EXACT:
             return self._same(float(numbers_of(x)), y)
         try:
-            return float((math.trunc, math.floor, math.ceil, round)[op - TRUNC](x)) == y
+            return bool(float((math.trunc, math.floor, math.ceil, round)[op - TRUNC](x)) == y)
         except (ValueError, OverflowError):
             return False
 
@@ -440,7 +439,7 @@ def copied(source: Any, place: Stored) -> Any:
     """A copy whose elements lie in memory as those of the recorded one."""
     if place.is_number:
         return source[()]
-    orders = (k for k in ("C", "F") if np.empty(place.shape, place.dtype, k).strides == place.strides)  # type: ignore[call-overload]
+    orders = (k for k in ("C", "F") if np.empty(place.shape, place.dtype, k).strides == place.strides)
     return source.copy(next(orders, "K")) if place.shape else from_values(source)
 
 
