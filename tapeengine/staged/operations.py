@@ -35,7 +35,6 @@ from .._core.scalars import spread
 from .._core.scalars.discrete import exponent
 from .._core.scalars.math import _fma, isfinite, isinf, isnan  # type: ignore[attr-defined]
 from ..errors import StagingError
-from ..primitive import Primitive
 from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
 from ..transforms.contract import Engine
 from ..transforms.forms import flatten, is_continuous, is_traced
@@ -46,15 +45,13 @@ FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT = KINDS
 CALL = ACCESS + 2
 #: The kinds of array operations: those of ``storing.pxd``.
 MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED, WRITTEN, POKED, ADDED, FORKED, LOOKED = range(12)
-#: The engine's own primitives, and functions of Python's numbers, by their names.
-OWN = {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
-FUNCTIONS: dict[str, Any] = {
-    function.__name__: function
-    for function in (
-        *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, round, exponent, _fma),
-        *(math.gamma, math.lgamma, math.log, math.hypot, spread.dist, spread.fsum, spread.sumprod),
-    )
-}
+#: The engine's own primitives, and functions of Python's numbers, by their names; numpy's have names without a dot.
+FUNCTIONS: dict[str, Any] = {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
+for _function in (
+    *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, round, exponent, _fma),
+    *(math.gamma, math.lgamma, math.log, math.hypot, spread.dist, spread.fsum, spread.sumprod),
+):
+    FUNCTIONS[f"python.{_function.__name__}"] = _function
 #: The module whose `operation` makes primitives of opcodes.
 TABLE = "tapeengine_primitives.opcodes"
 
@@ -82,17 +79,10 @@ class Stored(NamedTuple):
     strides: tuple[int, ...]
     is_number: bool
 
-    @classmethod
-    def of(cls, x: Any) -> Stored:
-        """Describe a view of the core's."""
-        storage, offset, shape, strides, _, _, is_number, *_ = parts_of(x)
-        return cls(storage, x.dtype.str, offset, shape, strides, is_number)
-
 
 class Function(NamedTuple):
-    """A primitive and the plugin that brings it, or a function of numpy's or Python's."""
+    """A function, and the plugin that brings it."""
 
-    source: str
     name: str
     plugin: str = ""
 
@@ -106,8 +96,9 @@ class Describer:
     """Describes the recordings of an engine."""
 
     def __init__(self, engine: Engine) -> None:
-        self.registry = engine.registry
-        self.primals = {primitive.primal: primitive for primitive in engine.registry.values()}
+        self.registry = registry = engine.registry
+        self.names = {found.primal: name for name, found in registry.items()}
+        self.names |= {found: name for name, found in (*registry.items(), *FUNCTIONS.items())}
 
     def plan(self, plan: Plan) -> dict[str, Any]:
         """Describe a plan: its arguments, and its paths."""
@@ -139,7 +130,7 @@ class Describer:
                 parts += [Register(id + k) for k in range(n)]
             elif kind == ARRAY:
                 of = aux.pop(0)
-                parts.append(Constant(of) if type(of) is np.ndarray else Stored.of(of))
+                parts.append(Constant(of) if type(of) is np.ndarray else self._stored(of))
             elif kind < LIST:
                 cls = aux.pop(0) if kind == NUMPY else float
                 if kind == DISCRETE or id == 0:
@@ -149,19 +140,22 @@ class Describer:
                 else:
                     raise NotReplayable(f"it takes or returns a {cls.__name__}")
             elif kind > DICT:
-                raise NotReplayable(
-                    f"it takes or returns a {aux[0][0].__name__}: only lists, tuples and dicts can be saved"
-                )
+                raise NotReplayable(f"it takes or returns a {aux[0][0].__name__}: write lists, tuples and dicts")
             else:
                 own = [parts.pop() for _ in range(n)][::-1]
-                parts.append(
-                    dict(zip(aux.pop(0), own, strict=True)) if kind == DICT else (list if kind == LIST else tuple)(own)
-                )
+                parts.append(dict(zip(aux.pop(0), own)) if kind == DICT else own if kind == LIST else tuple(own))
         return parts[0]
+
+    def _stored(self, x: Any) -> Any:
+        """Describe a view, or the place of a result, which may be a number."""
+        if not hasattr(x, "shape"):
+            return None
+        storage, offset, shape, strides, _, _, is_number, *_ = parts_of(x)
+        return Stored(storage, x.dtype.str, offset, shape, strides, is_number)
 
     def _operand(self, x: Any) -> Any:
         if type(x).__name__ != "Operand":
-            return Stored.of(x)
+            return self._stored(x)
         number, constant = parts_of(x)
         return Register(number) if number else constant
 
@@ -175,7 +169,7 @@ class Describer:
         if kind in (WRITTEN, ADDED):
             return kind, self._operand(what[1]), what[2], self._operand(what[4 if kind == WRITTEN else 3])
         _, made, divisor, axis = parts_of(what[-1])
-        places = [Stored.of(place) if hasattr(place, "shape") else None for place in made]
+        places = list(map(self._stored, made))
         options: Any = {}
         function, operands, discrete = what[1], [x for x in what[2:-1] if x is not None], []
         if kind == CALLED:
@@ -189,43 +183,38 @@ class Describer:
         elif kind == FORKED:
             if not hasattr(function.again, "tasks"):
                 raise NotReplayable(f"it calls {function.name}, whose derivative is Python code")
-            tasks = list(map(self.plan, (task.plan for task in function.again.tasks)))
-            options, places_of = list(map(list, function.again.fork.places)), list(map(self._operand, what[2]))
-            return kind, tasks, places_of, options, what[4], places
+            tasks, options = [self.plan(task.plan) for task in function.again.tasks], list(function.again.fork.places)
+            return kind, tasks, list(map(self._operand, what[2])), options, what[4], places
         return CALLED, self.function(function), list(map(self._operand, operands)), options, discrete, places
 
     def function(self, function: Any) -> Function:
         """The name of a function."""
-        name: str = getattr(function, "__name__", "") or getattr(function, "name", repr(function))
-        for source, found in (
-            ("primitive", OWN.get(name)),
-            ("numpy", getattr(np, name, None)),
-            ("", FUNCTIONS.get(name)),
-        ):
-            if found is function:
-                return Function(source, name)
-        primitive = function if isinstance(function, Primitive) else self.primals.get(function)
-        if primitive is not None and getattr(primitive.primal, "__module__", "") == TABLE:
-            return Function("table", name.partition(".")[2])
-        if primitive is not None and self.registry.get(primitive.name) is primitive:
-            return Function("primitive", primitive.name, str(self.registry.origin(primitive.name)))
-        raise NotReplayable(f"it calls {name}, which is no primitive of a plugin and no function of numpy")
+        name = getattr(function, "__name__", "") or getattr(function, "name", repr(function))
+        if getattr(np, name, None) is function:
+            return Function(name)
+        known = self.names.get(function)
+        if known is None and getattr(getattr(function, "primal", None), "__module__", "") != TABLE:
+            raise NotReplayable(f"it calls {name}, which is no primitive of a plugin and no function of numpy")
+        return Function(known or name, str(self.registry.origin(known)) if known in self.registry else "")
 
 
 # -- from data to runs -------------------------------------------------------------------------------------------------
 def function_of(engine: Engine, of: Function, path: Any) -> Any:
     """The function of a name, if it is one that recordings call."""
-    if of.source == "primitive":
-        found = OWN.get(of.name) or engine.registry.get(of.name)
-        if found is None:
-            raise StagingError(f"{path} needs the primitive {of.name} of {of.plugin}, which is not installed")
-        return found
-    if of.source != "numpy":
-        return import_module(TABLE).operation(of.name) if of.source else FUNCTIONS[of.name]
-    found = getattr(np, of.name)
-    if not (isinstance(found, np.ufunc) or found is np.asarray or found in engine.registry.numpy_rules):
-        raise StagingError(f"{path} names numpy.{of.name}, which no recording calls")
-    return numbers_of if found is np.asarray else found
+    source, _, name = of.name.rpartition(".")
+    found = FUNCTIONS.get(of.name) or engine.registry.get(of.name)
+    if found is None and source == "tapeengine":
+        return import_module(TABLE).operation(name)
+    if found is None and not source:
+        found = getattr(np, name)
+        found = numbers_of if found is np.asarray else found
+        is_called = isinstance(found, np.ufunc) or found is numbers_of or found in engine.registry.numpy_rules
+        found = found if is_called else None
+    if found is None:
+        raise StagingError(
+            f"{path} needs the primitive {of.name} of {of.plugin or 'no plugin'}, which is not installed"
+        )
+    return found
 
 
 class Line:
@@ -263,13 +252,7 @@ class Operations:
                 yield list(map(run.filled, self.arguments))
 
     def run(self, *primals: Any) -> Any:
-        """The value at arguments, by the operations on the path that they take.
-
-        Raises
-        ------
-        MissingError
-            If there is no recording for these arguments.
-        """
+        """The value at arguments, by the operations on the path that they take; a `MissingError` if there is none."""
         try:
             if not any(map(is_traced, flatten(self.engine.structures, primals)[0])):
                 return self.engine.vjp(self._traced, *primals)[0]
