@@ -228,10 +228,9 @@ class Line:
         self.example = data["example"]
         self.forks, self.notes = dict(data["forks"]), []
         for kind, what, *more in data["notes"]:
-            found = function_of(engine, what, path) if kind in (CALLED, LOOKED) else what
-            self.notes.append(
-                (kind, [Operations(engine, x, path).run for x in what] if kind == FORKED else found, *more)
-            )
+            if kind == FORKED:
+                what = [Operations(engine, task, path).run for task in what]
+            self.notes.append((kind, function_of(engine, what, path) if kind in (CALLED, LOOKED) else what, *more))
         calls = [(function_of(engine, function, path), operands) for function, operands in data["calls"]]
         self.calls = {b: calls[a] for op, (a, b) in zip(self.op, self.operands, strict=True) if op == CALL}
 

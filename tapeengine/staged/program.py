@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 import os
-import struct
 import sys
 import warnings
 from collections.abc import Callable
@@ -698,7 +697,7 @@ def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -
                 staged(*primals)
     except StagingError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError, struct.error) as error:
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         raise StagingError(f"{path} holds no staged program: {error}") from error
     family = Family()  # of a program that captures nothing
     family.plans = staged._plans()

@@ -167,8 +167,8 @@ def test_plans_with_one_altered_number_are_refused_or_safe(tmp_path: Path) -> No
     staged.save(path)
     content = path.read_bytes()
     head = content.index(b"\n") + 1
-    for data in altered_numbers(keeping._read(content[head + 32 :], 0, 0)[0]):
-        rest = b"".join(keeping._written(data))
+    for data in altered_numbers(keeping.decoded(content[head + 32 :])):
+        rest = keeping.encoded(data)
         forged.write_bytes(content[:head] + blake2b(rest, digest_size=32).digest() + rest)
         with suppress(te.errors.TapeEngineError, ValueError, TypeError):
             loaded = te.load_staged(forged)

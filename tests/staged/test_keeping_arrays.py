@@ -136,7 +136,7 @@ with open(sys.argv[1], "rb") as file:
 with numpy.errstate(all="ignore"):
     for name, (path, points) in cases.items():
         loaded = te.load_staged(path)
-        points = keeping._read(points, 0, 0)[0]
+        points = keeping.decoded(points)
         found[name] = [[both(loaded, point) for point in points] for _ in range(2)], loaded.stats().replays
 with open(sys.argv[2], "wb") as file:
     pickle.dump(found, file)
@@ -165,7 +165,7 @@ def saved(name: str, program: Callable[..., Any], points: list[Any], folder: Pat
         return None, None
     path = folder / f"{len(list(folder.iterdir()))}.staged"
     staged.save(path)
-    in_file = b"".join(keeping._written([point for point, _ in given]))  # a pickle may change the strides of an array
+    in_file = keeping.encoded([point for point, _ in given])  # a pickle may change the strides of an array
     return (str(path), in_file), [bits for _, bits in given]
 
 
@@ -238,9 +238,9 @@ def run_all(content: bytes, path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_altered_numbers_of_array_operations_are_refused_or_safe(content: bytes, tmp_path: Path) -> None:
     """A file with a digest of its own: operations that do not fit each other are no access to foreign memory."""
-    data = keeping._read(content[content.index(b"\n") + 33 :], 0, 0)[0]
+    data = keeping.decoded(content[content.index(b"\n") + 33 :])
     for other in altered_numbers(data):
-        run_all(forged(content, b"".join(keeping._written(other))), tmp_path / "forged")
+        run_all(forged(content, keeping.encoded(other)), tmp_path / "forged")
 
 
 @pytest.mark.filterwarnings("ignore")
