@@ -299,7 +299,7 @@ def test_a_primitive_of_a_missing_plugin_is_named(tmp_path: Path) -> None:
     staged = engine.stage(lambda x: cosh(x) * x)
     staged(numpy.ones(2)), staged.save(tmp_path / "p")
     assert both(engine.load_staged(tmp_path / "p"), (numpy.ones(2),)) == both(staged, (numpy.ones(2),))
-    with pytest.raises(StagingError, match=r"needs the primitive .*cosh of plugin Plugin, which is missing"):
+    with pytest.raises(StagingError, match=r"needs the primitive .*cosh of plugin Plugin, which is not installed"):
         te.load_staged(tmp_path / "p")
 
 
