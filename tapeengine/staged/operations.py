@@ -192,8 +192,8 @@ class Describer:
         name = getattr(function, "__name__", "") or getattr(function, "name", repr(function))
         if getattr(np, name, None) is function:
             return Function(name)
-        known = self.names.get(function)
-        if known is None and getattr(getattr(function, "primal", None), "__module__", "") != TABLE:
+        known = self.names.get(function, "")
+        if not known and getattr(getattr(function, "primal", None), "__module__", "") != TABLE:
             raise NotReplayable(f"it calls {name}, which is no primitive of a plugin and no function of numpy")
         return Function(known or name, str(self.registry.origin(known)) if known in self.registry else "")
 
@@ -281,7 +281,6 @@ class Run:
         self.engine = engine
         self.numbers: dict[int, Any] = {0: 0.0}
         self.arrays: dict[int, Any] = {}
-        self.last: tuple[int, Any] = (0, None)  # the instruction of the last call, and its result
 
     def _same(self, x: Any, y: Any) -> bool:
         return type(x) is type(y) and not Outcome(self.engine.structures, x).difference(y)
@@ -336,7 +335,12 @@ class Run:
         elif op < ACCESS:
             return self.holds(op, numbers[a], line.constants[b] if HAS_NUMBER[op] else numbers[b])
         elif op == ACCESS:
-            self._access(i, *line.accesses[a])
+            storage, writes, element, number = line.accesses[a]
+            found = self.arrays[storage]
+            if writes:
+                elements(found)[element] = numbers[number]
+            else:
+                numbers[i] = elements(found)[element] if type(found) is Array else found
         elif op < CALL:
             return self.note(i, *line.notes[a])
         return True
@@ -355,16 +359,6 @@ class Run:
         except (ValueError, OverflowError):
             return False
 
-    def _access(self, i: int, storage: int, writes: bool, element: int, number: int) -> None:
-        found = self.arrays[storage]
-        if type(found) is Array:
-            found = elements(found)
-            if writes:
-                found[element] = self.numbers[number]
-                return
-            found = found[element]
-        self.numbers[i] = found
-
     def note(self, i: int, kind: int, what: Any, *more: Any) -> Any:
         """Do an operation on arrays; return whether it has the recorded form and outcome."""
         if kind == MADE:
@@ -377,21 +371,14 @@ class Run:
             source, (index, places) = self._operand(what), more
             return self.keeps(copied(source, places[0]) if index is None else source[index], places, [], i)
         elif kind != MOVED:
-            if self.last[0] != i:
-                self.last = i, self._called(kind, what, more[1], [self._operand(x) for x in more[0]])
-            return (
-                self._same(self.last[1], more[-1])
-                if kind == LOOKED
-                else self.keeps(self.last[1], more[-1], more[-2], i)
-            )
+            operands, options = [self._operand(x) for x in more[0]], more[1]
+            if kind == FORKED:
+                own = [[operands[k] for k in places] for places in options]
+                found = self.engine.fork(*map(partial, what, own))
+            else:
+                found = what(*operands, **options)
+            return self._same(found, more[-1]) if kind == LOOKED else self.keeps(found, more[-1], more[-2], i)
         return True
-
-    def _called(self, kind: int, function: Any, options: Any, operands: list[Any]) -> Any:
-        if kind != FORKED:
-            return function(*operands, **options)
-        return self.engine.fork(
-            *(partial(task, [operands[k] for k in own]) for task, own in zip(function, options, strict=True))
-        )
 
     def keeps(self, result: Any, places: Any, discrete: Any, i: int) -> bool:
         """Keep a result for later operations."""
