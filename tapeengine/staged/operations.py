@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,12 +47,16 @@ CALL = ACCESS + 2
 #: The kinds of array operations: those of ``storing.pxd``.
 MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED, WRITTEN, POKED, ADDED, FORKED, LOOKED = range(12)
 #: The engine's own primitives, and functions of Python's numbers, by their names; numpy's have names without a dot.
-FUNCTIONS: dict[str, Any] = {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
-for _function in (
-    *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, round, exponent, _fma),
-    *(math.gamma, math.lgamma, math.log, math.hypot, spread.dist, spread.fsum, spread.sumprod),
-):
-    FUNCTIONS[f"python.{_function.__name__}"] = _function
+FUNCTIONS: Mapping[str, Any] = MappingProxyType(
+    {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
+    | {
+        f"python.{function.__name__}": function
+        for function in (
+            *(operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, round, exponent, _fma),
+            *(math.gamma, math.lgamma, math.log, math.hypot, spread.dist, spread.fsum, spread.sumprod),
+        )
+    }
+)
 #: The module whose `operation` makes primitives of opcodes.
 TABLE = "tapeengine_primitives.opcodes"
 
