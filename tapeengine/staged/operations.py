@@ -414,7 +414,7 @@ def copied(source: Any, place: Stored) -> Any:
     if place.is_number:
         return source[()]
     orders = (k for k in ("C", "F") if np.empty(place.shape, place.dtype, k).strides == place.strides)
-    return source.copy(next(orders, "K")) if place.shape else from_values(source)
+    return source.copy(next(orders, "K"))
 
 
 def values(structure: Any) -> Any:
