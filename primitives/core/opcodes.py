@@ -77,13 +77,13 @@ def _letters(expression: str) -> list[str]:
 @cache
 def _compiled(expression: str) -> Callable[..., Any]:
     """An expression of the table as a function of its variables."""
-    calls = {name: _operation(name) for name in re.findall(r"(\w+)\(", expression)}
+    calls = {name: operation(name) for name in re.findall(r"(\w+)\(", expression)}
     found: Callable[..., Any] = eval(f"lambda {', '.join(_letters(expression))}: {expression}", calls)
     return found
 
 
 @cache
-def _operation(name: str) -> Primitive:
+def operation(name: str) -> Primitive:
     """An operation of the table on float64 arrays."""
     row = _ROWS[name]
     number = opcodes()[name]

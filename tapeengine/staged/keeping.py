@@ -1,138 +1,133 @@
 """Save recordings in files: a documented, versioned format, without pickle and without code.
 
-A file consists of the line ``tapeengine staged program 2``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
-which is one value. A value is a letter and its contents; lengths and counts are 8 bytes, the lowest first:
-
-| letter | value |
-|---|---|
-| N, T, F | None, True, False |
-| I | an integer: length, decimal digits |
-| D | a float: 8 bytes |
-| S | a text: length, UTF-8 |
-| B | bytes: length, bytes |
-| L, U | a list, a tuple: count, values |
-| M | a dict: count, alternating keys and values |
-
-The value is a dict of the name, the opcodes in their order, and the plans; `tapeengine.staged.plans` describes a plan.
+A file consists of the line ``tapeengine staged program 3``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
+which is JSON. An object of JSON with one name, whose value is a list, stands for a value of a class of `CLASSES`: the
+list has what it is made of. The whole is a dict of the name, the opcodes in their order, and the plans, which
+`tapeengine.staged.operations` describes.
 """
 
 from __future__ import annotations
 
-import struct
+import json
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from .._core.programs.replay import MISS, NotReplayable, Plan
+import numpy as np
+
+from .._core.programs.replay import NotReplayable, Plan
 from .._core.tape.table import OPS
 from ..errors import StagingError
-from ..structure import Structures
-from . import plans as forms
-from .plans import DataError
+from ..primitive.spaces import Space
+from ..transforms.contract import Engine
+from .operations import Constant, Describer, Function, Operations, Register, Stored
 
 MAGIC = b"tapeengine staged program "
-VERSION = 2
+VERSION = 3
 #: The names of the opcodes, whose places in the table are the numbers in a file.
 OPCODES = " ".join(op.name for op in OPS)
 DIGEST = 32
-DEEPEST = 100
 
 
-def save(path: Any, name: str, paths: int, plans: list[Plan]) -> None:
+def _array_parts(x: Any) -> tuple[Any, ...]:
+    """The dtype, the shape, the strides, and the bytes from the first to the last element."""
+    reach = [(n - 1) * k for n, k in zip(x.shape, x.strides, strict=True)] if x.size else []
+    first = sum(k for k in reach if k < 0)
+    memory = bytearray(sum(map(abs, reach)) + x.itemsize)
+    np.ndarray(x.shape, x.dtype, memory, -first, x.strides)[...] = x
+    return x.dtype.str, x.shape, x.strides, -first, bytes(memory)
+
+
+def _array(dtype: str, shape: Any, strides: Any, offset: int, memory: bytes) -> Any:
+    return np.ndarray(shape, _dtype(dtype), bytearray(memory), offset, strides)
+
+
+def _dtype(text: str) -> Any:
+    dtype = np.dtype(text)
+    require(dtype.kind in "?biufcSUmM", f"there is no class of numbers {text}")
+    return dtype
+
+
+def _ufunc(name: str) -> Any:
+    found = getattr(np, name)
+    require(isinstance(found, np.ufunc), f"{name} is no ufunc")
+    return found
+
+
+#: For each name the class, what its values are made of, and what makes one.
+CLASSES: dict[str, tuple[type, Callable[[Any], Any], Callable[..., Any]]] = {
+    "tuple": (tuple, lambda x: x, lambda *x: x),
+    "dict": (dict, lambda x: [list(x), list(x.values())], lambda keys, x: dict(zip(keys, x, strict=True))),
+    "bytes": (bytes, lambda x: [b64encode(x).decode()], b64decode),
+    "slice": (slice, lambda x: [x.start, x.stop, x.step], slice),
+    "ellipsis": (type(...), lambda x: [], lambda: ...),
+    "complex": (complex, lambda x: [x.real, x.imag], complex),
+    "array": (np.ndarray, _array_parts, _array),
+    "number": (np.generic, lambda x: [x.dtype.str, x.tobytes()], lambda dtype, x: np.frombuffer(x, _dtype(dtype))[0]),
+    "default": (type(np._NoValue), lambda x: [], lambda: np._NoValue),  # of an option of numpy's functions
+    "dtype": (np.dtype, lambda x: [x.str], _dtype),
+    "ufunc": (np.ufunc, lambda x: [x.__name__], _ufunc),
+    "space": (Space, lambda x: [x.shape, x.dtype.str], lambda shape, dtype: Space(shape, _dtype(dtype))),
+    **{cls.__name__: (cls, list, cls) for cls in (Register, Constant, Stored, Function)},
+}
+
+
+def save(path: Any, engine: Engine, name: str, paths: int, plans: list[Plan]) -> None:
     """Write plans to a file."""
     try:
-        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": [forms.written(plan) for plan in plans]}
-        rest = b"".join(_written(data))
-    except (NotReplayable, UnsupportedLeafError) as error:
+        data = {"name": name, "opcodes": OPCODES, "paths": paths, "plans": list(map(Describer(engine).plan, plans))}
+        rest = encoded(data)
+    except NotReplayable as error:
         raise StagingError(f"{name} cannot be saved: {error}") from error
     with open(path, "wb") as file:
         file.write(MAGIC + b"%d\n" % VERSION + blake2b(rest, digest_size=DIGEST).digest() + rest)
 
 
-def read(path: Any, structures: Structures, compiler: Any = None) -> tuple[str, int, list[Plan]]:
-    """Return the name, the largest number of paths and the plans of a saved program, which `compiler` may compile."""
+def read(path: Any, engine: Engine) -> tuple[str, int, list[Operations]]:
+    """Return the name, the largest number of paths, and the recordings of a saved program."""
     with open(path, "rb") as file:
         content = file.read()
     head, _, body = content.partition(b"\n")
-    if not head.startswith(MAGIC):
-        raise StagingError(f"{path} is not a file of a staged program")
-    if head != MAGIC + b"%d" % VERSION:
-        raise StagingError(
-            f"{path} has the format {head[len(MAGIC) :].decode(errors='replace')}, and this is {VERSION}"
-        )
+    require(head.startswith(MAGIC), f"{path} is not a file of a staged program")
+    version = head[len(MAGIC) :].decode(errors="replace")
+    require(version == str(VERSION), f"{path} has the format {version}, and this is {VERSION}")
     digest, rest = body[:DIGEST], body[DIGEST:]
-    if blake2b(rest, digest_size=DIGEST).digest() != digest:
-        raise StagingError(f"{path} has been changed or truncated: its digest does not match")
-    try:
-        data, at = _read(rest, 0, 0)
-        if at != len(rest):
-            raise DataError("there is more than one value")
-        if data["opcodes"] != OPCODES:
-            raise DataError("its instructions are those of another version of tapeengine")
-        plans = [forms.read(plan, structures, max(int(data["paths"]), 2), compiler) for plan in data["plans"]]
-        return str(data["name"]), int(data["paths"]), plans
-    except (DataError, KeyError, IndexError, TypeError, ValueError, OverflowError, struct.error) as error:
-        raise StagingError(f"{path} holds no staged program: {error}") from error
+    is_whole = blake2b(rest, digest_size=DIGEST).digest() == digest
+    require(is_whole, f"{path} has been changed or truncated: its digest does not match")
+    data = decoded(rest)
+    require(data["opcodes"] == OPCODES, f"the instructions of {path} are those of another version of tapeengine")
+    return str(data["name"]), int(data["paths"]), [Operations(engine, plan, path) for plan in data["plans"]]
 
 
-def missing(name: str, path: Any, plans: list[Plan]) -> Callable[..., Any]:
-    """Stands for the program, which is not in the file: on traced values a replay writes its records on their tape."""
-
-    def program(*primals: Any, **keywords: Any) -> Any:
-        for plan in plans if not keywords else ():
-            if (found := plan.trace(primals)) is not MISS:
-                return found[0]
-        raise StagingError(
-            f"{path} holds no recording of {name} for these arguments, or for the path that they take through its "
-            "branches. Record it before saving, or pass the program: te.load_staged(path, program)"
-        )
-
-    program.__name__ = name
-    return program
+def require(holds: Any, otherwise: str) -> None:
+    """Raise an error about a file."""
+    if not holds:
+        raise StagingError(otherwise)
 
 
-class UnsupportedLeafError(TypeError):
-    """A value for which the format has no letter."""
+def encoded(data: Any) -> bytes:
+    """Data as JSON."""
+    return json.dumps(_plain(data)).encode()
 
 
-def _written(value: Any) -> list[bytes]:
-    kind = type(value)
-    if value is None or kind is bool:
-        return [b"N" if value is None else b"T" if value else b"F"]
-    if kind is float:
-        return [b"D", struct.pack("<d", value)]
-    if kind in (int, str, bytes):
-        letter = b"I" if kind is int else b"S" if kind is str else b"B"
-        content = value if kind is bytes else str(value).encode()
-        return [letter, struct.pack("<q", len(content)), content]
-    if kind in (list, tuple, dict):
-        letter = b"L" if kind is list else b"U" if kind is tuple else b"M"
-        items = [x for pair in value.items() for x in pair] if kind is dict else value
-        return [letter, struct.pack("<q", len(value)), *(part for item in items for part in _written(item))]
-    raise UnsupportedLeafError(f"it takes or returns a {kind.__name__}: only numbers and texts can be saved")
+def decoded(content: bytes) -> Any:
+    """The data that were encoded."""
+    return json.loads(content, object_hook=_made)
 
 
-def _read(data: bytes, at: int, depth: int) -> tuple[Any, int]:
-    """Return the value at an offset, and the offset of the next one."""
-    letter = data[at : at + 1]
-    at += 1
-    if letter in (b"N", b"T", b"F"):
-        return {b"N": None, b"T": True, b"F": False}[letter], at
-    (count,) = struct.unpack_from("<d" if letter == b"D" else "<q", data, at)
-    at += 8
-    if letter == b"D":
-        return count, at
-    if not 0 <= count <= len(data) - at or depth > DEEPEST:
-        raise DataError("a length exceeds the data")
-    if letter in (b"I", b"S", b"B"):
-        content = data[at : at + count]
-        return int(content) if letter == b"I" else content.decode() if letter == b"S" else content, at + count
-    if letter not in (b"L", b"U", b"M"):
-        raise DataError(f"there is no kind of value {letter!r}")
-    items = []
-    for _ in range(2 * count if letter == b"M" else count):
-        item, at = _read(data, at, depth + 1)
-        items.append(item)
-    if letter == b"M":
-        return dict(zip(items[::2], items[1::2], strict=True)), at
-    return items if letter == b"L" else tuple(items), at
+def _plain(x: Any) -> Any:
+    kind = type(x)
+    if kind in (type(None), bool, int, float, str):
+        return x
+    if kind is list:
+        return list(map(_plain, x))
+    for name, (cls, parts, _) in CLASSES.items():
+        if kind is cls or (issubclass(kind, cls) and cls in (np.generic, np.dtype)):
+            return {name: list(map(_plain, parts(x)))}
+    raise NotReplayable(f"it takes, returns or uses a {kind.__name__}, which has no name in the format")
+
+
+def _made(x: dict[str, Any]) -> Any:
+    ((name, parts),) = x.items()
+    return CLASSES[name][2](*parts)

@@ -21,7 +21,7 @@ from .._core.sweeps.linear import has_array_records, is_recorded, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..html import table
 from ..naming import reduced
-from ..transforms.forms import flatten, is_continuous, is_traced, unflatten
+from ..transforms.forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..transforms.generators import generator_states, same_states
 from ..transforms.recorded_tasks import RECORDING
 from ..transforms.rerun import Outcome
@@ -29,7 +29,8 @@ from ..transforms.transformed import check_program, whole
 from .batch import Batched
 from .c_source import c_source
 from .compiling import Compiler, is_installed
-from .keeping import missing, read, save
+from .keeping import read, save
+from .operations import kept
 from .stats import Stats, listing
 from .watch import Watch, is_of_library
 
@@ -57,19 +58,13 @@ class Family:
 
     __slots__ = ("keywords", "pending", "plans", "watch")
 
-    def __init__(self, watch: Watch, keywords: Outcome | None, recording: Recording) -> None:
-        self.watch: Watch | None = watch
+    def __init__(
+        self, watch: Watch | None = None, keywords: Outcome | None = None, recording: Recording | None = None
+    ) -> None:
+        self.watch = watch
         self.keywords = keywords
         self.plans: list[Plan] = []
-        self.pending: tuple[Recording, Plan | None] | None = (recording, None)
-
-    @classmethod
-    def of_plans(cls, plans: list[Plan]) -> Family:
-        """Make the recordings of a program that captures nothing."""
-        family = cls.__new__(cls)
-        family.watch = family.keywords = family.pending = None
-        family.plans = plans
-        return family
+        self.pending: tuple[Recording, Plan | None] | None = recording and (recording, None)
 
     def plan_for(self, primals: tuple[Any, ...]) -> Plan | None:
         """The plan for arguments of this form, if there is one."""
@@ -153,6 +148,7 @@ class Staged(Replays):
         self.families: list[Family] = []
         self.at_once: list[Plan] = []
         self.checks: Checks | None = None
+        self.form: dict[Any, Outcome] = {}
         self.bound: dict[int, Staged] = {}
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
         self.is_of_scalars = False
@@ -381,7 +377,7 @@ class Staged(Replays):
         """Write the recordings to a file for `Engine.load_staged`; the file contains no code.
 
         Only recordings of calls without keyword arguments are written. Their arguments and values may be floats,
-        discrete numbers, strings, and lists, tuples and dicts of these. The module `tapeengine.staged.keeping`
+        arrays, discrete numbers, strings, and lists, tuples and dicts of these. The module `tapeengine.staged.keeping`
         documents the format.
 
         Parameters
@@ -405,7 +401,7 @@ class Staged(Replays):
         ...     te.load_staged(path)(3.0)
         9.0
         """
-        save(path, self.__name__, self.paths, self.kept_plans())
+        save(path, self.engine, self.__name__, self.paths, self.kept_plans())
 
     def kept_plans(self) -> list[Plan]:
         """Return the plans of calls without keyword arguments."""
@@ -623,10 +619,29 @@ class Staged(Replays):
         for family in self.families:
             if self._fits(family, keywords):
                 self._settle(family)
-                family.pending = recording, family.plan_for(primals)
+                plan = family.plan_for(primals)
+                family.pending = recording, plan
+                if plan is None:
+                    self._add_form(len(family.plans), dict(enumerate(primals)))
                 return
+        self._add_form(len(self.families), keywords)
         new = Family(watch, kept, recording)
         self._hold([new, *self.families][:MOST_FORMS] if self.families else [new])
+
+    def _add_form(self, count: int, given: dict[Any, Any]) -> None:
+        """Warn once that arguments have more forms than are kept, and say in what the last two differ."""
+        structures, before = self.engine.structures, self.form
+        if count < MOST_FORMS - 1 or (count == MOST_FORMS and not before):
+            return
+        form = map_leaves(structures, lambda leaf: np.zeros(np.shape(leaf)), given)
+        self.form = {name: Outcome(structures, x) for name, x in form.items()} if count < MOST_FORMS else {}
+        if not self.form:
+            found = (was.difference(form.get(k)).replace("value", f"argument {k!r}", 1) for k, was in before.items())
+            self._warn(
+                f"is recorded anew for each form of its arguments, of which {MOST_FORMS} are kept: "
+                f"{next(filter(None, found), 'their number differs')}. Pass a number that changes as a float or in an "
+                "array, or write the loop over it outside the program"
+            )
 
     def _settle(self, family: Family) -> None:
         """Make the path of the last recording."""
@@ -674,11 +689,21 @@ class Staged(Replays):
 
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
     """See `Engine.load_staged`."""
-    name, paths, plans = read(path, engine.structures, Compiler(str(path)) if is_installed() else None)
-    share = any(plan.shares for plan in plans)
-    staged = Staged(engine, missing(name, path, plans) if program is None else program, paths, share=share)
-    staged.__name__ = name
-    staged._hold([Family.of_plans(plans)])
+    try:
+        name, paths, recordings = read(path, engine)
+        staged = Staged(engine, kept(name, path, recordings), paths, share=any(each.shares for each in recordings))
+        for recording in reversed(recordings):
+            for primals in recording.examples():
+                staged(*primals)
+    except StagingError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        raise StagingError(f"{path} holds no staged program: {error}") from error
+    family = Family()  # of a program that captures nothing
+    family.plans = staged._plans()
+    staged._hold([family])
+    staged.program = program or staged.program
+    staged.counts = dict.fromkeys(staged.counts, 0)
     return staged
 
 

@@ -87,7 +87,7 @@ class Notes:
         self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, *rest = array_notes(path)
         self.storages, self.accesses, self.shared = rest
         self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
-        self.written = {slot for slot, writes in self.accesses if writes}
+        self.written = {slot for slot, writes, *_ in self.accesses if writes}
         for what, _ in self.notes:
             if what[0] in (WRITTEN, ADDED):
                 self.written.add(self.slot(what[1]))
@@ -104,7 +104,7 @@ class Notes:
         """The operations."""
         for _, op, k, _ in path.instructions():
             if op == ACCESS:
-                slot, writes = self.accesses[k]
+                slot, writes, *_ = self.accesses[k]
                 yield Step(-1, [slot], [slot] * writes)
             elif op == ACCESS + 1 and k not in self.skipped:
                 yield self.step(k, self.notes[k][0])
@@ -120,7 +120,7 @@ class Notes:
             return Step(k, slots, slots)
         if kind in (WRITTEN, ADDED, LOOKED) or what[-1] is None:
             return Step(k, reads, reads[:1])
-        given, made, divisor = parts_of(what[-1])
+        given, made, divisor, _ = parts_of(what[-1])
         views = [view for view in made if is_view(view)]
         changes = [self.slots[parts_of(view)[0] << 32] for view in views]
         step = Step(k, reads, changes, divisor=divisor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import threading
 import types
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -83,6 +84,9 @@ class Watch:
         if type(value) is functools.partial:
             self.checks.add_contents(functools.partial(_OF_PARTIAL, value))
             return _OF_PARTIAL(value)
+        if type(value) is threading.Event:
+            self._watch(value, lambda event: {"is_set": event.is_set()})
+            return ()
         node = Watched(self._structures, self._copies, is_traced).of_other_kind(value, type(value))
         if node is None:
             return ()

@@ -83,11 +83,11 @@ class FlatRule:
 class Repeated:
     """Adapts an `Again` to the core, which handles lists of leaves only."""
 
-    __slots__ = ("_again", "_arguments", "_pairs", "_result", "name")
+    __slots__ = ("_arguments", "_pairs", "_result", "again", "name")
 
     def __init__(self, again: Again, arguments: Form, pairs: set[int], result: Form, name: str) -> None:
         self.name = name
-        self._again = again
+        self.again = again
         self._arguments = arguments
         self._pairs = pairs
         self._result = result
@@ -96,7 +96,7 @@ class Repeated:
         """Return the leaves of the result, and the rule; nothing if the program must run."""
         own = [value.copy("K") if type(value) is np.ndarray else value for value in values]  # overwritten later
         given, states = with_pairs(own, self._pairs), generator_states()
-        answer = self._again(unflatten(self._arguments.steps, given))
+        answer = self.again(unflatten(self._arguments.steps, given))
         if not same_states(states, generator_states()):
             set_generators(states)
             return []
@@ -110,8 +110,8 @@ class Repeated:
 
     def join(self, other: Repeated) -> None:
         """Share the recordings of another recording of the same call."""
-        if hasattr(self._again, "join"):
-            self._again.join(other._again)
+        if hasattr(self.again, "join"):
+            self.again.join(other.again)
 
 
 def with_pairs(values: list[Any], pairs: set[int]) -> list[Any]:

@@ -260,17 +260,17 @@ def _of_values(back: Any) -> Callable[[Any], Any]:
 class Replayed:
     """The tasks of a fork in replays of the staged program that forks: they run as recordings, on the workers."""
 
-    __slots__ = ("_fork", "_tasks")
+    __slots__ = ("fork", "tasks")
 
     def __init__(self, fork: Fork, tasks: list[RecordedFunction]) -> None:
-        self._fork = fork
-        self._tasks = tasks
+        self.fork = fork
+        self.tasks = tasks
 
     def __call__(self, args: tuple[Any, ...]) -> tuple[list[Any], Near] | None:
         """Return the tasks' values and derivative; None if a task takes a path that has not been recorded."""
-        fork, (values,) = self._fork, args
+        fork, (values,) = self.fork, args
         own = fork.own(values)
-        calls = [(task.replayed, given) for task, given in zip(self._tasks, own, strict=True)]
+        calls = [(task.replayed, given) for task, given in zip(self.tasks, own, strict=True)]
         jobs = []
         for given, found in zip(own, list(fork.calls(calls, "value")), strict=True):
             if found is None:
@@ -280,7 +280,7 @@ class Replayed:
 
     def join(self, other: Replayed) -> None:
         """Share the paths of another recording of the same fork."""
-        for task, recorded in zip(self._tasks, other._tasks, strict=True):
+        for task, recorded in zip(self.tasks, other.tasks, strict=True):
             task.join(recorded)
 
 

@@ -303,3 +303,26 @@ def test_objects_that_compute_their_attributes_are_not_asked_for_others() -> Non
     table = Table()
     staged = te.stage(lambda x: x * table.a)
     assert [te.grad(staged)(1.0) for _ in range(3)] == [2.0, 2.0, 2.0]
+
+
+def test_an_event_is_compared() -> None:
+    stop = threading.Event()
+    staged = te.stage(lambda x: x * x if stop.is_set() else 3.0 * x)
+    for change, slope in ((stop.clear, 3.0), (stop.set, 4.0), (stop.clear, 3.0)):
+        change()
+        assert [te.grad(staged)(2.0) for _ in range(3)] == [slope] * 3
+    assert staged.refused is None and staged.stats().replays > 0
+
+
+def test_a_program_that_sets_an_event_runs_each_time() -> None:
+    done = threading.Event()
+
+    def program(x: float) -> float:
+        done.set()
+        return x * x
+
+    staged = te.stage(program)
+    with pytest.warns(te.errors.StagingWarning, match="writes into what it captures"):
+        assert staged(2.0) == 4.0 and staged.refused
+    done.clear()
+    assert staged(3.0) == 9.0 and done.is_set()

@@ -100,8 +100,8 @@ def test_altered_truncated_and_newer_files_are_refused(tmp_path: Path) -> None:
             path.write_bytes(wrong)
             with pytest.raises(StagingError):
                 te.load_staged(path)
-    path.write_bytes(content.replace(b"program 2\n", b"program 3\n", 1))
-    with pytest.raises(StagingError, match="has the format 3, and this is 2"):
+    path.write_bytes(content.replace(b"program 3\n", b"program 4\n", 1))
+    with pytest.raises(StagingError, match="has the format 4, and this is 3"):
         te.load_staged(path)
 
 
@@ -141,9 +141,10 @@ def altered_numbers(value: Any) -> Iterator[Any]:
     if type(value) is int:
         yield from {value - 1, value + 1, 0, 2**31, 2**32 - 1} - {value}
     elif isinstance(value, (list, tuple)):
+        made = getattr(value, "_make", type(value))
         for k, item in enumerate(value):
-            yield from (type(value)([*value[:k], other, *value[k + 1 :]]) for other in altered_numbers(item))
-        if value:
+            yield from (made([*value[:k], other, *value[k + 1 :]]) for other in altered_numbers(item))
+        if value and made is type(value):
             yield value[:-1]
             yield value + value[-1:]
     elif type(value) is dict:
@@ -166,8 +167,8 @@ def test_plans_with_one_altered_number_are_refused_or_safe(tmp_path: Path) -> No
     staged.save(path)
     content = path.read_bytes()
     head = content.index(b"\n") + 1
-    for data in altered_numbers(keeping._read(content[head + 32 :], 0, 0)[0]):
-        rest = b"".join(keeping._written(data))
+    for data in altered_numbers(keeping.decoded(content[head + 32 :])):
+        rest = keeping.encoded(data)
         forged.write_bytes(content[:head] + blake2b(rest, digest_size=32).digest() + rest)
         with suppress(te.errors.TapeEngineError, ValueError, TypeError):
             loaded = te.load_staged(forged)
@@ -179,11 +180,10 @@ def test_plans_with_one_altered_number_are_refused_or_safe(tmp_path: Path) -> No
 def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StagingError, match="has no recording"):
         te.stage(program).save(tmp_path / "p")
-    for f, argument in ((lambda n: n.real * 1.0, np.int64(3)), (lambda z: [z, np.array([1])], 2.0)):
-        staged = te.stage(f)
-        staged(argument)
-        with pytest.raises(StagingError, match="cannot be saved"):
-            staged.save(tmp_path / "p")
+    staged = te.stage(lambda x, r: x * len(r))
+    staged(2.0, range(3))
+    with pytest.raises(StagingError, match="cannot be saved: it takes, returns or uses a range"):
+        staged.save(tmp_path / "p")
 
 
 # -- C -----------------------------------------------------------------------------------------------------------------

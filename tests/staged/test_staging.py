@@ -576,3 +576,49 @@ def test_a_later_path_draws_from_a_captured_generator() -> None:
     with pytest.warns(StagingWarning, match="draws random numbers"):
         staged(1.0)
     assert staged(1.0) != staged(1.0)
+
+
+def by_keyword(x: float, n: int = 0) -> float:
+    return x * n
+
+
+FORMS: dict[str, tuple[Any, Any, str]] = {
+    "an integer": (lambda x, n: x * n, lambda n: ((2.0, n), {}), "argument 1 was 31 and is 32"),
+    "an integer within": (
+        lambda d: d["x"] * d["n"][0],
+        lambda n: (({"x": 2.0, "n": [n]},), {}),
+        "argument 0['n'][0] was",
+    ),
+    "a text": (lambda x, t: x * len(t), lambda n: ((2.0, str(n)), {}), "argument 1 was '31' and is '32'"),
+    "a shape": (
+        lambda x: x * 2.0,
+        lambda n: ((np.ones(n + 1),), {}),
+        "argument 0 was float64[32] and is float64[33]",
+    ),
+    "a length": (sum, lambda n: (([1.0] * (n + 1),), {}), "the argument 0 has another structure"),
+    "a number of arguments": (lambda *xs: xs[0] * len(xs), lambda n: ((1.0,) * (n + 1), {}), "their number differs"),
+    "a keyword": (by_keyword, lambda n: ((2.0,), {"n": n}), "argument 'n' was 31 and is 32"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_arguments_of_too_many_forms_are_told_once(name: str) -> None:
+    program, arguments, text = FORMS[name]
+    staged = te.stage(lambda *primals, **keywords: program(*primals, **keywords))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for n in range(70):
+            primals, keywords = arguments(n)
+            wanted = te.vjp(program, *primals, **keywords)[0]
+            assert np.array_equal(te.vjp(staged, *primals, **keywords)[0], wanted)
+    assert len(told) == 1 and told[0].category is StagingWarning
+    assert text in str(told[0].message) and "as a float or in an array" in str(told[0].message)
+
+
+def test_32_forms_and_many_paths_are_not_told_of() -> None:
+    staged = te.stage(lambda x, n: x * n if x > n else x)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for k in range(200):
+            staged(float(k % 7), k % 32)
+    assert not told and staged.stats().forms == 32

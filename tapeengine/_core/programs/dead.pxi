@@ -8,6 +8,7 @@ cdef Path renumbered(Path path, uint32_t end, uint32_t *registers):
     cdef uint32_t i
     made.first, made.end, made.last = path.first, end, path.last
     made.guards, made.dropped, made.shared, made.known = path.guards, path.dropped, path.shared, path.known
+    made.example = path.example
     made.forks, made.calls, made.constant_count = {}, [], path.constant_count
     made.room(end + 1, path.constant_count + 1)
     memcpy(made.constants, path.constants, path.constant_count * sizeof(double))

@@ -223,7 +223,7 @@ cdef class Path:
     def nbytes(self):
         """The bytes of the instructions, their constants, and where native code runs."""
         return (len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
-                + self.dead * sizeof(Dead)
+                + self.dead * sizeof(Dead) + len(self.example or b"")
                 + (self.single.entries + self.lanes.entries) * sizeof(te_entry))
 
     @property
@@ -601,6 +601,7 @@ cdef int check_values(Path path, Recording recording, uint32_t *registers) excep
         recording.fill(v)
         if path.run(v, path.first) != path.end:
             raise NotThisRun("it has a value that is not finite")
+        path.example = (<char *> (v + 1))[:h.inputs * sizeof(double)]
         while i < h.count:
             stop = min(h.count - 1, i | CHUNK_LAST) + 1
             if not te_have_values(v, registers, h.values[i >> CHUNK_SHIFT] - (i & ~<uint32_t> CHUNK_LAST), i, stop):

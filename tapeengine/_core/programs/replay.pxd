@@ -130,6 +130,7 @@ cdef class Path:            # one path through a program: a straight line of ins
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
     cdef tuple known        # the constant leaves of the value
+    cdef bytes example      # the inputs of its recording, unless it works on arrays
     cdef readonly dict forks    # register of a guard -> paths that fork there
     cdef ArrayPart part         # None if there are only scalars
     cdef list calls         # (function, operands) of values that a function of Python gives

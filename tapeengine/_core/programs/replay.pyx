@@ -35,21 +35,24 @@ from tapeengine._core.arrays.elementwise cimport (
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.storing cimport (
-    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, dense, errors_are_seen,
+    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, array_over, dense, errors_are_seen,
+    everything, view_by,
 )
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, is_numpy, new_dual, record_selection
+from tapeengine._core.scalars.scalar cimport (
+    Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, record_selection, unary_of,
+)
 from tapeengine._core.tape.accumulation cimport Reverse, View, strided
 from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
 )
 from tapeengine._core.tape.opcodes cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects,
+    CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects, op_value,
 )
 from tapeengine._core.tape.tape cimport (
     ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
