@@ -43,7 +43,7 @@ class Contrib(Step):
         """The constructor of lists."""
         return {"Contrib": lambda *parts: parts}
 
-    def resolve(self, calls: list[tuple[Any, float]], last: int) -> Callable[[int], float]:
+    def resolve(self, calls: list[tuple[Any, float]], last: Any) -> Callable[[int], float]:
         """SResolve: an interpreter of lists."""
         m: list[tuple[Any, float]] = [((), 0.0)] * last
         self.counts.step(last)
