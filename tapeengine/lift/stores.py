@@ -27,6 +27,7 @@ from typing import Any
 import numpy
 
 from .._core.arrays.storing import fresh
+from .._core.tape.swallowed import forget
 from ..errors import DroppedDerivativeError, UnsupportedError
 
 _FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"
@@ -65,6 +66,7 @@ def writable(array: Any) -> Any:
         if own <= most and (array.base is None or memory <= most_of_memory):
             found = fresh(array)
             if found is not array:
+                forget(sys.exc_info()[1])
                 return found
     raise
 

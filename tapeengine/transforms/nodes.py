@@ -513,7 +513,7 @@ def of_watched(value: Any, held: dict[Any, Any]) -> Node:
 
 
 def of_passing(value: Any) -> Node:
-    """A queue, future, or variable of a context or thread, which is not rebuilt; signals, as integers, are no effect."""
+    """A queue, future, or variable of a context or thread; it is not rebuilt. Signals, as integers, are no effect."""
     held = passed_on(value)
     return Node(value, list(held.values()), None, None, list(held), passed_on)
 

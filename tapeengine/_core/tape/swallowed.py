@@ -61,10 +61,11 @@ def _has_numbers(error: Exception) -> bool:
     return False
 
 
-def forget() -> None:
-    """Forget the refusals of this thread: its outermost trace has ended."""
+def forget(handled: BaseException | None = None) -> None:
+    """Forget an error that has been handled; without one all of this thread, whose outermost trace has ended."""
     for each in _here():
-        REFUSED.remove(each)
+        if handled is None or each[1] is handled:
+            REFUSED.remove(each)
 
 
 def check() -> None:
