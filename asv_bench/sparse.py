@@ -21,8 +21,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import tapeengine as te
 import tapeengine.math as tm
-from asv_bench.gradbench import ba
 from asv_bench.measure import interleaved
+from tapeengine.gradbench import ba
 from tapeengine.sparse.structure import Structure, by_outputs
 from tapeengine.sparse.tracing import traced
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from asv_bench.gradbench.protocol import respond
 from asv_bench.programs import adbench_data
 from asv_bench.programs.nested import PARTICLE, SADDLE
+from tapeengine.gradbench.protocol import respond
 
 LOADERS = adbench_data.loaders()
 with_references = pytest.mark.skipif(LOADERS is None, reason="TAPEENGINE_TEST_DATA names no folder with references")

@@ -3,19 +3,16 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from asv_bench.gradbench.protocol import EVALUATIONS, respond
-
-ADAPTER = Path(__file__).resolve().parents[2] / "asv_bench" / "gradbench"
+from tapeengine.gradbench.protocol import EVALUATIONS, respond
 
 
 def conversation(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     lines = "".join(json.dumps(message) + "\n" for message in messages)
-    command = [sys.executable, str(ADAPTER)]
+    command = [sys.executable, "-m", "tapeengine.gradbench"]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=120)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -88,7 +88,7 @@ def _timed(function: Function, given: Any, runs: int, seconds: float) -> tuple[A
 
 @cache
 def _functions(evaluation: str) -> Mapping[str, Function]:
-    return MappingProxyType(import_module(f"asv_bench.gradbench.{evaluation}").FUNCTIONS)
+    return MappingProxyType(import_module(f"tapeengine.gradbench.{evaluation}").FUNCTIONS)
 
 
 _ANSWERS: Mapping[str, Callable[[Message], Response]] = MappingProxyType(
