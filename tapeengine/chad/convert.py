@@ -16,7 +16,7 @@ import numpy
 from .._core.programs.native import Form, fits
 from .._core.tape.above import ABOVE
 from ..errors import CotangentError, StructureError
-from ..structure import check_fields
+from ..structure import check_fields, is_made_by_python
 from .backends.forms import Forms
 from .derivative_types import cotangent
 from .lowering.patterns import stored
@@ -162,7 +162,10 @@ class Converter:
             case Int() | Bool():
                 return []
             case Product(items):
-                each = zip(items, self.parts_of(of, d, path), self.parts(of, value, path), suffixes(of), strict=True)
+                given = self.parts_of(of, d, path)
+                if not items:  # such as a text or a function, which are known when the program is read
+                    return []
+                each = zip(items, given, self.parts(of, value, path), suffixes(of), strict=True)
                 return [x for t, y, v, suffix in each for x in self.cotangent(t, y, v, (path, suffix))]
             case Sum(options):
                 k, inside = self.member(of, value, path)
@@ -276,6 +279,8 @@ class Converter:
         """Make a record or a tuple."""
         if of == UNIT:
             return () if type(like) is tuple else None
+        if of.name and not parts and not is_made_by_python(self.classes[of.name]):
+            return like
         return record_of(self.classes[of.name], of.fields, parts) if of.name else tuple(parts)
 
     def tagged(self, k: int, inside: Any) -> Any:

@@ -10,7 +10,6 @@ import gc
 import io
 import itertools
 import operator
-import queue
 import threading
 import types
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, MappingView, Sequence, Set
@@ -76,7 +75,6 @@ def position(source: Any) -> list[Any]:
 
 _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     (contextvars.ContextVar, lambda value: {0: value.get(None)}),
-    (queue.SimpleQueue, lambda value: {0: float(value.qsize())}),
     (property, lambda value: {0: value.fget}),
     ((staticmethod, classmethod), lambda value: {0: value.__func__}),
     ((functools.partialmethod, functools.cached_property), lambda value: dict(vars(value))),

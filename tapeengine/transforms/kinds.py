@@ -24,7 +24,7 @@ BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
 #: Classes of Python's library whose objects hold what a program puts into their attributes.
 HOLDERS = {"collections.ChainMap", "collections.UserDict", "collections.UserList", "argparse.Namespace"}
 #: Modules of Python's library whose objects pass on data between calls and threads, and cannot be copied.
-PASSING = {"queue", "_queue", "_thread", "concurrent.futures._base", "_contextvars"}
+PASSING = {"queue", "_thread", "concurrent.futures._base", "_contextvars"}
 #: What makes the nodes of the objects of a class, not of its subclasses.
 BY_KIND: dict[Any, Callable[[Any], Node | None]] = {
     functools.partial: nodes.of_partial,

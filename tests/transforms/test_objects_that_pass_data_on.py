@@ -32,7 +32,7 @@ def ways() -> dict[str, Way]:
         collections.UserList([0]),
         argparse.Namespace(),
     )
-    waiting, stack, simple, local = queue.Queue(), queue.LifoQueue(), queue.SimpleQueue(), threading.local()
+    waiting, stack, local = queue.Queue(), queue.LifoQueue(), threading.local()
     variable, future, station, items = contextvars.ContextVar("v"), concurrent.futures.Future(), Station(), [0.0]
     return {
         "ChainMap": (lambda y: chain.__setitem__("a", y), lambda: chain["a"]),
@@ -41,7 +41,6 @@ def ways() -> dict[str, Way]:
         "Namespace": (lambda y: setattr(space, "v", y), lambda: space.v),
         "Queue": (waiting.put, waiting.get),
         "LifoQueue": (stack.put, stack.get),
-        "SimpleQueue": (simple.put, simple.get),
         "local": (lambda y: setattr(local, "v", y), lambda: local.v),
         "ContextVar": (variable.set, variable.get),
         "Future": (future.set_result, future.result),
