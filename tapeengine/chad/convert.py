@@ -279,9 +279,10 @@ class Converter:
         """Make a record or a tuple."""
         if of == UNIT:
             return () if type(like) is tuple else None
-        if of.name and not parts and not is_made_by_python(self.classes[of.name]):
+        cls: Any = self.classes[of.name] if of.name else tuple
+        if not parts and cls is not dict and not is_made_by_python(cls):
             return like
-        return record_of(self.classes[of.name], of.fields, parts) if of.name else tuple(parts)
+        return record_of(cls, of.fields, parts) if of.name else tuple(parts)
 
     def tagged(self, k: int, inside: Any) -> Any:
         """Make a member of a sum."""

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..structure import check_fields
+from ..structure import check_fields, is_made_by_python
 from .types import Product
 
 
@@ -65,5 +65,6 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
             object.__setattr__(made, name, part)
     else:
         made = cls(*parts)
-    check_fields(made, fields, parts)
+    if is_made_by_python(cls):
+        check_fields(made, fields, parts)
     return made

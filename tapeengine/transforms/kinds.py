@@ -12,6 +12,7 @@ import numpy as np
 
 from .._core.programs.callables import Made
 from .._core.scalars.complex import ComplexDual
+from ..errors import module_of
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies
@@ -82,7 +83,7 @@ class Kinds:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        is_holder = kind is types.SimpleNamespace or f"{kind.__module__}.{kind.__qualname__}" in HOLDERS
+        is_holder = kind is types.SimpleNamespace or f"{module_of(kind)}.{kind.__qualname__}" in HOLDERS
         if is_holder or (is_plain(kind) and (container is None or container.fields is not None)):
             return nodes.of_plain(value)
         if container is not None:
@@ -103,7 +104,7 @@ class Kinds:
             node = nodes.of_library(value)
             if node is not None:
                 return node
-        if kind.__module__ in PASSING:
+        if module_of(kind) in PASSING:
             return nodes.of_passing(value)
         return None if is_fixed(value if is_space else kind) else nodes.of_watched(value, parts_of(value))
 

@@ -46,7 +46,7 @@ CALLS: dict[str, tuple[Call, Any]] = {
     "unwrap": (lambda n, e: n.unwrap(PLAIN, period=e), 6.0),
 }
 #: Calls that are refused with an error that says so; all others are traced.
-REFUSED = {"max", "nan_to_num", "unwrap"}
+REFUSED = {"nan_to_num", "unwrap"}
 
 
 @pytest.mark.parametrize("name", CALLS)

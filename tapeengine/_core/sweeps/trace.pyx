@@ -24,14 +24,14 @@ import numpy
 
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.calls import zero_dim
-from tapeengine._core.tape.swallowed import REFUSED as refused, check as check_swallowed, forget as forget_refused
+from tapeengine._core.tape.swallowed import OPEN, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
 from tapeengine.errors import ResultError
 
 import_array()
 
 cdef object array_class = numpy.ndarray
-cdef list REFUSED = refused
+cdef list REFUSED = OPEN.errors
 
 
 @cython.final

@@ -17,14 +17,22 @@ from ...dropped import TWINS
 from ...errors import DroppedDerivativeError, TapeEngineError
 from .tape import is_traced_here
 
-#: The errors of open traces, oldest first: the thread, the error, the function that it carries numbers out of.
-REFUSED: list[tuple[int, Exception, str]] = []
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
 
 #: How many objects of an error are looked at.
 MOST = 4096
+
+
+class Open:
+    """The errors of open traces, oldest first: the thread, the error, the function that it carries numbers out of."""
+
+    def __init__(self) -> None:
+        self.errors: list[tuple[int, Exception, str]] = []
+
+
+OPEN = Open()
 
 
 def hear(error: Exception) -> None:
@@ -35,8 +43,8 @@ def hear(error: Exception) -> None:
     if is_traced_here() and not isinstance(error, AttributeError):
         for each in _here():
             if not is_swallowed(each[1]):
-                REFUSED.remove(each)
-        REFUSED.append((get_ident(), error, ""))
+                OPEN.errors.remove(each)
+        OPEN.errors.append((get_ident(), error, ""))
 
 
 errors.HEARERS.append(hear)
@@ -45,7 +53,7 @@ errors.HEARERS.append(hear)
 def carry(error: Exception, name: str) -> None:
     """Remember an error that leaves a function which runs on plain numbers, if it has numbers in its attributes."""
     if is_traced_here() and all(each[1] is not error for each in _here()) and _has_numbers(error):
-        REFUSED.append((get_ident(), error, name))
+        OPEN.errors.append((get_ident(), error, name))
 
 
 def _has_numbers(error: Exception) -> bool:
@@ -65,7 +73,7 @@ def forget(handled: BaseException | None = None) -> None:
     """Forget an error that has been handled; without one all of this thread, whose outermost trace has ended."""
     for each in _here():
         if handled is None or each[1] is handled:
-            REFUSED.remove(each)
+            OPEN.errors.remove(each)
 
 
 def check() -> None:
@@ -99,7 +107,7 @@ def check() -> None:
 
 def _here() -> list[tuple[int, Exception, str]]:
     thread = get_ident()
-    return [each for each in REFUSED if each[0] == thread]
+    return [each for each in OPEN.errors if each[0] == thread]
 
 
 def _caught(error: Exception) -> tuple[CodeType, int]:
