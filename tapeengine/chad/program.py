@@ -56,7 +56,7 @@ from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
 from .reading import guess_of, settled
 from .registered import find
-from .signatures import by_position, code_of, defaults_of, names_of, stars_of
+from .signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .sizes import Sizes
 from .terms import Module
 from .types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -200,7 +200,7 @@ class Program(Enterable):
 
     def _repr_html_(self) -> str:
         try:
-            shown = source(inspect.getsource(code_of(self.function))) + source(self.derivative("reverse"))
+            shown = source("".join(source_of(self.function)[0])) + source(self.derivative("reverse"))
         except (OSError, TypeError, TapeEngineError, Unresolved) as error:
             return source(f"# {self!r}: {error}")
         return shown
@@ -906,7 +906,7 @@ def program_of(function: Callable[..., Any]) -> Any:
 def program_of_code(function: Callable[..., Any], code: CodeType | None) -> Any:
     """Give the program of a function with this code."""
     try:
-        inspect.getsourcelines(code_of(function))
+        source_of(function)
     except (OSError, TypeError):
         return function
     if find(function) is not None:

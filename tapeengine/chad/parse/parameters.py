@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from ..signatures import code_of, defaults_of, names_of, stars_of
+from ..signatures import defaults_of, names_of, source_of, stars_of
 from ..terms import Term, Var
 from ..types import Closure, Fixed, Type
 from .closures import opened
@@ -94,7 +93,7 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
 def compared_with_none(source: Any) -> frozenset[str]:
     """Give the variables that the text of a function compares with None."""
     if not isinstance(source, ast.AST):
-        source = ast.parse(textwrap.dedent(inspect.getsource(code_of(source))))
+        source = ast.parse(textwrap.dedent("".join(source_of(source)[0])))
     found = set()
     for node in ast.walk(source):
         match node:

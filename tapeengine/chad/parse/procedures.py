@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
 import textwrap
 import threading
 import weakref
@@ -20,7 +19,7 @@ from typing import Any
 
 from ..depth import deep
 from ..in_language import FUNCTIONS
-from ..signatures import code_of, defaults_of
+from ..signatures import defaults_of, source_of
 from .callees import is_plain, library_name
 from .constants import global_names
 from .defaults import keep_defaults
@@ -262,7 +261,7 @@ class Returns(ast.NodeTransformer):
 def text_of(function: Any) -> ast.FunctionDef | None:
     """Give the text of a function, as it is read."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code_of(function)))).body[0]
+        tree = ast.parse(textwrap.dedent("".join(source_of(function)[0]))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
     if not isinstance(tree, ast.FunctionDef):
