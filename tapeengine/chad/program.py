@@ -600,6 +600,11 @@ class Program(Enterable):
             found.add_all(unit.parsed().constants)
         return found
 
+    def constants_at(self, values: tuple[Any, ...]) -> Checks | None:
+        """Give the comparison of the program for arguments; None for one that runs on dual numbers."""
+        found = self.for_values(values)
+        return found.constants if found.is_read else None
+
     def is_stale(self) -> bool:
         """Whether something has changed that was read from outside."""
         return not self.constants.same()

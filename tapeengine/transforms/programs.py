@@ -92,7 +92,7 @@ class Call:
         self.program = program
         self.args = args
         self.backpropagator = backpropagator
-        self.constants = getattr(program, "constants", None)
+        self.constants = constants_of(program, args)
         self.again = again
 
     def pull(self, cotangent: Any) -> Any:
@@ -108,6 +108,12 @@ class Call:
         if not traced_part(self.engine, (self.args, tangents)):
             return self.engine.jvp(self.program, self.args, tangents)[1]
         return jvp(self.engine, self.program, self.args, tangents)[1]
+
+
+def constants_of(program: Any, args: tuple[Any, ...]) -> Any:
+    """What compares what a program reads from outside with what it was at a call; None if nothing does."""
+    found = getattr(program, "constants_at", None)
+    return None if found is None else found(args)
 
 
 def check_constants(program: Any, constants: Any) -> None:
@@ -207,7 +213,7 @@ class OwnDerivative:
     ) -> None:
         self._engine, self._program, self._at = engine, program, primals
         self._value, self._back, self._has_aux = value, back, has_aux
-        self._constants = getattr(program, "constants", None)
+        self._constants = constants_of(program, primals)
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
