@@ -31,6 +31,7 @@ from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
+from ..structure import attribute_of
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .convert import of_plain
 from .depth import with_room
@@ -152,7 +153,7 @@ class Program(Enterable):
         backend: str | None = None,
         sizes: Sizes | None = None,
     ) -> None:
-        if not isinstance(getattr(function, "__tapeengine_function__", function), FunctionType):
+        if not isinstance(attribute_of(function, "__tapeengine_function__", function), FunctionType):
             name = getattr(function, "__qualname__", None) or repr(function)
             raise UnsupportedError(
                 f"te.program takes a function that is written as a def, not {name}: write a def around it"
@@ -161,7 +162,7 @@ class Program(Enterable):
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
-        self.function = getattr(function, "__tapeengine_function__", function)
+        self.function = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         functools.update_wrapper(self, function)
         self.code = self.function.__code__

@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 
 from ..._core.programs.replay import Checks
-from ...structure import is_made_by_python
+from ...structure import attribute_of, is_made_by_python
 from ..signatures import defaults_of, names_of, source_of
 from .callees import is_plain
 from .texts import MISSING
@@ -104,7 +104,7 @@ def watch(checks: Checks, function: Any, apart: Collection[str] = ()) -> None:
             checks.add_cell(cell)
             found.append(content(cell))
     for value in found:
-        if is_plain(own := getattr(value, "__tapeengine_function__", value)):
+        if is_plain(own := attribute_of(value, "__tapeengine_function__", value)):
             checks.add_function(own)
 
 

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
+from ...structure import attribute_of
 from ..signatures import defaults_of, names_of, source_of, stars_of
 from ..terms import Term, Var
 from ..types import Closure, Fixed, Type
@@ -52,7 +53,7 @@ def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
         return opened(found).parameters
     if isinstance(found, Lifted | Local):
         return found.parameters
-    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+    if found is p.function or attribute_of(found, "__tapeengine_function__") is p.function:
         return p.own
     return of_program(p, node, found) if hasattr(found, "__tapeengine_signature__") else None
 

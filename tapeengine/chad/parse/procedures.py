@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
+from ...structure import attribute_of
 from ..depth import deep
 from ..in_language import FUNCTIONS
 from ..signatures import defaults_of, source_of
@@ -306,7 +307,7 @@ READING_NOW = Reading()
 
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     """For a function outside that changes its arguments, give one that returns them, and what it changes."""
-    function = FUNCTIONS.get(library_name(function), getattr(function, "__tapeengine_function__", function))
+    function = FUNCTIONS.get(library_name(function), attribute_of(function, "__tapeengine_function__", function))
     if hasattr(function, "changed"):
         return function, function.changed
     return made_handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None

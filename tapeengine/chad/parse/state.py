@@ -22,6 +22,7 @@ from numpy import ndarray
 
 from ..._core.programs.replay import Checks
 from ...errors import pass_on
+from ...structure import attribute_of
 from ..errors import OnDuals, ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
@@ -307,7 +308,7 @@ class Parser(Lets):
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
         found = named_outside(node, self.outer)
-        found = getattr(found, "__tapeengine_function__", found)
+        found = attribute_of(found, "__tapeengine_function__", found)
         if not is_plain(found) or not any(stars := stars_of(found)):
             return None
         rest, more = stars
