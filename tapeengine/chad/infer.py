@@ -12,6 +12,7 @@ import numpy
 from ..errors import UnsupportedError
 from ..naming import found_as
 from ..primitive import is_traced
+from ..structure import attribute_of
 from .annotations import Array, Fields
 from .parse.texts import is_key
 from .parse.types import class_fields, is_open
@@ -41,7 +42,7 @@ def annotation_of(value: Any, name: str) -> Any:
         return int
     if isinstance(value, float | numpy.floating):
         return float
-    dtype = getattr(value, "dtype", None)
+    dtype = attribute_of(value, "dtype")
     if isinstance(dtype, numpy.dtype) and (
         dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8 and value.ndim)
     ):
@@ -108,7 +109,7 @@ def kind_of(value: Any) -> Any:
         return of, *map(kind_of, value)
     if of is dict:
         return of, tuple(value), *map(kind_of, value.values())
-    if hasattr(value, "dtype") and not isinstance(value, type):
+    if isinstance(attribute_of(value, "dtype"), numpy.dtype):
         return of, value.dtype, value.ndim, ones_of(value), is_large(value)
     if isinstance(value, Enum) or is_importable(value):
         return value

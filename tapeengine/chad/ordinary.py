@@ -25,6 +25,7 @@ from .._core.programs.callables import is_instance, stand_ins
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
+from ..structure import attribute_of
 from .parse.callees import is_plain
 from .parse.constants import content, global_names, imports, watch
 
@@ -185,7 +186,7 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
         return known[value]
     if is_plain(value):
         return on_duals(value, known) or value
-    name = getattr(value, "__name__", None)
+    name = attribute_of(value, "__name__")
     for theirs, ours in _MODULES:
         if value is theirs:
             return ours

@@ -31,6 +31,7 @@ from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
+from ..structure import attribute_of
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .convert import of_plain
 from .depth import with_room
@@ -56,7 +57,7 @@ from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
 from .reading import guess_of, settled
 from .registered import find
-from .signatures import by_position, code_of, defaults_of, names_of, stars_of
+from .signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .sizes import Sizes
 from .terms import Module
 from .types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -152,7 +153,7 @@ class Program(Enterable):
         backend: str | None = None,
         sizes: Sizes | None = None,
     ) -> None:
-        if not isinstance(getattr(function, "__tapeengine_function__", function), FunctionType):
+        if not isinstance(attribute_of(function, "__tapeengine_function__", function), FunctionType):
             name = getattr(function, "__qualname__", None) or repr(function)
             raise UnsupportedError(
                 f"te.program takes a function that is written as a def, not {name}: write a def around it"
@@ -161,7 +162,7 @@ class Program(Enterable):
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
-        self.function = getattr(function, "__tapeengine_function__", function)
+        self.function = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         functools.update_wrapper(self, function)
         self.code = self.function.__code__
@@ -200,7 +201,7 @@ class Program(Enterable):
 
     def _repr_html_(self) -> str:
         try:
-            shown = source(inspect.getsource(code_of(self.function))) + source(self.derivative("reverse"))
+            shown = source("".join(source_of(self.function)[0])) + source(self.derivative("reverse"))
         except (OSError, TypeError, TapeEngineError, Unresolved) as error:
             return source(f"# {self!r}: {error}")
         return shown
@@ -911,7 +912,7 @@ def program_of(function: Callable[..., Any]) -> Any:
 def program_of_code(function: Callable[..., Any], code: CodeType | None) -> Any:
     """Give the program of a function with this code."""
     try:
-        inspect.getsourcelines(code_of(function))
+        source_of(function)
     except (OSError, TypeError):
         return function
     if find(function) is not None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from inspect import CO_VARARGS, CO_VARKEYWORDS
+import linecache
+from inspect import CO_VARARGS, CO_VARKEYWORDS, getblock
 from types import FunctionType
 from typing import Any
 
 
-def code_of(function: Any) -> Any:
-    """Give what the text of a function is read from: its own code, as `inspect` reads a function in `__wrapped__`."""
-    return getattr(function, "__code__", function)
+def source_of(function: Any) -> tuple[list[str], int]:
+    """Give the lines of a function's own text, or of a code object's, and the number of the first one.
+
+    `inspect.getsourcelines` reads what a function has in ``__wrapped__``, and looks through all modules for its own.
+
+    Raises
+    ------
+    OSError
+        If there is no text.
+    """
+    code = getattr(function, "__code__", function)
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
+    if not 0 < code.co_firstlineno <= len(lines):
+        raise OSError("could not get source code")
+    return getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
 
 
 def names_of(function: Any) -> tuple[str, ...]:

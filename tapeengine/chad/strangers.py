@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy
 
+from ..structure import attribute_of
+
 #: Classes of values that are what their types say.
 PLAIN = frozenset((float, int, bool, list, tuple))
 ARRAYS = (numpy.ndarray, numpy.memmap)
@@ -17,10 +19,10 @@ def is_strange(value: Any) -> bool:
     """Tell whether a number, list or array is of a class derived from Python's or numpy's, or has more digits."""
     if type(value) in PLAIN:
         return False
-    dtype = getattr(value, "dtype", None)
+    dtype = attribute_of(value, "dtype")
     if isinstance(dtype, numpy.dtype) and dtype.kind == "f" and dtype.itemsize > 8:
         return True
-    if type(value) in ARRAYS or isinstance(value, numpy.generic | Enum) or hasattr(value, "_fields"):
+    if type(value) in ARRAYS or isinstance(value, numpy.generic | Enum) or hasattr(type(value), "_fields"):
         return False
     return isinstance(value, float | int | list | tuple | numpy.ndarray)
 

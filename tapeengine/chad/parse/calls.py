@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from ...structure import attribute_of
 from ..errors import ProgramError
 from ..in_language import WRITTEN
 from ..primitives import REAL
@@ -519,7 +520,7 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
         return None if None in types else tuple(t for t in types if t is not None)
     if isinstance(found, Term):
         return found.type.params if isinstance(found.type, Function) else None
-    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+    if found is p.function or attribute_of(found, "__tapeengine_function__") is p.function:
         return tuple(v.of for v in p.definitions[p.symbol].params) if p.symbol in p.definitions else None
     if found is not MISSING and hasattr(found, "__tapeengine_signature__") and not found.inferred:
         return tuple(found.__tapeengine_signature__()[1])
@@ -609,7 +610,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     """Apply a Python object: this function itself, another program, or a function of the library."""
     if any(a.type == NEVER for a in args):
         return failing()
-    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+    if found is p.function or attribute_of(found, "__tapeengine_function__") is p.function:
         if p.symbol not in p.definitions:
             p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
         own = p.definitions[p.symbol]
@@ -623,7 +624,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         args = [present(p, node, a) for a in args]
     if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found) or held_by_object(found):
         return called_by_name(p, node, found, args)
-    is_written = getattr(found, "__tapeengine_function__", None) in WRITTEN
+    is_written = attribute_of(found, "__tapeengine_function__") in WRITTEN
     if is_written or name.startswith("numpy."):
         args = as_numpy(p, node.args if isinstance(node, ast.Call) else (), args)
         not_of_bools(p, node, found, args)

@@ -8,7 +8,6 @@ import builtins
 import contextlib
 import dis
 import functools
-import inspect
 import marshal
 import textwrap
 import types
@@ -18,8 +17,8 @@ from typing import Any
 import numpy
 
 from ..._core.programs.replay import Checks
-from ...structure import is_made_by_python
-from ..signatures import defaults_of, names_of
+from ...structure import attribute_of, is_made_by_python
+from ..signatures import defaults_of, names_of, source_of
 from .callees import is_plain
 from .texts import MISSING
 from .types import class_fields
@@ -105,7 +104,7 @@ def watch(checks: Checks, function: Any, apart: Collection[str] = ()) -> None:
             checks.add_cell(cell)
             found.append(content(cell))
     for value in found:
-        if is_plain(own := getattr(value, "__tapeengine_function__", value)):
+        if is_plain(own := attribute_of(value, "__tapeengine_function__", value)):
             checks.add_function(own)
 
 
@@ -169,7 +168,7 @@ def imports(code: types.CodeType) -> tuple[str, ...]:
     """Give the imports in the body of a function, where no statement before them reads what they bind."""
     if all(instruction.opname != "IMPORT_NAME" for instruction in dis.get_instructions(code)):
         return ()
-    body = ast.parse(textwrap.dedent(inspect.getsource(code))).body[0].body  # type: ignore[attr-defined]
+    body = ast.parse(textwrap.dedent("".join(source_of(code)[0]))).body[0].body  # type: ignore[attr-defined]
     found, names = [], set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     for s in body:
         if isinstance(s, ast.Import | ast.ImportFrom) and names.isdisjoint(imported_names(s)):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 
+from ...structure import attribute_of
 from ..terms import (
     Branch,
     Case,
@@ -184,7 +185,7 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
         p.error(node, what, "pass the parts that are used as arguments")
     if isinstance(value, dict) and value and all(map(is_key, value)):
         return dict_of(p, {key: constant(p, node, part) for key, part in value.items()})
-    dtype = getattr(value, "dtype", None)
+    dtype = attribute_of(value, "dtype")
     if isinstance(dtype, numpy.dtype) and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize != 8)):
         p.error(node, f"a constant of {dtype}, with which numpy computes otherwise", "make it one of float or int")
     if hasattr(value, "tolist"):
@@ -220,7 +221,7 @@ def record(p: Parser, node: ast.AST, value: Any) -> Term:
 
 def fixed(p: Parser, value: Any) -> Term:
     """A function, a class or a member of an enumeration: its type is what it is."""
-    value = getattr(value, "__tapeengine_function__", value)
+    value = attribute_of(value, "__tapeengine_function__", value)
     of = p.translated(Fixed(name=type(value).__name__, value=value), p.tree, "a value")
     assert isinstance(of, Product)
     return Tuple((), of)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from ..signatures import code_of, defaults_of, names_of, stars_of
+from ...structure import attribute_of
+from ..signatures import defaults_of, names_of, source_of, stars_of
 from ..terms import Term, Var
 from ..types import Closure, Fixed, Type
 from .closures import opened
@@ -53,7 +53,7 @@ def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
         return opened(found).parameters
     if isinstance(found, Lifted | Local):
         return found.parameters
-    if found is p.function or getattr(found, "__tapeengine_function__", None) is p.function:
+    if found is p.function or attribute_of(found, "__tapeengine_function__") is p.function:
         return p.own
     return of_program(p, node, found) if hasattr(found, "__tapeengine_signature__") else None
 
@@ -94,7 +94,7 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
 def compared_with_none(source: Any) -> frozenset[str]:
     """Give the variables that the text of a function compares with None."""
     if not isinstance(source, ast.AST):
-        source = ast.parse(textwrap.dedent(inspect.getsource(code_of(source))))
+        source = ast.parse(textwrap.dedent("".join(source_of(source)[0])))
     found = set()
     for node in ast.walk(source):
         match node:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
 import textwrap
 import threading
 import weakref
@@ -18,9 +17,10 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
+from ...structure import attribute_of
 from ..depth import deep
 from ..in_language import FUNCTIONS
-from ..signatures import code_of, defaults_of
+from ..signatures import defaults_of, source_of
 from .callees import is_plain, library_name
 from .constants import global_names
 from .defaults import keep_defaults
@@ -262,7 +262,7 @@ class Returns(ast.NodeTransformer):
 def text_of(function: Any) -> ast.FunctionDef | None:
     """Give the text of a function, as it is read."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(code_of(function)))).body[0]
+        tree = ast.parse(textwrap.dedent("".join(source_of(function)[0]))).body[0]
     except (OSError, TypeError, SyntaxError):
         return None
     if not isinstance(tree, ast.FunctionDef):
@@ -307,7 +307,7 @@ READING_NOW = Reading()
 
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     """For a function outside that changes its arguments, give one that returns them, and what it changes."""
-    function = FUNCTIONS.get(library_name(function), getattr(function, "__tapeengine_function__", function))
+    function = FUNCTIONS.get(library_name(function), attribute_of(function, "__tapeengine_function__", function))
     if hasattr(function, "changed"):
         return function, function.changed
     return made_handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None

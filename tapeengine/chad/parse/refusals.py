@@ -8,6 +8,7 @@ from inspect import ismodule
 from typing import Any
 
 from ..._core.programs.replay import Checks
+from ...structure import attribute_of
 from .callees import is_plain
 from .constants import Constants, global_names, path_of, value_at
 from .outside import named_outside, names_outside, root
@@ -20,7 +21,7 @@ def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tup
     pending, seen = [function, *classes], list[Any]()
     while pending:
         value = pending.pop()
-        value = getattr(value, "__tapeengine_function__", value)
+        value = attribute_of(value, "__tapeengine_function__", value)
         if isinstance(value, type):
             pending += [getattr(f, "fget", getattr(f, "__func__", f)) for c in value.__mro__ for f in vars(c).values()]
         elif is_plain(value) and value not in seen and (tree := text_of(value)) is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from ...structure import attribute_of
 from ..kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
 from ..types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 from .callees import is_plain, library_name
@@ -99,7 +100,7 @@ class Outside:
 
     def of_function(self, function: Any, cls: Any = None) -> Results:
         """Give the same for a function or a class."""
-        function = getattr(function, "__tapeengine_function__", function)
+        function = attribute_of(function, "__tapeengine_function__", function)
         if not isinstance(function, type | FunctionType):
             return NOTHING
         level: Outside | None = self

@@ -22,10 +22,11 @@ from numpy import ndarray
 
 from ..._core.programs.replay import Checks
 from ...errors import pass_on
+from ...structure import attribute_of
 from ..errors import OnDuals, ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
-from ..signatures import code_of, names_of, stars_of
+from ..signatures import names_of, source_of, stars_of
 from ..terms import (
     Branch,
     Case,
@@ -271,7 +272,7 @@ class Parser(Lets):
         self.constants = Constants(function)
         self.own = Parameters((), (), ())
         self.table = TypeTable(self.named_object)
-        self.filename = inspect.getsourcefile(function) or "<unknown>"
+        self.filename = function.__code__.co_filename
         self.tree = self._read()
         self.outer = names_outside(function)
         self.tree, self.local_names = separated(self.plain(self.tree))
@@ -307,7 +308,7 @@ class Parser(Lets):
     def outside(self, node: ast.expr) -> ast.arguments | None:
         """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
         found = named_outside(node, self.outer)
-        found = getattr(found, "__tapeengine_function__", found)
+        found = attribute_of(found, "__tapeengine_function__", found)
         if not is_plain(found) or not any(stars := stars_of(found)):
             return None
         rest, more = stars
@@ -362,7 +363,7 @@ class Parser(Lets):
 
     def _read(self) -> ast.FunctionDef:
         try:
-            lines, first = inspect.getsourcelines(code_of(self.function))
+            lines, first = source_of(self.function)
         except (OSError, TypeError) as error:
             raise ProgramError(
                 f"the source text of {self.function.__name__} is not available: a plain Python session keeps none",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from ...structure import attribute_of
 from ..errors import ProgramError
 from ..in_language import WRITTEN
 from ..terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
@@ -194,7 +195,7 @@ def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
     if found is MISSING and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in env:
         found = p.method_of(env[call.func.value.id], call.func.attr)  # type: ignore[attr-defined]
         return hasattr(found, "__tapeengine_function__") and not handing_back(found)
-    is_own = getattr(found, "__tapeengine_function__", None) not in (None, *WRITTEN)
+    is_own = attribute_of(found, "__tapeengine_function__") not in (None, *WRITTEN)
     return is_own or isinstance(found, Lifted | Local)
 
 
