@@ -162,7 +162,7 @@ class Program(Enterable):
         self.backend = backend
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
-        self.function = attribute_of(function, "__tapeengine_function__", function)
+        self.function: Callable[..., Any] = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         functools.update_wrapper(self, function)
         self.code = self.function.__code__
