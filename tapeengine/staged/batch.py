@@ -259,14 +259,15 @@ class Derivative:
     Raises
     ------
     RepeatError
-        If lanes must run again, and one of them has shown that another run may differ.
+        If lanes must run again, and one of them has shown that another run may differ, or what the program captures has
+        changed.
     """
 
     def __init__(
         self, batched: Batched, args: Callable[[], tuple[Any, ...]], keywords: dict[str, Any], back: Any
     ) -> None:
         self.batched, self.args, self.keywords, self.back = batched, args, keywords, back
-        self.why = batched.program.why
+        self.why, self.captured = batched.program.why, getattr(batched.program, "checks", None)
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
@@ -285,6 +286,11 @@ class Derivative:
             raise RepeatError(
                 f"vmap of {self.batched.__name__} runs the lanes again for this derivative, which a lane does not "
                 f"allow, because {self.why}"
+            )
+        if self.captured is not None and not self.captured.same():
+            raise RepeatError(
+                f"vmap of {self.batched.__name__} runs the lanes again for this derivative, and something that it "
+                "captures has changed since the call. Pass it as an argument"
             )
         return self.batched._lambda()
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from random_programs import RandomProgram, programs
 
 import tapeengine as te
-from tapeengine.errors import CotangentError, StagingWarning, StructureError
+from tapeengine.errors import CotangentError, RepeatError, StagingWarning, StructureError
 from tapeengine.staged import batch
 
 
@@ -300,3 +300,31 @@ def test_the_numbers_of_a_vector_in_their_lanes(dtype: Any, staged: bool) -> Non
     else:
         with np.errstate(divide="ignore"):
             np.testing.assert_array_equal(mapped(vector), np.array([0.5, np.inf], dtype))
+
+
+@pytest.mark.parametrize(
+    ("derivative", "want"),
+    [
+        (lambda run: te.grad(run)(1.5), 3.0),
+        (lambda run: te.jvp(run, (1.5,), (1.0,))[1], 3.0),
+        (lambda run: te.hvp(run, (1.5,), (1.0,)), 2.0),
+        (lambda run: te.grad(te.grad(run))(1.5), 2.0),
+        (lambda run: te.linearize(run, 1.5)[1](1.0), 3.0),
+    ],
+)
+def test_captured_data_that_changes_after_a_call(derivative: Any, want: float) -> None:
+    factors = [1.0]
+    lanes = te.vmap(te.stage(lambda y: y * factors[0]))
+
+    def run(x: Any) -> Any:
+        factors[0] = 1.0
+        found = lanes(x * np.ones(2))[0]
+        factors[0] = 2.0
+        return found * found
+
+    for _ in range(3):
+        try:
+            assert derivative(run) == want
+        except RepeatError as error:
+            assert "has changed since the call" in str(error)
+            assert "vmap of" in str(error)
