@@ -70,6 +70,8 @@ NOT_TAKEN = math.inf
 SCALARS = (float, int, bool, "float", "int", "bool")
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
+#: How many kinds of arguments a program is compiled for at a time; a text is a kind of its own.
+MOST_KINDS = 256
 #: Classes of backpropagators that handle cotangents that are not finite themselves.
 OWN = (Backpropagator, WholeBackpropagator, Checked)
 #: All programs, by name.
@@ -668,6 +670,8 @@ class Program(Enterable):
             found = {n: annotation_of(v, n) for n, v in zip(names, whole, strict=True) if n in self.inferred}
             sizes = Sizes.of(dict(zip(names, whole, strict=True)))
             key = tuple(map(key_of, found.values()))
+            if len(self.by_kinds) == MOST_KINDS:
+                self.instances, self.by_kinds = {}, {}
             made = self.for_types(found, key, Sizes(sizes.ones))
             self.by_kinds[kinds] = (made.by_blas if sizes.are_large else None) or made
         return self.by_kinds[kinds]
