@@ -74,7 +74,7 @@ def called(make, name, given):
         found = getattr(make(), name)
         found = found(*given) if callable(found) else found
         return found, None
-    except Exception as error:
+    except (TapeEngineError, Exception) as error:
         return None, error
 
 

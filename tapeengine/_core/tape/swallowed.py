@@ -20,6 +20,8 @@ from .tape import is_traced_here
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
+#: numpy's functions that call a method first, and otherwise convert the array, which is refused as well.
+TRIES = "numpy._core.fromnumeric"
 
 #: How many objects of an error are looked at.
 MOST = 4096
@@ -132,7 +134,7 @@ def is_swallowed(error: Exception) -> bool:
         return False
     frame = error.__traceback__.tb_frame
     module = frame.f_globals.get("__name__") or ""
-    if module.partition(".")[0] in ALLOWED and not module.startswith(TWINS):
+    if module == TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
         return False
     names = frame.f_code.co_names
     if not isinstance(error, TapeEngineError):
