@@ -20,6 +20,7 @@ VALUES = (
     *("lambda a, b: a + b", "lambda a: a * x", "lambda a: a > x", "[a > x for a in xs]", "float", "(a for a in xs)"),
     *("0", "1", "[[m, m]]", "[xs > x]", "[xs]"),
 )
+ITERATORS = ("map", "filter", "enumerate", "reversed", "zip", "np.ndindex", "np.ndenumerate")
 MODULES = {"builtins": "", "math": "math.", "numpy": "np."}
 
 
@@ -46,7 +47,7 @@ def made(call: str) -> Callable[..., Any]:
 def written(name: str, *args: str) -> str:
     """Write a call; the elements of an iterator are taken at once."""
     call = f"{name}({', '.join(args)})"
-    return f"list({call})" if name in ("map", "filter") else call
+    return f"list({call})" if name in ITERATORS else call
 
 
 def accepted(call: str) -> bool:
