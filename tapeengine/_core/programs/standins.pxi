@@ -205,9 +205,19 @@ cdef PyObject *vector_float(PyObject *cls, PyObject **args, size_t n, PyObject *
 
 cdef PyObject *vector_type(PyObject *cls, PyObject **args, size_t n, PyObject *names) except NULL:
     cdef object result
-    if (n & COUNT) != 1 or names != NULL:
-        return te_call_type(cls, args, n, names)
-    result = traced_class(<object> args[0])
+    cdef Py_ssize_t k, count = n & COUNT
+    cdef list given
+    cdef dict named
+    if count == 1 and names == NULL:
+        result = traced_class(<object> args[0])
+    else:
+        given, named = [], {}
+        for k in range(count):
+            given.append(<object> args[k])
+        if names != NULL:
+            for k in range(len(<tuple> names)):
+                named[(<tuple> names)[k]] = <object> args[count + k]
+        result = type_call(*given, **named)
     te_incref(result)
     return <PyObject *> result
 
@@ -216,10 +226,6 @@ cdef extern from *:
     """
     #define TE_COUNT (~PY_VECTORCALL_ARGUMENTS_OFFSET)
     #define te_incref(x) Py_INCREF(x)
-    /* Calls through the class's own tp_call, with a tuple. */
-    static PyObject *te_call_type(PyObject *cls, PyObject **args, size_t n, PyObject *names) {
-        return _PyObject_MakeTpCall(PyThreadState_Get(), cls, args, PyVectorcall_NARGS(n), names);
-    }
     #define PyVectorcall_float(f, args, n, names) PyObject_Vectorcall(f, args, n, names)
     static void te_set_vectorcall(PyObject *cls, void *function) {
         PyTypeObject *meta = Py_TYPE(cls);
@@ -234,7 +240,6 @@ cdef extern from *:
     """
     const size_t COUNT "TE_COUNT"
     void te_incref(object x)
-    PyObject *te_call_type(PyObject *cls, PyObject **args, size_t n, PyObject *names) except NULL
     PyObject *PyVectorcall_float(PyObject *f, PyObject **args, size_t n, PyObject *names) except NULL
     void te_set_vectorcall(object cls, void *function)
 
