@@ -8,6 +8,7 @@ message. A worker that knows a key needs no source. If there is no source, the w
 from __future__ import annotations
 
 import copyreg
+import functools
 import io
 import pickle
 from collections.abc import Iterable, Mapping
@@ -104,25 +105,31 @@ def pickled(value: Any, by_value: bool) -> tuple[bytes, dict[str, Reference]]:
     """
     references: dict[str, Reference] = {}
     file = io.BytesIO()
-    pickler = _pickler(by_value)(file, pickle.HIGHEST_PROTOCOL)
-
-    def persistent_id(one: Any) -> str | None:
-        if not isinstance(one, Reference):
-            return None
-        references[one.key] = one
-        return one.key
-
-    pickler.persistent_id = persistent_id
-    pickler.dump(value)
+    _pickler(by_value)(file, references).dump(value)
     return file.getvalue(), references
 
 
+@functools.cache
 def _pickler(by_value: bool) -> Any:
-    if not by_value:
-        return pickle.Pickler
-    import cloudpickle
+    """The class of picklers that put keys in place of references, and collect these."""
+    base: Any = pickle.Pickler
+    if by_value:
+        import cloudpickle
 
-    return cloudpickle.Pickler
+        base = cloudpickle.Pickler
+
+    class Pickler(base):  # type: ignore[misc]
+        def __init__(self, file: io.BytesIO, references: dict[str, Reference]) -> None:
+            super().__init__(file, pickle.HIGHEST_PROTOCOL)
+            self.references = references
+
+        def persistent_id(self, one: Any) -> str | None:
+            if not isinstance(one, Reference):
+                return None
+            self.references[one.key] = one
+            return one.key
+
+    return Pickler
 
 
 def packed(call: Any, by_value: bool) -> tuple[bytes, dict[str, Reference]]:
