@@ -25,6 +25,7 @@ from ..structure import Structures
 from ..transforms.calls import call_with_rule
 from ..transforms.contract import Engine
 from ..transforms.forms import flatten, is_traced, unflatten
+from ..transforms.programs import check_constants
 from ..transforms.progress import Progress, told
 from ..transforms.transformed import check_program, whole
 from .axes import Mapped, joined, whole_arguments
@@ -287,11 +288,7 @@ class Derivative:
                 f"vmap of {self.batched.__name__} runs the lanes again for this derivative, which a lane does not "
                 f"allow, because {self.why}"
             )
-        if self.captured is not None and not self.captured.same():
-            raise RepeatError(
-                f"vmap of {self.batched.__name__} runs the lanes again for this derivative, and something that it "
-                "captures has changed since the call. Pass it as an argument"
-            )
+        check_constants(self.batched, self.captured)
         return self.batched._lambda()
 
 

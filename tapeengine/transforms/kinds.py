@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import types
 import weakref
+from collections import ChainMap, UserDict, UserList
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,8 +23,6 @@ from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, n
 
 #: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)
-#: Classes of Python's library whose objects hold what a program puts into their attributes.
-HOLDERS = {"collections.ChainMap", "collections.UserDict", "collections.UserList", "argparse.Namespace"}
 #: Modules of Python's library whose objects pass on data between calls and threads, and cannot be copied.
 PASSING = {"queue", "_thread", "concurrent.futures._base", "_contextvars"}
 #: What makes the nodes of the objects of a class, not of its subclasses.
@@ -37,6 +36,8 @@ BY_KIND: dict[Any, Callable[[Any], Node | None]] = {
     weakref.ref: nodes.of_reference,
     nodes.Kept: nodes.of_reference,
     **dict.fromkeys(DICTS, nodes.of_dict),
+    # Of Python's library; they hold what a program puts into their attributes.
+    **dict.fromkeys((types.SimpleNamespace, ChainMap, UserDict, UserList), nodes.of_plain),
 }
 #: Those of the objects of classes and of their subclasses.
 BY_CLASS: tuple[tuple[Any, Callable[[Any], Node | None]], ...] = (
@@ -83,8 +84,7 @@ class Kinds:
 
     def _container(self, value: Any, kind: type) -> Node | None:
         container = self._structures.find(kind)
-        is_holder = kind is types.SimpleNamespace or f"{module_of(kind)}.{kind.__qualname__}" in HOLDERS
-        if is_holder or (is_plain(kind) and (container is None or container.fields is not None)):
+        if is_plain(kind) and (container is None or container.fields is not None):
             return nodes.of_plain(value)
         if container is not None:
             return nodes.of_container(value, container)
@@ -104,7 +104,10 @@ class Kinds:
             node = nodes.of_library(value)
             if node is not None:
                 return node
-        if module_of(kind) in PASSING:
+        module = module_of(kind)
+        if module == "argparse":
+            return nodes.of_plain(value)
+        if module in PASSING:
             return nodes.of_passing(value)
         return None if is_fixed(value if is_space else kind) else nodes.of_watched(value, parts_of(value))
 

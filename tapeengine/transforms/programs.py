@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from .._core.arrays.storing import fresh
 from .._core.programs.callables import own_derivative
+from .._core.programs.native import kept_array
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError
 from .calls import Derivative, call_with_rule
@@ -50,17 +49,16 @@ def bare(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return map_leaves(engine.structures, value_unseen, args)  # type: ignore[no-any-return]
 
 
-#: The size in bytes up to which arrays are copied, so that a program may change them after a call.
-COPIED = 32 * 1024
-
-
 def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments for a later run, with copies of small plain arrays."""
+    """Arguments for a later run, with copies of small plain arrays, which the program may change."""
+    if NUMBERS.issuperset(map(type, args)):
+        return args
+    leaves, steps = flatten(engine.structures, args)
+    return unflatten(steps, list(map(kept_array, leaves)))  # type: ignore[no-any-return]
 
-    def copied(leaf: Any) -> Any:
-        return leaf.copy() if type(leaf) is np.ndarray and leaf.nbytes <= COPIED else leaf
 
-    return map_leaves(engine.structures, copied, args)  # type: ignore[no-any-return]
+#: The classes of arguments that cannot change.
+NUMBERS = frozenset((float, int, bool))
 
 
 class Again:
@@ -92,7 +90,7 @@ class Call:
         self.program = program
         self.args = args
         self.backpropagator = backpropagator
-        self.constants = constants_of(program, args)
+        self.constants = getattr(program, "watched", None)  # by the call
         self.again = again
 
     def pull(self, cotangent: Any) -> Any:
@@ -108,12 +106,6 @@ class Call:
         if not traced_part(self.engine, (self.args, tangents)):
             return self.engine.jvp(self.program, self.args, tangents)[1]
         return jvp(self.engine, self.program, self.args, tangents)[1]
-
-
-def constants_of(program: Any, args: tuple[Any, ...]) -> Any:
-    """What compares what a program reads from outside with what it was at a call; None if nothing does."""
-    found = getattr(program, "constants_at", None)
-    return None if found is None else found(args)
 
 
 def check_constants(program: Any, constants: Any) -> None:
@@ -213,7 +205,7 @@ class OwnDerivative:
     ) -> None:
         self._engine, self._program, self._at = engine, program, primals
         self._value, self._back, self._has_aux = value, back, has_aux
-        self._constants = constants_of(program, primals)
+        self._constants = program.constants_at(primals) if hasattr(program, "constants_at") else None
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""

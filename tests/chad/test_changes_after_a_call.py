@@ -16,6 +16,9 @@ def scaled(y: float) -> float:
 
 def weighted(y: float, w: te.Vec) -> float:
     return y * w[0]
+
+def chosen(y: float, places: te.Array[int]) -> float:
+    return y * places[0]
 """
 TRANSFORMS: dict[str, tuple[Callable[[Any], Any], float]] = {
     "grad": (lambda run: te.grad(run)(1.5), 3.0),
@@ -41,13 +44,14 @@ def scope() -> dict[str, Any]:
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("way", WAYS)
-def test_a_small_array_may_change(way: str, transform: str, scope: dict[str, Any]) -> None:
-    f, (derivative, want) = WAYS[way](te.program(scope["weighted"])), TRANSFORMS[transform]
+@pytest.mark.parametrize(("name", "kind"), [("weighted", float), ("chosen", int)])
+def test_a_small_array_may_change(name: str, kind: type, way: str, transform: str, scope: dict[str, Any]) -> None:
+    f, (derivative, want) = WAYS[way](te.program(scope[name])), TRANSFORMS[transform]
 
     def run(x: Any) -> Any:
-        w = np.array([1.0])
+        w = np.array([1], kind)
         a = f(x, w)
-        w[0] = 2.0
+        w[0] = 2
         return a * a
 
     assert derivative(run) == want

@@ -303,16 +303,16 @@ def test_the_numbers_of_a_vector_in_their_lanes(dtype: Any, staged: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("derivative", "want"),
+    ("derivative", "want", "is_run_again"),
     [
-        (lambda run: te.grad(run)(1.5), 3.0),
-        (lambda run: te.jvp(run, (1.5,), (1.0,))[1], 3.0),
-        (lambda run: te.hvp(run, (1.5,), (1.0,)), 2.0),
-        (lambda run: te.grad(te.grad(run))(1.5), 2.0),
-        (lambda run: te.linearize(run, 1.5)[1](1.0), 3.0),
+        (lambda run: te.grad(run)(1.5), 3.0, False),
+        (lambda run: te.jvp(run, (1.5,), (1.0,))[1], 3.0, True),
+        (lambda run: te.hvp(run, (1.5,), (1.0,)), 2.0, True),
+        (lambda run: te.grad(te.grad(run))(1.5), 2.0, True),
+        (lambda run: te.linearize(run, 1.5)[1](1.0), 3.0, True),
     ],
 )
-def test_captured_data_that_changes_after_a_call(derivative: Any, want: float) -> None:
+def test_captured_data_that_changes_after_a_call(derivative: Any, want: float, is_run_again: bool) -> None:
     factors = [1.0]
     lanes = te.vmap(te.stage(lambda y: y * factors[0]))
 
@@ -326,5 +326,5 @@ def test_captured_data_that_changes_after_a_call(derivative: Any, want: float) -
         try:
             assert derivative(run) == want
         except RepeatError as error:
+            assert is_run_again
             assert "has changed since the call" in str(error)
-            assert "vmap of" in str(error)

@@ -128,8 +128,7 @@ def is_atom(value: Any) -> bool:
 @functools.lru_cache(maxsize=4096)
 def names_of_code(code: types.CodeType) -> frozenset[str]:
     """Give the names of variables outside and of attributes that code and the code inside it uses."""
-    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return frozenset(code.co_names).union(*map(names_of_code, inner))
+    return frozenset(code.co_names).union(*map(names_of_code, inner_codes(code)))
 
 
 def changed(read: Callable[[], Any], saved: Any) -> Callable[[], bool]:
