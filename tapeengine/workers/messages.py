@@ -188,21 +188,35 @@ def perform(stamp: Stamp, body: bytes, sources: Mapping[str, Any], forget: tuple
     if missing:
         return Lacking(missing)
     function, args = Unpickler(body, sources, data).load()
+    return function(*args)
+
+
+def performed(by_value: bool, *message: Any) -> Any:
+    """Do the same as `perform`, and let every error be sent: a pool ends when it gets one that cannot be made anew."""
     try:
-        return function(*args)
+        return perform(*message)
     except Exception as error:
-        if not _is_sent(error):
+        if not _is_sent(error, by_value):
             copyreg.pickle(type(error), _parts_of)
-            if not _is_sent(error):
+            if not _is_sent(error, by_value):
                 name = full_name(type(error))
                 raise WorkerError(f"a task raised an error that cannot be pickled: {name}: {error}") from error
         raise
 
 
-def _is_sent(error: Exception) -> bool:
-    """Whether pickle can make an error anew: a pool ends when the error that it receives cannot be made."""
+def dumps_of(by_value: bool) -> Any:
+    """The function that pickles, by value if an executor does so."""
+    if not by_value:
+        return pickle.dumps
+    import cloudpickle
+
+    return cloudpickle.dumps
+
+
+def _is_sent(error: Exception, by_value: bool) -> bool:
+    """Whether an error can be pickled and made anew."""
     try:
-        return type(pickle.loads(pickle.dumps(error))) is type(error)
+        return type(pickle.loads(dumps_of(by_value)(error))).__name__ == type(error).__name__
     except Exception:
         return False
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
+from functools import partial
 from typing import Any
 
 from ..errors import WorkerError
 from .executors import Call, Workers, shares
 from .forgotten import to_forget
-from .messages import Inline, Lacking, Loader, packed, perform, pickled
+from .messages import Inline, Lacking, Loader, dumps_of, packed, performed, pickled
 from .references import Loaded, Reference
 from .segments import Segment
 from .versions import Stamp
@@ -50,20 +50,12 @@ class Pool(Workers):
         if not self.one_machine:
             return None
         if self.__class__ not in reference.homes:
-            reference.homes[self.__class__] = Segment(reference.value, self._dumps)
+            reference.homes[self.__class__] = Segment(reference.value, dumps_of(self.by_value))
         return reference.homes[self.__class__].descriptor
 
     def inline(self, reference: Reference) -> Inline:
         """The data of a reference, for a worker that asked for it."""
         return Inline(pickled(reference.value, self.by_value)[0])
-
-    @property
-    def _dumps(self) -> Any:
-        if not self.by_value:
-            return pickle.dumps
-        import cloudpickle
-
-        return cloudpickle.dumps
 
 
 class Delivery:
@@ -81,7 +73,8 @@ class Delivery:
     def _sent(self, sources: Mapping[str, Any]) -> Future[Any]:
         try:
             forget = to_forget(list(sources))
-            return self._pool.executor.submit(perform, self._pool.stamp, self._body, sources, forget)
+            pool = self._pool
+            return pool.executor.submit(partial(performed, pool.by_value), pool.stamp, self._body, sources, forget)
         except BrokenExecutor as error:
             raise self._broken(error) from error
 

@@ -138,6 +138,24 @@ def test_an_error_that_leaves_the_trace_is_forgotten() -> None:
     assert te.grad(lambda x: x * x)(2.0) == 4.0
 
 
+LATER: dict[str, Callable[[Any], Any]] = {
+    "checkpoint": te.checkpoint(lambda y: float(y) * y),
+    "iterate": lambda x: te.iterate(lambda y: float(y) * y, 2, x),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_errors_of_rules_that_run_after_their_trace_are_forgotten(name: str) -> None:
+    """The first run is on plain numbers, so that only a later one, outside of the trace, is refused."""
+    _, back = te.vjp(LATER[name], 2.0)
+    for _ in range(2):
+        assert every(lambda _: back(1.0), None) == 3.0  # caught by the caller, outside of every trace
+        assert not swallowed.OPEN.errors
+        assert te.grad(lambda x: te.checkpoint(lambda y: y * y)(x))(2.0) == 4.0
+    with pytest.raises(DroppedDerivativeError):
+        te.grad(lambda x: every(te.grad(LATER[name]), x) * x)(2.0)
+
+
 def test_threads_have_their_own() -> None:
     inside, done = threading.Event(), threading.Event()
     found = []
@@ -204,6 +222,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "custom_vjp": ruled,
     "primitive": leaving,
     "array": lambda x: te.checkpoint(body)(x * np.ones(3)),
+    "narrow array": lambda x: te.checkpoint(lambda y: body(y.astype(np.float32)))(x * np.ones(3)),
+    "array of objects": lambda x: te.checkpoint(lambda y: body(np.array([y, None])[:1]))(x),
 }
 
 

@@ -5,6 +5,7 @@ an outer trace: the call is then recorded there as well.
 """
 
 from cpython.array cimport array
+from cpython.list cimport PyList_GET_SIZE
 from libc.stdint cimport uint32_t
 cimport cython
 
@@ -38,13 +39,14 @@ import numpy
 from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
-from tapeengine._core.tape.swallowed import carry
+from tapeengine._core.tape.swallowed import OPEN, carry, forget as forget_refused
 from tapeengine.dropped import is_asked_by_engine
 from tapeengine.errors import DroppedDerivativeError, TraceError
 
 cnp.import_array()
 
 cdef object array_class = numpy.ndarray
+cdef list REFUSED = OPEN.errors
 
 cdef extern from *:
     int NPY_HALF

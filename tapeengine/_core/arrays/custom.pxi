@@ -88,6 +88,8 @@ cdef class CustomRecord(ArrayRecord):
         finally:
             if call is not None:
                 call.close()
+                if PyList_GET_SIZE(REFUSED):    # the trace of this rule may have ended before
+                    forget_refused()
 
 
 cdef object unit(object place, Py_ssize_t e):

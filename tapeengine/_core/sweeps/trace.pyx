@@ -18,7 +18,7 @@ from tapeengine._core.tape.nested cimport copy_out, lifted, outer_of, te_scalar
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
 from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
-from tapeengine._core.tape.tape cimport Head, Tape, head_of, innermost_here, traces
+from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
 import numpy
 
@@ -350,7 +350,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         raise
     finally:
         tape.close()
-        if PyList_GET_SIZE(REFUSED) and innermost_here() == NULL:
+        if PyList_GET_SIZE(REFUSED):
             forget_refused()
     return (value, back, aux) if has_aux else (value, back)
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from threading import get_ident
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
 from ... import errors
 from ...dropped import TWINS
 from ...errors import DroppedDerivativeError, TapeEngineError
-from .tape import is_traced_here
+from ...structure import attribute_of
+from .tape import is_open, trace_here
 
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
@@ -27,11 +28,20 @@ TRIES = "numpy._core.fromnumeric"
 MOST = 4096
 
 
+class Caught(NamedTuple):
+    """An error that a program may catch: where it was raised, and the function that it carries numbers out of."""
+
+    thread: int
+    trace: int  # the outermost open one there
+    error: Exception
+    function: str = ""
+
+
 class Open:
-    """The errors of open traces, oldest first: the thread, the error, the function that it carries numbers out of."""
+    """The errors of open traces, oldest first."""
 
     def __init__(self) -> None:
-        self.errors: list[tuple[int, Exception, str]] = []
+        self.errors: list[Caught] = []
 
 
 OPEN = Open()
@@ -42,11 +52,12 @@ def hear(error: Exception) -> None:
 
     An attribute that a traced value lacks is none: programs ask for it by `hasattr`.
     """
-    if is_traced_here() and not isinstance(error, AttributeError):
+    trace = trace_here()
+    if trace and not isinstance(error, AttributeError):
         for each in _here():
-            if not is_swallowed(each[1]):
+            if not is_swallowed(each.error):
                 OPEN.errors.remove(each)
-        OPEN.errors.append((get_ident(), error, ""))
+        OPEN.errors.append(Caught(get_ident(), trace, error))
 
 
 errors.HEARERS.append(hear)
@@ -54,27 +65,31 @@ errors.HEARERS.append(hear)
 
 def carry(error: Exception, name: str) -> None:
     """Remember an error that leaves a function which runs on plain numbers, if it has numbers in its attributes."""
-    if is_traced_here() and all(each[1] is not error for each in _here()) and _has_numbers(error):
-        OPEN.errors.append((get_ident(), error, name))
+    trace = trace_here()
+    if trace and all(each.error is not error for each in _here()) and _has_numbers(error):
+        OPEN.errors.append(Caught(get_ident(), trace, error, name))
 
 
 def _has_numbers(error: Exception) -> bool:
     pending, seen = [error.args, vars(error)], set[int]()
     while pending and len(seen) < MOST:
         one = pending.pop()
-        if isinstance(one, (float, complex, numpy.inexact)) or getattr(one, "dtype", bool) in (float, complex):
+        if isinstance(one, (float, complex)) or getattr(attribute_of(one, "dtype"), "kind", "") in ("f", "c"):
             return True
-        if id(one) not in seen and not isinstance(one, (type, str, bytes, int)):
+        if isinstance(one, numpy.ndarray):
+            pending += one.flat if one.dtype == object else ()
+        elif id(one) not in seen and not isinstance(one, (type, str, bytes, int)):
             seen.add(id(one))
             pending += one.values() if isinstance(one, dict) else one if isinstance(one, (tuple, list, set)) else ()
-            pending += getattr(one, "__dict__", {}).values()
+            own = attribute_of(one, "__dict__")
+            pending += own.values() if isinstance(own, dict) else ()
     return False
 
 
 def forget(handled: BaseException | None = None) -> None:
-    """Forget an error that has been handled; without one all of this thread, whose outermost trace has ended."""
+    """Forget an error that has been handled; without one all errors of traces that have ended."""
     for each in _here():
-        if handled is None or each[1] is handled:
+        if each.error is handled or not is_open(each.trace):
             OPEN.errors.remove(each)
 
 
@@ -88,8 +103,8 @@ def check() -> None:
     DroppedDerivativeError
         If the error carries numbers out of a function.
     """
-    for _, error, function in _here():
-        if is_swallowed(error):
+    for _, trace, error, function in _here():
+        if is_open(trace) and is_swallowed(error):
             code, line = _caught(error)
             place = f"{code.co_filename}:{line} in {code.co_name}"
             if function:
@@ -107,9 +122,9 @@ def check() -> None:
             raise error
 
 
-def _here() -> list[tuple[int, Exception, str]]:
+def _here() -> list[Caught]:
     thread = get_ident()
-    return [each for each in OPEN.errors if each[0] == thread]
+    return [each for each in OPEN.errors if each.thread == thread]
 
 
 def _caught(error: Exception) -> tuple[CodeType, int]:

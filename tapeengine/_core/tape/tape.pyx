@@ -600,6 +600,16 @@ def live_traces():
     return traces.count
 
 
-def is_traced_here():
-    """Whether a trace of this thread is open."""
-    return innermost_here() != NULL
+def trace_here():
+    """The tag of the outermost open trace of this thread; 0 if there is none."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
+    cdef Py_ssize_t i
+    for i in range(traces.count):
+        if traces.live[i].thread == thread:
+            return traces.live[i].tag
+    return 0
+
+
+def is_open(uint32_t tag):
+    """Whether the trace of a tag is open."""
+    return find(tag) != NULL
