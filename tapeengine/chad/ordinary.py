@@ -21,12 +21,12 @@ from numpy.lib.array_utils import byte_bounds
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
-from .._core.programs.callables import is_instance, stand_ins
+from .._core.programs.callables import Memoised, is_instance, stand_ins
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, class_name
 from ..primitive import is_traced
 from ..structure import attribute_of
-from .parse.callees import is_plain
+from .parse.callees import MEMOISED, is_plain
 from .parse.constants import content, global_names, imports, watch
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
@@ -95,7 +95,7 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] |
     """Do the same as `on_duals`; give as well what compares the code and the names of all these functions."""
     known, checks = dict[Any, Any](), Checks()
     made = on_duals(function, known)
-    for each in known:
+    for each in filter(is_plain, known):
         watch(checks, each)
     return made, checks
 
@@ -182,10 +182,12 @@ def check_shared(values: Iterable[Any]) -> None:
 
 def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     """Tapeengine's counterpart of a module, or of a function of one; a plain function exchanged; all else itself."""
-    if isinstance(value, type | FunctionType) and value in known:
+    if isinstance(value, type | FunctionType | MEMOISED) and value in known:
         return known[value]
     if is_plain(value):
         return on_duals(value, known) or value
+    if isinstance(value, MEMOISED) and is_plain(value.__wrapped__):
+        return _memoised(value, known)
     name = attribute_of(value, "__name__")
     for theirs, ours in _MODULES:
         if value is theirs:
@@ -193,6 +195,14 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
         if callable(value) and isinstance(name, str) and getattr(theirs, name, None) is value:
             return getattr(ours, name, value)
     return value
+
+
+def _memoised(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
+    """A function that uses the memo of another one for plain arguments, and is exchanged for traced ones."""
+    made: Any = None
+    known[value] = lambda *args, **named: made(*args, **named)
+    made = Memoised(on_duals(value.__wrapped__, known) or value.__wrapped__, value)
+    return made
 
 
 def _is_own(value: Any, function: Callable[..., Any]) -> bool:

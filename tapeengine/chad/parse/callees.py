@@ -62,6 +62,8 @@ def library_name(function: Any) -> str:
         return ""
 
 
+#: The class of functions with a memo, whose results a program may have changed.
+MEMOISED = type(lru_cache(lambda: None))
 #: Where Python's own modules and installed packages lie.
 LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 

@@ -501,8 +501,6 @@ class Parser(Lets):
 
     def callee(self, found: Any) -> Any:
         """Give the program of a function of the user's own, or of one written in the language, else itself."""
-        if isinstance(found, functools._lru_cache_wrapper):  # which remembers what the function would give
-            found = found.__wrapped__
         if (written := FUNCTIONS.get(library_name(found))) is None and isinstance(found, type):
             written = maker_of(found)
         if written is not None:
