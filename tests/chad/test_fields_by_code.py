@@ -13,6 +13,12 @@ import tapeengine as te
 from tapeengine.errors import TapeEngineError
 
 
+def doubled(self: Any, name: str) -> Any:
+    """Read a field otherwise than it is stored."""
+    value = object.__getattribute__(self, name)
+    return 2.0 * value if name == "a" else value
+
+
 class Doubling:
     """A descriptor of data."""
 
@@ -38,9 +44,7 @@ class Setting:
 class Reading:
     a: float
 
-    def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)
-        return 2.0 * value if name == "a" else value
+    __getattribute__ = doubled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,9 +53,7 @@ class Fixed:
 
     a: float
 
-    def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)
-        return 2.0 * value if name == "a" else value
+    __getattribute__ = doubled
 
 
 @dataclasses.dataclass
@@ -113,9 +115,7 @@ class Inside(Described):
 class InSlots:
     a: float
 
-    def __getattribute__(self, name: str) -> Any:
-        value = object.__getattribute__(self, name)
-        return 2.0 * value if name == "a" else value
+    __getattribute__ = doubled
 
 
 REGISTERED = [Registered, Inside, InSlots, Watched]

@@ -35,8 +35,8 @@ from tapeengine._core.arrays.elementwise cimport (
 )
 from tapeengine._core.arrays.primitives cimport PrimitiveRecord
 from tapeengine._core.arrays.storing cimport (
-    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand, array_over, dense, errors_are_seen,
-    everything, view_by,
+    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand,
+    array_over, dense, errors_are_seen, everything, view_by,
 )
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (

@@ -101,7 +101,8 @@ def adopt_strips(tuple made):
 
 def array_notes(Path path):
     # The steps of a path, its slots by storage and epoch, what a run leaves out, the storages of its value with their
-    # epochs, the number of doubles in each storage, the storage of each slot, (slot, whether it is written, element, register) of accesses, and the slots that share buffers.
+    # epochs, the number of doubles in each storage, the storage of each slot, the accesses as (slot, whether it is
+    # written, element, register), and the slots that share buffers.
     cdef ArrayPart part = path.part
     cdef Layout layout = path.outputs
     cdef Py_ssize_t k
@@ -109,7 +110,9 @@ def array_notes(Path path):
             [layout.steps[k].n for k in range(layout.count) if layout.steps[k].kind == ARRAY], part.epochs,
             [part.places.places[k].size * (part.places.places[k].type == NPY_DOUBLE)
              for k in range(part.places.place_count)],
-            part.storages, [(part.accesses[k].slot, part.accesses[k].writes, part.accesses[k].element, part.accesses[k].value) for k in range(part.access_count)],
+            part.storages,
+            [(part.accesses[k].slot, part.accesses[k].writes, part.accesses[k].element, part.accesses[k].value)
+             for k in range(part.access_count)],
             part.shared)
 
 
