@@ -5,6 +5,7 @@
 #ifndef TAPEENGINE_LANES_H
 #define TAPEENGINE_LANES_H
 
+#include <stddef.h>
 #include <float.h>
 #include "compiler.h"
 #include "replay.h"
