@@ -19,7 +19,7 @@ from .linalg_eigen import along, gradient
 from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split, used
 from .linalg_solve import LSTSQ, RANK, conj_transpose, fold, in_one_precision, on_diagonal, regular, unfold
 from .products import conjugated, swapped
-from .values import as_array, is_complex, shape_of
+from .values import as_array, is_complex, is_traced, shape_of
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
 SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
@@ -260,6 +260,62 @@ SVD = Primitive(
 )
 
 
+def full_svd_rules(name: str) -> dict[str, Any]:
+    """Return the rules of a decomposition with square U and V, whose last vectors span what A maps to zero.
+
+    U1 has the columns that belong to singular values, U2 those that do not; likewise V. From U^H U = 1 follows
+    dU2 = -U1 dU1^H U2 up to a turn of U2, which LAPACK chooses.
+    """
+    reduced = svd_rules(name)
+
+    def last(u: Any, du: Any, count: int) -> Any:
+        return -u[..., :count] @ (conj_transpose(du) @ u[..., count:])
+
+    def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+        u, s, vh = out
+        k, square = s.shape[-1], max(a.shape[-2:])
+        if square > k + 1 or is_complex(a):
+            raise UnsupportedError(_UNDETERMINED.format(name, *a.shape[-2:], "they have no tangents"))
+        du, ds, dvh = reduced["jvp"]["a"](t, a, SVDResult(u[..., :k], s, vh[..., :k, :]), out_space)
+        dv = conj_transpose(dvh)
+        if u.shape[-1] > k:
+            du = np.concatenate([du, last(u, du, k)], -1)
+        else:
+            dv = np.concatenate([dv, last(conj_transpose(vh), dv, k)], -1)
+        return SVDResult(du, ds, conj_transpose(dv))
+
+    def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+        """The transpose of `jvp`, if the function does not depend on the turn of the last vectors."""
+        u, s, vh = out
+        k, sides = s.shape[-1], []
+        for x, ct_x in ((u, ct[0]), (conj_transpose(vh), conj_transpose(ct[2]))):
+            first, rest = ct_x[..., :k], ct_x[..., k:]
+            turn = plain(swapped(x[..., k:]) @ rest)
+            if numpy.abs(turn - conj_transpose(turn)).max(initial=0.0) > 1e-10 * numpy.abs(turn).max(initial=0.0):
+                raise UnsupportedError(_UNDETERMINED.format(name, *a_space.shape[-2:], "this use has no derivative"))
+            if is_traced(rest) or rest.any():
+                first = first - conjugated(x[..., k:] @ swapped(rest) @ x[..., :k])
+            sides.append(first)
+        cts = SVDResult(sides[0], ct[1], conj_transpose(sides[1]))
+        return reduced["vjp"]["a"](cts, a, SVDResult(u[..., :k], s, vh[..., :k, :]), a_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
+
+
+_UNDETERMINED = (
+    "{} of {} x {} matrices: the last vectors of the full matrices are an arbitrary basis, so {}; "
+    "pass full_matrices=False"
+)
+
+SVD_FULL = Primitive(
+    "numpy.linalg.svd_full",
+    lambda a: numpy.linalg.svd(a),
+    **full_svd_rules("numpy.linalg.svd"),
+    samples=lambda: (regular(4, 3), regular(2, 2, 3)),
+    doc="U and V are square, for functions that do not depend on the last vectors' basis",
+)
+
+
 def _gradient(ct: Any, a: Any, lower: bool) -> Any:
     u, _, vh = SVD(a)
     return conjugated(u) @ (np.expand_dims(ct, -1) * conjugated(vh))
@@ -323,8 +379,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Return the singular value decomposition; see `numpy.linalg.svd`.
 
-    The singular values always have derivatives. The vectors have them where they are determined, which excludes the
-    last ones of the full matrices of a non-square matrix.
+    The singular values always have derivatives, and the vectors where they are determined. The last ones of a matrix
+    that is not square are determined if there is one of them, real; others only as the space that they span.
     """
     a = as_array(a)
     if hermitian:
@@ -333,10 +389,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         return SVDVALS(a)
     rows, columns = shape_of(a)[-2:]
     if full_matrices and rows != columns:
-        raise UnsupportedError(
-            f"numpy.linalg.svd of {rows} x {columns} matrices: the last vectors of the full matrices are not "
-            "determined, so they have no derivative; pass full_matrices=False"
-        )
+        return SVD_FULL(a)
     return SVD(a)
 
 

@@ -255,9 +255,8 @@ def test_determinant_of_singular_matrices() -> None:
 
 
 def test_what_is_not_determined_is_refused() -> None:
-    for program in (lambda a: np.linalg.svd(a)[0], lambda a: np.linalg.qr(a.T, mode="complete")[0]):
-        with pytest.raises(UnsupportedError, match=r"full_matrices=False|mode='reduced'"):
-            te.vjp(program, A)
+    with pytest.raises(UnsupportedError, match="mode='reduced'"):
+        te.vjp(lambda a: np.linalg.qr(a.T, mode="complete")[0], A)
 
 
 # discrete functions

@@ -234,7 +234,7 @@ def test_lapack_accepts_what_derivatives_by_blocks_give_it(columns, directions, 
 
 def test_what_has_no_derivative_is_refused():
     with pytest.raises(UnsupportedError, match="full_matrices"):
-        gradient(lambda b: np.sum(linalg.svd(b)[0]), B)
+        gradient(lambda b: np.sum(linalg.svd(b[:, :1])[0]), B)
     with pytest.raises(UnsupportedError, match="economic"):
         gradient(lambda b: np.sum(linalg.qr(b)[0]), B)
     with pytest.raises(UnsupportedError, match="other side"):

@@ -9,7 +9,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_primitives.linalg_factor import QRResult, SVDResult, qr_rules, svd_rules, svdvals_rules
+from tapeengine_primitives.linalg_factor import QRResult, SVDResult, full_svd_rules, qr_rules, svd_rules, svdvals_rules
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -117,6 +117,19 @@ SVD: Primitive = Primitive(
 )
 
 
+def _full_svd_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
+    return SVDResult(*scipy.linalg.svd(a, check_finite=False, lapack_driver=lapack_driver))
+
+
+FULL_SVD: Primitive = Primitive(
+    "scipy.linalg.svd_full",
+    _full_svd_primal,
+    **full_svd_rules("scipy.linalg.svd"),
+    samples=_shaped((4, 3), (2, 3)),
+    doc="A = U diag(s) V^T, square U and V, with the rules of numpy.linalg.svd",
+)
+
+
 def _svdvals_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
     return scipy.linalg.svd(a, compute_uv=False, check_finite=False, lapack_driver=lapack_driver)
 
@@ -142,7 +155,8 @@ def svd(
 ) -> Any:
     """Return the singular value decomposition; see `scipy.linalg.svd`.
 
-    For a non-square matrix, ``full_matrices=True`` asks for vectors that are arbitrary and have no derivative.
+    The last vectors of the full matrices of a matrix that is not square are an arbitrary basis; only functions that do
+    not depend on the basis have derivatives.
 
     Examples
     --------
@@ -154,11 +168,9 @@ def svd(
     if check_finite:
         _check_finite("svd", a)
     _real_only("svd", a)
-    if compute_uv and full_matrices and a.shape[0] != a.shape[1]:
-        raise UnsupportedError("svd: full_matrices=True is not differentiated for a matrix that is not square")
     if not compute_uv:
         return SVDVALS(a, lapack_driver=lapack_driver)
-    return tuple(SVD(a, lapack_driver=lapack_driver))
+    return tuple((FULL_SVD if full_matrices and a.shape[0] != a.shape[1] else SVD)(a, lapack_driver=lapack_driver))
 
 
 @beside("scipy.linalg.svdvals")

@@ -1,0 +1,89 @@
+"""The singular value decomposition with full matrices, as numpy's default gives it, of matrices that are not square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+import tapeengine as te
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+
+RNG = numpy.random.default_rng(7)
+SHAPES = [(2, 3), (3, 2), (4, 2), (2, 4), (5, 2), (1, 4), (3, 1)]
+WEIGHTS = RNG.standard_normal((5, 5))
+
+
+def last(a: Any) -> Any:
+    """The vectors without a singular value, as columns."""
+    u, s, vh = np.linalg.svd(a)
+    k = s.shape[-1]
+    return u[:, k:] if u.shape[0] > k else np.conj(vh[k:]).T
+
+
+def values(a: Any) -> Any:
+    return np.sum(np.linalg.svd(a)[1] ** 3)
+
+
+def projector(a: Any) -> Any:
+    n = last(a)
+    return np.sum(np.real(WEIGHTS[: len(n), : len(n)] * (n @ np.conj(n).T))) ** 2
+
+
+def product(a: Any) -> Any:
+    u, s, vh = np.linalg.svd(a)
+    k = s.shape[-1]
+    return np.sum(np.abs((u[:, :k] * s**2) @ vh[:k]) ** 2)
+
+
+def differences(function: Callable[[Any], Any], a: Any, t: Any) -> Any:
+    """The derivative along t, extrapolated from two steps."""
+    one, two = ((function(a + h * t) - function(a - h * t)) / (2 * h) for h in (1e-3, 2e-3))
+    return (4 * one - two) / 3
+
+
+@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("function", [values, projector, product])
+def test_functions_that_do_not_depend_on_the_basis(function: Any, shape: Any, is_complex: bool) -> None:
+    a, t = RNG.standard_normal((2, *shape)) + (1j * RNG.standard_normal((2, *shape)) if is_complex else 0.0)
+    value, ct = te.value_and_grad(function)(a)
+    assert value == function(a)
+    assert np.real(np.sum(ct * t)) == pytest.approx(differences(function, a, t), rel=1e-6)
+    along = te.grad(lambda a: np.real(np.sum(te.grad(function)(a) * t)))(a)
+    second = differences(te.grad(function), a, t)
+    if not is_complex:
+        np.testing.assert_allclose(along, second, rtol=1e-5, atol=1e-5 * np.abs(second).max())
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (4, 3)], ids=str)
+def test_one_last_vector_of_a_real_matrix_is_determined(shape: Any) -> None:
+    a, t = RNG.standard_normal((2, *shape))
+
+    def function(a: Any) -> Any:
+        n = last(a)[:, 0]
+        return n[0] * n[1]
+
+    slope = differences(function, a, t)
+    assert np.sum(te.grad(function)(a) * t) == pytest.approx(slope, rel=1e-6)
+    assert te.jvp(function, (a,), (t,))[1] == pytest.approx(slope, rel=1e-6)
+    second = te.hvp(function, (a,), (t,))
+    np.testing.assert_allclose(second, differences(te.grad(function), a, t), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("is_complex", [False, True])
+def test_functions_of_the_basis_are_refused(is_complex: bool) -> None:
+    a = RNG.standard_normal((4, 2)) + (1j * RNG.standard_normal((4, 2)) if is_complex else 0.0)
+    with pytest.raises(UnsupportedError, match=r"arbitrary basis.*full_matrices=False"):
+        te.grad(lambda a: np.real(last(a)[0, 0] * last(a)[1, 0]))(a)
+    with pytest.raises(UnsupportedError, match=r"tangents.*full_matrices=False"):
+        te.jvp(values, (a,), (a,))
+
+
+def test_stacks_of_matrices() -> None:
+    a = RNG.standard_normal((3, 2, 4))
+    alone = numpy.stack([te.grad(values)(x) for x in a])
+    np.testing.assert_allclose(te.grad(values)(a), alone, rtol=1e-12)
