@@ -40,6 +40,8 @@ PLAIN_ONLY = re.compile(
     r"|unmarshallable object|The only supported seed types are"
     r"|No matching signature found|ambiguous argument types|\bincompatible (?:function|constructor) arguments"
 )
+#: Messages of functions that numba has compiled.
+COMPILED = re.compile(r"^bad argument type for built-in operation$|non-precise type pyobject")
 
 #: The arguments of the instruction BINARY_OP for % and %=.
 REMAINDERS = tuple(i for i, (name, _) in enumerate(vars(opcode)["_nb_ops"]) if "REMAINDER" in name)
@@ -306,6 +308,12 @@ def note_objects(error: BaseException) -> None:
             f"{call or 'this'} ({place}) takes plain numbers only. Where the derivative counts, compute with floats, "
             "tapeengine.math and numpy: floats for Fraction and Decimal, a number of seconds for timedelta. Where it "
             "does not, as in storing, sending and waiting, write tapeengine.value(x), which drops it on purpose",
+        )
+    elif COMPILED.search(str(error)):
+        note(
+            error,
+            "Functions that numba compiles take plain numbers only: lift the program (tapeengine.lift(program), with "
+            'also=["package"] for functions of other packages), or call the Python function, function.py_func',
         )
     ours = behind(error)
     if ours is not None:

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
 from ..errors import module_of
+from .compilers import source_of_compiled
 from .dispatching import singledispatch, singledispatchmethod
 from .memo import memoised
 from .modules import replaced_object
@@ -139,6 +140,8 @@ class Relinked:
             return MethodType(self.twin(value.__func__), self.twin(value.__self__))
         if (made := remade(value, self.twin)) is not None:
             return made
+        if (source := source_of_compiled(value)) is not value:
+            return self.twin(source)
         if isinstance(value, _LRU):
             return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
         return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value

@@ -19,6 +19,7 @@ from ..dropped import TWINS
 from ..numpy._classes import numpy_names
 from . import dispatching, memo
 from .classes import builtin_names
+from .compilers import COMPILERS
 from .refused import refusing
 
 
@@ -88,6 +89,7 @@ SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "decimal": lambda: refusing("decimal"),
     "fractions": lambda: refusing("fractions"),
     "array": lambda: refusing("array"),
+    **COMPILERS,
 }
 
 

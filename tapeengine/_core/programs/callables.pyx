@@ -13,6 +13,7 @@ from tapeengine._core.tape.tape cimport innermost_here
 
 import builtins
 import copyreg
+import operator
 from abc import ABCMeta
 from functools import partial
 from types import GenericAlias, MethodType, UnionType

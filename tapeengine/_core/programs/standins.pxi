@@ -244,7 +244,18 @@ cdef extern from *:
     void te_set_vectorcall(object cls, void *function)
 
 
-cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))
+def of_float(name, x, *args):
+    """A method of float, called by its name in the class, on traced numbers too."""
+    if type(x) is Dual or args and type(args[0]) is Dual:
+        return getattr(operator, name)(x, *args) if hasattr(operator, name) else getattr(x, name)(*args)
+    return getattr(python_float, name)(x, *args)
+
+
+cdef dict float_names = {"dtype": numpy.dtype(python_float)}
+for name in vars(python_float):
+    if hasattr(Dual, name) and callable(getattr(python_float, name)) and name not in ("__new__", "__getattribute__"):
+        float_names[name] = partial(of_float, name)
+cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, **float_names)
 cdef object made_type = stand_in(
     python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
 stand_in(python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex))
