@@ -19,6 +19,7 @@ from tapeengine.primitive.builders import scale, unbroadcast
 from .linalg_repeated import (
     check_equal,
     check_same_in_every_basis,
+    decided,
     gaps,
     groups,
     plain,
@@ -245,13 +246,19 @@ def _vectors(a: Any, w: Any, equal: Any) -> Any:
     found, v = EIG(a)
     if any(groups(equal)) and numpy.max(numpy.linalg.cond(plain(v))) > 1e10:
         raise UnsupportedError("numpy.linalg.eigvals of a matrix without a basis of eigenvectors has no derivative")
-    found, w = plain(found), plain(w)
+    order = _order_among(found, w)
+    return v if order.size == 0 else np.take_along_axis(v, order[..., None, :], -1)
+
+
+@decided
+def _order_among(found: Any, w: Any) -> Any:
+    """Return the places of eigenvalues among those found with vectors; empty if these are in the same order."""
     if _are_close(found, w):
-        return v
+        return numpy.empty(0, int)
     order = numpy.abs(w[..., None] - found[..., None, :]).argmin(-1)  # of large matrices it may be another one
     if not _are_close(numpy.take_along_axis(found, order, -1), w) or (numpy.diff(numpy.sort(order)) != 1).any():
         raise UnsupportedError("numpy.linalg.eigvals and eig give different eigenvalues; use eig")
-    return np.take_along_axis(v, order[..., None, :], -1)
+    return order
 
 
 def _are_close(a: Any, b: Any) -> bool:

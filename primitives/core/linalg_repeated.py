@@ -9,7 +9,8 @@ in every basis: multiples of the identity. All other cases are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import Any
 
 import numpy
@@ -17,6 +18,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.sweeps.trace import value_of
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive.builders import discrete
 
 from .values import is_traced
 
@@ -30,9 +32,18 @@ def plain(x: Any) -> Any:
     return numpy.asarray(x)
 
 
+def decided(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of plain values an operation without derivatives; decorates.
+
+    A recording of a staged program then checks the result, where it would check all values that `plain` reads.
+    """
+    operation = discrete(f"numpy.linalg.{function.__name__}", function)
+    return wraps(function)(lambda *values: operation(*values))
+
+
+@decided
 def repeated(w: Any) -> Any:
     """Return which pairs of values, sorted or not, are equal up to rounding; the diagonal is included."""
-    w = plain(w)
     scale = numpy.max(numpy.abs(w), axis=-1, keepdims=True, initial=0.0)[..., None]
     return numpy.abs(w[..., None, :] - w[..., :, None]) <= _ROUNDING * w.shape[-1] * numpy.finfo(w.dtype).eps * scale
 
@@ -56,8 +67,8 @@ def groups(equal: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
 
 def check_equal(name: str, values: str, ct: Any, equal: Any) -> None:
     """Refuse different cotangents for equal values: sorting them or selecting one of them has no derivative."""
-    ct = plain(ct)
     for index, places in groups(equal):
+        ct = plain(ct)
         if not _is_multiple_of_identity(numpy.diag(ct[index][places]), numpy.abs(ct[index]).max()):
             raise UnsupportedError(
                 f"{name}: {len(places)} {values} are equal, but the program treats them differently, for example "
@@ -80,8 +91,8 @@ def check_same_in_every_basis(name: str, values: str, advice: str, parts: Any, e
     values, either all must be zero, or all must be multiples of the identity other than zero. If the program does not
     use the vectors (`used`), the partials of the values alone decide.
     """
-    plains = [plain(part) for part in parts]
     for index, places in groups(equal):
+        plains = [plain(part) for part in parts]
         blocks = [part[index][numpy.ix_(places, places)] for part in plains]
         zero = [not block.any() for block in blocks]
         scales = [numpy.abs(part[index]).max() for part in plains]

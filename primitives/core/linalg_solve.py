@@ -14,7 +14,7 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, unbroadcast
 
 from .linalg_cofactors import cofactors
-from .linalg_repeated import plain
+from .linalg_repeated import decided
 from .products import conjugated, swapped
 from .values import (
     as_array,
@@ -208,11 +208,16 @@ def _pinv_cotangent(ct: Any, a: Any, out: Any) -> Any:
     return first + rows + columns
 
 
+@decided
+def _drops(a: Any, inverse: Any) -> bool:
+    """Whether a pseudo-inverse leaves out singular values that are larger than rounding errors."""
+    left_out = numpy.linalg.norm(a - a @ inverse @ a, axis=(-2, -1))
+    return bool((left_out > numpy.finfo(a.dtype).eps ** 0.625 * numpy.linalg.norm(a, axis=(-2, -1))).any())
+
+
 def _of_all_ranks(a: Any, out: Any) -> Any:
     """Return the pseudo-inverse, unless it drops singular values that are larger than rounding errors."""
-    values, inverse = plain(a), plain(out)
-    left_out = numpy.linalg.norm(values - values @ inverse @ values, axis=(-2, -1))
-    if (left_out > numpy.finfo(values.dtype).eps ** 0.625 * numpy.linalg.norm(values, axis=(-2, -1))).any():
+    if _drops(a, out):
         raise UnsupportedError(
             "a pseudo-inverse or least-squares solution that drops singular values (rcond) has a derivative "
             "only where these are zero up to rounding; write it with numpy.linalg.svd, or lower rcond"

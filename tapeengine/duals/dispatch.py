@@ -29,7 +29,7 @@ from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
 from .foreign import as_plain, check_series, has_own_operators, is_opaque, no_place_for_derivatives, replaced
 from .labelled import holder_among
-from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, stored
+from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, of_form, stored
 from .views import VIEWS
 
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
@@ -50,6 +50,8 @@ CHECKED = {
     *(numpy.polymul, numpy.polydiv, numpy.polyder, numpy.meshgrid, numpy.histogram2d, numpy.histogramdd, numpy.cross),
     *(numpy.block, numpy.choose, numpy.repeat, numpy.tile, numpy.pad, numpy.linalg.pinv),
 }
+#: Those of them whose errors depend on the values.
+OF_RANGES = {numpy.histogram2d, numpy.histogramdd}
 #: Options that numpy checks and rules do not read.
 RARE = {"casting", "correction", "device", "overwrite_input", "subok"}
 #: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
@@ -150,7 +152,7 @@ class Rules:
             raise ValueError("output array is not acceptable: it is no C-Array")
         checked = function in CHECKED or type(out) is tuple or not RARE.isdisjoint(options)
         if checked or (out is not None and "dtype" in options) or type(options.get("keepdims", False)) not in FLAGS:
-            plain()
+            plain() if out is not None or function in OF_RANGES else of_form(function, *given)
         try:
             if out is None:
                 return fresh(rule(*args, **options))
@@ -207,7 +209,8 @@ class Rules:
             return ufunc(*(asarray(x).astype(object) for x in inputs), **options)
         plain = partial(numpys, called, inputs, unmasked(ufunc, options))
         is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
-        expected = None if is_read else plain()
+        without_out = partial(of_form, called, inputs, unmasked(ufunc, options))
+        expected = None if is_read else (without_out if options.get("out") is None else plain)()
         result, out, where = self.computed(ufunc, method, inputs, dict(options))
         if where is not True:
             return self.masked(result, where, out, plain)

@@ -15,7 +15,7 @@ from .._core.scalars.scalar import Dual
 from .._core.structures.boundary import overlap
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
-from .creation import copy, in_order_of, number_of, spread
+from .creation import copy, in_order_of, number_of, sample_of, spread
 from .foreign import replaced
 
 Plain = Callable[[], Any]
@@ -24,6 +24,20 @@ Plain = Callable[[], Any]
 def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Return numpy's result for the values, or raise its error; numpy writes only into copies."""
     return function(*replaced(_copied, args), **replaced(_copied, dict(options)))
+
+
+def of_form(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Return numpy's result where only its form counts, or raise its error.
+
+    A recording of a staged program does not check the values, as it does where `numpys` reads them.
+    """
+    return function(*replaced(_with_form, args), **replaced(_with_form, dict(options)))
+
+
+def _with_form(x: Any) -> Any:
+    if is_number(x):
+        return type(sample_of(x))(form_of(x)) if type(x) is Dual else number_of(x)
+    return numpy.array(form_of(x)) if type(x) is Array else value_of(x)
 
 
 def _copied(x: Any) -> Any:

@@ -1,8 +1,8 @@
 """Factorisations that a solve computes once and its derivative rules reuse.
 
 A rule cannot access intermediate results of a primal, so the factorisation is passed as a static parameter: an object
-that factorises a matrix when asked and keeps the factors for the next request. It identifies matrices by their values:
-for another matrix (when the tape is replayed at other inputs) it factorises again.
+that factorises a matrix when asked and keeps the factors for the next request. It keeps a copy of the matrix too: for
+another one (when the tape is replayed at other inputs) it factorises again. Threads may share it.
 """
 
 from collections.abc import Callable
@@ -12,53 +12,66 @@ import numpy
 import scipy
 
 
+class Factors:
+    """The factors of one matrix, and the last transposed solution with them."""
+
+    def __init__(self, matrix: tuple[Any, ...], factors: Any) -> None:
+        self.matrix = tuple(part.copy() for part in matrix)
+        self.factors = factors
+        self.transposed: tuple[Any, Any] | None = None
+
+
 class Factorisation:
     """Solves systems with one matrix or its transpose, and keeps its factors and its last transposed solution.
 
     The rules for the matrix and for the right-hand side both need the same transposed solution, so the last one is
-    kept.
+    kept. Two objects are equal if they compute the same.
 
     Parameters
     ----------
     factorise : callable
-        ``factorise(matrix) -> factors``.
+        ``factorise(*matrix, *given) -> factors``; a matrix is one array or several.
     solve : callable
-        ``solve(factors, rhs, transposed) -> solution``.
+        ``solve(factors, rhs, transposed, *given) -> solution``.
+    *given
+        Hashable parameters.
     check_finite : bool
         Whether to refuse infinities and NaNs.
     """
 
-    def __init__(self, factorise: Callable[..., Any], solve: Callable[..., Any], check_finite: bool = False) -> None:
-        self._check_finite = check_finite
-        self._factorise = factorise
-        self._solve = solve
-        self._matrix: tuple[Any, ...] = ()
-        self._factors: Any = None
-        self._transposed: tuple[Any, Any] | None = None
+    def __init__(
+        self, factorise: Callable[..., Any], solve: Callable[..., Any], *given: Any, check_finite: bool = False
+    ) -> None:
+        self._computes = factorise, solve, given, check_finite
+        self._last: Factors | None = None
 
-    def factors(self, *matrix: Any) -> Any:
-        """Return the factors of a matrix, given as one array or several."""
-        marks = tuple(map(fingerprint, matrix))
-        if len(marks) != len(self._matrix) or not all(map(_same, self._matrix, marks)):
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Factorisation) and self._computes == other._computes
+
+    def __hash__(self) -> int:
+        return hash(self._computes)
+
+    def factors(self, *matrix: Any) -> Factors:
+        """Return the factors of a matrix."""
+        last = self._last
+        if last is None or len(last.matrix) != len(matrix) or not all(map(_same, last.matrix, matrix)):
             self._refuse_infinities(*matrix)
-            self._factors = self._factorise(*matrix)
-            self._transposed = None
-            self._matrix = marks
-        return self._factors
+            last = self._last = Factors(matrix, self._computes[0](*matrix, *self._computes[2]))
+        return last
 
     def solve(self, matrix: tuple[Any, ...], rhs: Any, transposed: bool = False) -> Any:
         """Solve with the matrix, or with its transpose."""
-        factors = self.factors(*matrix)
+        found, (_, solve, given, _) = self.factors(*matrix), self._computes
         if not transposed:
             self._refuse_infinities(rhs)
-            return self._solve(factors, rhs, False)
-        mark, last = fingerprint(rhs), self._transposed
-        if last is None or not _same(last[0], mark):
-            last = self._transposed = (mark, self._solve(factors, rhs, True))
+            return solve(found.factors, rhs, False, *given)
+        last = found.transposed
+        if last is None or not _same(last[0], rhs):
+            last = found.transposed = (rhs.copy(), solve(found.factors, rhs, True, *given))
         return last[1].copy()
 
     def _refuse_infinities(self, *values: Any) -> None:
-        if self._check_finite and not all(map(is_finite, values)):
+        if self._computes[3] and not all(map(is_finite, values)):
             raise ValueError("solve: array must not contain infs or NaNs")
 
 
@@ -67,37 +80,23 @@ def is_finite(a: Any) -> bool:
     return bool(numpy.isfinite(a.sum()) or numpy.isfinite(a).all())
 
 
-def fingerprint(a: Any) -> Any:
-    """Return the product of a matrix with a fixed vector, which identifies the matrix without a copy of it.
-
-    Matrices with equal fingerprints differ by less than the rounding error of the product. A vector is its own
-    fingerprint.
-    """
-    if a.ndim < 2:
-        return a.copy()
-    return a @ numpy.cos(numpy.arange(1.0, a.shape[-1] + 1.0)).astype(a.dtype)
-
-
 def _same(a: Any, b: Any) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and bool((a == b).all())
 
 
 def general(check_finite: bool = False) -> Factorisation:
     """Return a factorisation LU of a matrix, or of a stack of them."""
-    return Factorisation(_lu, _lu_solve, check_finite)
+    return Factorisation(_lu, _lu_solve, check_finite=check_finite)
 
 
 def positive(check_finite: bool = False) -> Factorisation:
     """Return a Cholesky factorisation of a Hermitian positive definite matrix."""
-    return Factorisation(_cholesky, _cholesky_solve, check_finite)
+    return Factorisation(_cholesky, _cholesky_solve, check_finite=check_finite)
 
 
 def banded(lower: int, upper: int) -> Factorisation:
     """Return a factorisation LU of a band matrix in LAPACK's storage."""
-    return Factorisation(
-        lambda ab: _band_lu(ab, lower, upper),
-        lambda factors, rhs, transposed: _band_solve(factors, rhs, transposed, lower, upper),
-    )
+    return Factorisation(_band_lu, _band_solve, lower, upper)
 
 
 def _lu(a: Any) -> Any:

@@ -7,6 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, of_python
@@ -29,14 +30,17 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, chec
     if check_finite:
         _check_finite("norm", a)
     found = np.linalg.norm(a, ord, axis, keepdims)
-    return of_python(found) if axis is None and not keepdims and _is_by_lapack(plain_value(a), ord) else found
+    return of_python(found) if axis is None and not keepdims and _IS_BY_LAPACK(a, ord=ord) else found
 
 
-def _is_by_lapack(a: Any, ord: Any) -> bool:
+def _is_by_lapack(a: Any, *, ord: Any) -> bool:
     """Whether SciPy computes the norm by BLAS or LAPACK, which return Python's numbers."""
     if a.ndim == 1:
         return bool(a.size) and ord in (None, 2)
     return a.ndim == 2 and ord in (1, numpy.inf) and (numpy.isfortran(a) or numpy.isfortran(a.T))
+
+
+_IS_BY_LAPACK = discrete("scipy.linalg.norm.is_by_lapack", _is_by_lapack, static=("ord",))
 
 
 @beside("scipy.linalg.pinv")
@@ -55,12 +59,20 @@ def pinv(
     """
     if check_finite:
         _check_finite("pinv", a)
-    values = numpy.linalg.svd(plain_value(a), compute_uv=False)
-    largest = float(values.max(initial=0.0))
     relative = max(a.shape) * numpy.finfo(a.dtype).eps if rtol is None else rtol
-    cut = (0.0 if atol is None else atol) + largest * relative
-    inverse = np.linalg.pinv(a, cut / largest if largest else 0.0)
-    return (inverse, int((values > cut).sum())) if return_rank else inverse
+    if atol is not None:
+        largest = float(numpy.linalg.norm(plain_value(a), 2)) if a.size else 0.0
+        relative += atol / largest if largest else 0.0
+    inverse = np.linalg.pinv(a, relative)
+    return (inverse, int(_RANK(a, relative=relative))) if return_rank else inverse
+
+
+def _rank(a: Any, *, relative: float) -> Any:
+    values = numpy.linalg.svd(a, compute_uv=False)
+    return (values > relative * values.max(initial=0.0)).sum()
+
+
+_RANK = discrete("scipy.linalg.pinv.rank", _rank, static=("relative",))
 
 
 @beside("scipy.linalg.lstsq")

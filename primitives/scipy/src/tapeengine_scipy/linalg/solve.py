@@ -7,6 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -127,8 +128,12 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
             return a
 
 
+#: As an operation, so that a replay of a staged program asks it again.
+_IS_FINITE = discrete("tapeengine_scipy.is_finite", lambda a: factorisations.is_finite(a))
+
+
 def _check_finite(name: str, *values: Any) -> None:
-    if not all(factorisations.is_finite(plain_value(value)) for value in values):
+    if not all(map(_IS_FINITE, values)):
         raise ValueError(f"{name}: array must not contain infs or NaNs")
 
 

@@ -8,6 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -37,11 +38,15 @@ def lu(
     return tuple(_lu(a, permute_l, p_indices))
 
 
+#: The order of rows with a == (L U)[order].
+_ORDER = discrete("scipy.linalg.lu.order", lambda a: scipy.linalg.lu(a, p_indices=True)[0])
+
+
 @over_batches(2)
 def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     rows, columns = a.shape
     small = min(rows, columns)
-    order = scipy.linalg.lu(plain_value(a), p_indices=True)[0]  # a == (L U)[order]
+    order = _ORDER(a)
     sorted_rows = a[numpy.argsort(order)]
     packed = lu_factor(sorted_rows[:small, :small], check_finite=False)[0]
     lower, upper = np.tril(packed, -1) + numpy.eye(small, dtype=a.dtype), np.triu(packed)

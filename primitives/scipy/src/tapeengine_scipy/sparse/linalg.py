@@ -26,10 +26,15 @@ __getattr__, __dir__ = names_of("scipy.sparse.linalg")
 
 
 def _factors(pattern: Pattern, options: dict[str, Any]) -> Factorisation:
-    def solve(factors: Any, rhs: Any, transposed: bool) -> Any:
-        return factors.solve(numpy.ascontiguousarray(rhs), "T" if transposed else "N")
+    return Factorisation(_superlu, _superlu_solve, pattern, tuple(options.items()))
 
-    return Factorisation(lambda data: scipy.sparse.linalg.splu(pattern.matrix(data).tocsc(), **options), solve)
+
+def _superlu(data: Any, pattern: Pattern, options: tuple[Any, ...]) -> Any:
+    return scipy.sparse.linalg.splu(pattern.matrix(data).tocsc(), **dict(options))
+
+
+def _superlu_solve(factors: Any, rhs: Any, transposed: bool, *given: Any) -> Any:
+    return factors.solve(numpy.ascontiguousarray(rhs), "T" if transposed else "N")
 
 
 def _spsolve_primal(

@@ -32,6 +32,14 @@ class Pattern:
         counts = numpy.bincount(self.rows, minlength=self.shape[0])
         self._starts = numpy.concatenate([[0], numpy.cumsum(counts)]).astype(numpy.int32)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Pattern) or (self.shape, self.is_matrix) != (other.shape, other.is_matrix):
+            return False
+        return numpy.array_equal(self.rows, other.rows) and numpy.array_equal(self.columns, other.columns)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.size))
+
     @property
     def size(self) -> int:
         """The number of entries."""
