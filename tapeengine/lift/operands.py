@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy
 
+import tapeengine.numpy
+
 from .._core.arrays.storing import holds_traced, rules_of
 from .._core.scalars.scalar import Dual
 from ..errors import module_of
-from ..numpy import array
 
 #: Names in a source whose operators are changed.
 MENTIONED = "sparse"
@@ -53,10 +54,15 @@ def called(a: Any, name: str, *args: Any, **options: Any) -> Any:
         found = getattr(a, name)(*args, **options)  # SciPy does not know sparse matrices with traced entries
         return args[0].multiply(a) if found is NotImplemented and name == "multiply" else found
     if not is_sparse(a):
-        return getattr(array(a), name)(*args, **options)
+        return clipped(a, *args, **options) if name == "clip" else getattr(tapeengine.numpy, name)(a, *args, **options)
     x = args[0]
     rule = rules_of(x).of_class((a,))
     return getattr(a, name)(x) if rule is None else rule(getattr(type(a), name), a, x)
+
+
+def clipped(a: Any, min: Any = None, max: Any = None, *args: Any, **options: Any) -> Any:
+    """``a.clip(min, max)``, whose parameters have other names than those of numpy's function."""
+    return tapeengine.numpy.clip(a, min, max, *args, **options)
 
 
 def operand_names() -> dict[str, Any]:

@@ -398,7 +398,8 @@ def _part(matrix: Any, row: int, out: Any, column: int, into: Any) -> Any:
     if not out.shape and not into.shape:
         element = matrix[row, column]
         return (element if out.is_complex or into.is_complex else element.real).item()
-    part = matrix[row : row + out.size, column : column + into.size].reshape(out.shape + into.shape)
+    part = matrix[row : row + out.size, column : column + into.size]
+    part = (part if part.flags.c_contiguous else part.copy()).reshape(out.shape + into.shape)
     dtype = np.result_type(out.dtype, into.dtype)
     if dtype.kind == "f" and part.dtype.kind == "c":
         part = part.real

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,3 +97,27 @@ def test_numpys_broadcast_says_what_to_write(call):
     for program in (call, te.lift(call)):
         with pytest.raises(TapeEngineError, match=r"Write np.broadcast_arrays .* np.broadcast_shapes"):
             te.vjp(program, np.ones(2))
+
+
+OF_DTYPES = {
+    "dot": (lambda a, x: a.dot(x), lambda a, x: a.dot(b=x)),
+    "clip": (lambda a, x: a.clip(x[0], x[1]), lambda a, x: a.clip(min=x[0]), lambda a, x: a.clip(x[0], max=2.0)),
+    "choose": (lambda a, x: (a > 0).choose([x, 2.0 * x]), lambda a, x: (a * 0 + 1).astype(int).choose((x, x * x))),
+}
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float32, float])
+@pytest.mark.parametrize("method", OF_DTYPES)
+def test_methods_of_plain_arrays_of_every_dtype(method: str, dtype: Any) -> None:
+    x, direction = np.array([0.2, 0.7, 0.9]), np.array([1.0, -2.0, 0.5])
+    for a in (np.array([1, 0, 1]).astype(dtype), np.array([[0, 1, 2], [1, 0, 3]]).astype(dtype)):
+        for program in OF_DTYPES[method]:
+
+            def total(x: Any, a: Any = a, program: Any = program) -> Any:
+                return program(a, x).sum()
+
+            value, ct = te.value_and_grad(te.lift(total))(x)
+            assert value == total(x)
+            assert ct @ direction == pytest.approx(
+                (total(x + 1e-6 * direction) - total(x - 1e-6 * direction)) / 2e-6, rel=1e-5, abs=1e-5
+            )

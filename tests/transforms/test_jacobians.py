@@ -244,3 +244,25 @@ def test_the_hessian_has_aux() -> None:
     hessian, aux = te.hessian(lambda x: (x[0] ** 2 * x[1], {"kept": 1}), has_aux=True)(np.array([3.0, 2.0]))
     np.testing.assert_array_equal(hessian, [[4.0, 6.0], [6.0, 0.0]])
     assert aux == {"kept": 1}
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("argnums", [(0,), (0, 1), (1, 0, 2)])
+def test_blocks_are_contiguous_so_that_products_have_the_bits_of_a_traced_program(argnums: Any, mode: Any) -> None:
+    def step(x: Any, u: Any, w: Any) -> Any:
+        return x + 0.1 * np.sin(x[::-1] * u) + w[0]
+
+    def program(x: Any, u: Any, w: Any) -> Any:
+        parts = te.jacobian(step, argnums=argnums, mode=mode)(x, u, w)
+        strides.append([part.strides for part in parts])
+        return sum(np.sum(part.T @ x) for part in parts)
+
+    strides: list[Any] = []
+    generator = np.random.default_rng(1)
+    for _ in range(40):
+        x, w = generator.standard_normal((2, 3))
+        u = float(generator.standard_normal())
+        assert te.vjp(program, x, u, w)[0] == program(x, u, w)
+        assert strides[-1] == strides[-2]
+    base = te.jacobian(step, argnums=argnums, mode=mode)(x, u, w)[0].base
+    assert len(argnums) == 1 or base is None or base.size <= 9

@@ -378,7 +378,7 @@ cdef class Array:
 
     def __float__(self):
         if self.storage.active and not is_formatting():
-            raise dropped(self, "float", INDEX_IT)
+            raise dropped(self, "float", "Take its real part, z.real. " if self.dtype.kind == "c" else INDEX_IT)
         return float(seen(self))
 
     def __complex__(self):
