@@ -247,7 +247,7 @@ def test_the_hessian_has_aux() -> None:
 
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
-@pytest.mark.parametrize("argnums", [(0,), (0, 1), (1, 0, 2)])
+@pytest.mark.parametrize("argnums", [(0,), (0, 1), (1, 0)])
 def test_blocks_are_contiguous_so_that_products_have_the_bits_of_a_traced_program(argnums: Any, mode: Any) -> None:
     def step(x: Any, u: Any, w: Any) -> Any:
         return x + 0.1 * np.sin(x[::-1] * u) + w[0]
