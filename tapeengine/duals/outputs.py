@@ -37,7 +37,7 @@ def of_form(function: Callable[..., Any], args: tuple[Any, ...], options: Mappin
 def _with_form(x: Any) -> Any:
     if is_number(x):
         return type(sample_of(x))(form_of(x)) if type(x) is Dual else number_of(x)
-    return numpy.array(form_of(x)) if type(x) is Array else value_of(x)
+    return form_of(x) if type(x) is Array else value_of(x)
 
 
 def _copied(x: Any) -> Any:

@@ -8,7 +8,7 @@ import tapeengine.numpy as tnp
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy import integrate, linalg
 from tapeengine_scipy._callables import Closed
-from tapeengine_scipy.integrate.trajectory import TRAJECTORY
+from tapeengine_scipy.integrate.trajectory import ADJOINT, TRAJECTORY
 
 RNG = np.random.default_rng(6)
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
@@ -90,16 +90,52 @@ def test_captured_values_in_closures_and_objects():
 def test_the_two_rules_of_a_trajectory_are_transposes_up_to_the_tolerance():
     solver = integrate.initial_values._ivp_solver(Closed((), ""), "DOP853", TIGHT)
     system = lambda t, y, p: lotka_volterra(t, y, p[0], p[1])  # noqa: E731
-    args = [np.array([0.9, 1.0]), np.array([0.0, 0.5, 1.2]), np.array([1.1, 0.7])]
-    out = TRAJECTORY(*args, system=system, solver=solver)
-    ct = RNG.standard_normal(out.shape)
+    point, times = np.array([0.9, 1.0, 1.1, 0.7]), np.array([0.0, 0.5, 1.2])
     static = {"system": system, "solver": solver}
-    for position in range(3):
-        tangent = RNG.standard_normal(args[position].shape)
-        jvp, vjp = TRAJECTORY.jvp_rules[position], TRAJECTORY.vjp_rules[position]
-        forwards = np.sum(ct * jvp(tangent, jvp.keep(args, static, out, position)))
-        backwards = np.sum(tangent * vjp(ct, vjp.keep(args, static, out, position)))
-        assert forwards == pytest.approx(backwards, rel=1e-7)
+    for primitive, args, more in (
+        (TRAJECTORY, [point, times], {"size": 2}),
+        (ADJOINT, [RNG.standard_normal((2, 3)), point, times], {}),
+    ):
+        given = {**static, **more}
+        out = primitive(*args, **given)
+        ct = RNG.standard_normal(out.shape)
+        for position, arg in enumerate(args):
+            tangent = RNG.standard_normal(arg.shape)
+            jvp, vjp = primitive.jvp_rules[position], primitive.vjp_rules[position]
+            forwards = np.sum(ct * jvp(tangent, jvp.keep(args, given, out, position)))
+            backwards = np.sum(tangent * vjp(ct, vjp.keep(args, given, out, position)))
+            assert forwards == pytest.approx(backwards, rel=1e-7)
+            moved = [
+                primitive(*args[:position], arg + step, *args[position + 1 :], **given)
+                for step in (1e-4 * tangent, -1e-4 * tangent)
+            ]
+            np.testing.assert_allclose(forwards, np.sum(ct * (moved[0] - moved[1])) / 2e-4, rtol=1e-5, atol=1e-5)
+
+
+def test_derivatives_of_states_that_integration_backwards_would_lose():
+    """Perturbations that the system damps grow backwards, here by up to exp(40), or as fast as Robertson's reaction."""
+    rate = lambda t, y, k: np.array([-k * (y[0] - np.cos(t)), y[0] - y[1]])  # noqa: E731
+    run = lambda k, **options: integrate.solve_ivp(  # noqa: E731
+        rate, (0.0, 1.0), np.array([1.0, 0.5]), args=(k,), **options
+    ).y[1, -1]
+    exact = -1.9330920e-4, 9.27396e-6
+    for options in ({}, {"t_eval": [1.0]}, {"t_eval": [1.0], "method": "BDF"}, {"method": "Radau"}):
+        assert te.grad(lambda k, o=options: run(k, **o))(40.0) == pytest.approx(exact[0], rel=2e-2)
+        assert te.hvp(lambda k, o=options: run(k, **o), (40.0,), (1.0,)) == pytest.approx(exact[1], rel=2e-2)
+    end = lambda k: integrate.odeint(lambda y, t: rate(t, y, k), np.array([1.0, 0.5]), [0.0, 1.0])[-1, 1]  # noqa: E731
+    assert te.grad(end)(40.0) == pytest.approx(exact[0], rel=1e-4)
+
+    def robertson(k):
+        def reaction(t, y):
+            one, two, three = k[0] * y[0], k[1] * y[1] * y[2], k[2] * y[1] ** 2
+            return np.array([two - one, one - two - three, three])
+
+        options = {"method": "LSODA", "rtol": 1e-6, "atol": 1e-10}
+        return integrate.solve_ivp(reaction, (0.0, 40.0), np.array([1.0, 0.0, 0.0]), **options).y[0, -1]
+
+    rates = np.array([0.04, 1e4, 3e7])
+    forwards = [te.jvp(robertson, (rates,), (e,))[1] for e in np.eye(3)]
+    np.testing.assert_allclose(te.grad(robertson)(rates), forwards, rtol=1e-3)
 
 
 def test_odeint():

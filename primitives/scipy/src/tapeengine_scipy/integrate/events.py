@@ -15,7 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.integrate.trajectory import TRAJECTORY
+from tapeengine_scipy.integrate.trajectory import trajectory
 
 STEPS = 2  # Newton steps, for first and second derivatives
 
@@ -34,7 +34,7 @@ class Path:
         """The states at times in the order of integration, as columns."""
         whole = np.concatenate([np.array([self.first]), times])
         given = None if known is None else [numpy.concatenate([plain_value(self.start)[:, None], known], axis=1)]
-        return TRAJECTORY(self.start, whole, self.params, system=self.system, solver=self.solver(given))[:, 1:]
+        return trajectory(self.start, whole, self.params, self.system, self.solver(given))[:, 1:]
 
 
 def with_value(x: Any, value: Any) -> Any:

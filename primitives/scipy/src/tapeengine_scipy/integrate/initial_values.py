@@ -15,7 +15,7 @@ from tapeengine_scipy._passing import Passed, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
 from tapeengine_scipy.integrate.steps import differentiated_steps
-from tapeengine_scipy.integrate.trajectory import TRAJECTORY
+from tapeengine_scipy.integrate.trajectory import trajectory
 
 
 def solve_ivp(
@@ -41,8 +41,9 @@ def solve_ivp(
         `fun` and `events` captured, also for the times and states of events and for ``sol``. Complex states are
         refused if values are traced.
     differentiate : {'adjoint', 'steps'}
-        'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances: it supports any
-        method, needs memory only for the states at the output times, and is exact up to the tolerances. 'steps'
+        'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances, along the dense
+        output of another run forwards: it supports any method, also for stiff systems, needs memory for the solver's
+        steps while it runs backwards, and is exact up to the tolerances. 'steps'
         differentiates the solver's steps with constant lengths: it gives the derivative of the computed numbers, for
         the methods 'RK45' and 'RK23', with a record for each operation of each step. With 'steps' times are constants.
 
@@ -136,33 +137,37 @@ def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solv
     """The states at the output times, as a function of all traced values."""
     if times is None:  # the solver's own times; their ends depend on the span
         inner = np.concatenate([np.array([span[0]]), found.t[1:-1], np.array([span[1]])])
-        return inner, TRAJECTORY(start, inner, closed.params, system=_system(closed), solver=solver)
+        return inner, trajectory(start, inner, closed.params, _system(closed), solver)
     whole = np.concatenate([np.array([span[0]]), times])
-    return times, TRAJECTORY(start, whole, closed.params, system=_system(closed), solver=solver)[:, 1:]
+    return times, trajectory(start, whole, closed.params, _system(closed), solver)[:, 1:]
 
 
 def _ivp_solver(closed: Closed, method: Any, options: dict[str, Any], known: Any = None) -> Callable[..., Any]:
-    """A solver for `TRAJECTORY`, whose first call returns the states that are known already.
+    """A solver for `trajectory`, whose first call returns the states that are known already.
 
     The first time is the initial one; in later calls the last one is the end of integration.
     """
 
-    def solve(fun: Any, y0: Any, times: Any) -> Any:
-        if known:
+    def solve(fun: Any, y0: Any, times: Any, dense: bool = False) -> Any:
+        if known and not dense:
             return known.pop()
         closed.check_that_it_repeats()
-        unique, places = _distinct(times)
-        if len(unique) == 1:
-            return numpy.repeat(y0[:, None], len(times), axis=1)
         forwards = {name: value for name, value in options.items() if name != "first_step"}
-        result = scipy.integrate.solve_ivp(
-            fun, (unique[0], unique[-1]), y0, method, unique, **_without_structure(forwards, len(y0))
-        )
-        if not result.success:
-            raise UnsupportedError(f"solve_ivp: a derivative could not be integrated: {result.message}")
-        return result.y[:, places]
+        return _states(fun, y0, times, dense, method=method, **_without_structure(forwards, len(y0)))
 
     return solve
+
+
+def _states(fun: Any, y0: Any, times: Any, dense: bool, **options: Any) -> Any:
+    """The states at times, as columns, or as a function of the time between the first and the last."""
+    unique, places = _distinct(times)
+    if len(unique) == 1:
+        return (lambda t: y0) if dense else numpy.repeat(y0[:, None], len(times), axis=1)
+    options |= {"dense_output": True} if dense else {"t_eval": unique}
+    result = scipy.integrate.solve_ivp(fun, (unique[0], unique[-1]), y0, **options)
+    if not result.success:
+        raise UnsupportedError(f"solve_ivp: a derivative could not be integrated: {result.message}")
+    return result.sol if dense else result.y[:, places]
 
 
 def _distinct(times: Any) -> tuple[Any, Any]:
@@ -174,8 +179,9 @@ def _distinct(times: Any) -> tuple[Any, Any]:
 def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
     """Remove options that describe the user's system but not the larger systems of its derivatives."""
     kept = {name: value for name, value in options.items() if name not in ("jac", "jac_sparsity", "lband", "uband")}
-    if numpy.ndim(kept.get("atol", 0.0)) and len(kept["atol"]) != size:
-        kept["atol"] = float(numpy.min(kept["atol"]))
+    for name in ("rtol", "atol"):
+        if numpy.ndim(kept.get(name, 0.0)) and len(kept[name]) != size:
+            kept[name] = float(numpy.min(kept[name]))
     return kept
 
 
@@ -221,20 +227,24 @@ def odeint(
         return scipy.integrate.odeint(slope, te.value(start), te.value(times), tfirst=True, **whole).T
 
     solver = _odeint_solver(closed, {**shared, **orders}, [closed.run(solve, te.value(closed.params))])
-    return TRAJECTORY(start, times, closed.params, system=system, solver=solver).T
+    return trajectory(start, times, closed.params, system, solver).T
 
 
 def _odeint_solver(closed: Closed, shared: dict[str, Any], known: Any) -> Callable[..., Any]:
-    """A solver for `TRAJECTORY`, whose first call returns the states that are known already."""
+    """A solver for `trajectory`, whose first call returns the states that are known already."""
 
-    def solve(fun: Any, y0: Any, times: Any) -> Any:
-        if known:
+    def solve(fun: Any, y0: Any, times: Any, dense: bool = False) -> Any:
+        if known and not dense:
             return known.pop()
         closed.check_that_it_repeats()
-        kept = dict(shared)
-        for name in ("rtol", "atol"):
-            if numpy.ndim(kept[name]) and len(kept[name]) != len(y0):
-                kept[name] = float(numpy.min(kept[name]))
-        return scipy.integrate.odeint(fun, y0, times, tfirst=True, **kept).T
+        kept = _without_structure(shared, len(y0))
+        if not dense:
+            return scipy.integrate.odeint(fun, y0, times, tfirst=True, **kept).T
+        tolerances = {name: _ODEINT if kept[name] is None else kept[name] for name in ("rtol", "atol")}
+        steps = {"max_step": kept["hmax"] or numpy.inf, "min_step": kept["hmin"]}
+        return _states(fun, y0, times, True, method="LSODA", **tolerances, **steps)
 
     return solve
+
+
+_ODEINT = 1.49012e-8  # the tolerances of odeint

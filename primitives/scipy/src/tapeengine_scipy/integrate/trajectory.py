@@ -1,11 +1,15 @@
 """Solutions of ordinary differential equations as a primitive, with the continuous adjoint as its rule.
 
-For y' = f(t, y, p), a cotangent of y(t_i) is integrated backwards by l' = -(df/dy)^T l, and the parameters' cotangent
-accumulates by m' = -(df/dp)^T l, while y itself is integrated backwards from its value at t_i (Chen et al., Neural
-Ordinary Differential Equations, 2018, section 2). The jvp rule integrates the sensitivities
-s' = (df/dy) s + (df/dp) dp. Each rule calls the primitive with a larger system, so it can be differentiated again. Both
-rules, and the adjoint identity between them, hold only up to the solver's tolerance. So the plugin does not submit this
-primitive to the engine's contract test; it has separate tests.
+For y' = f(t, y, p), a cotangent l of y(t_i) is integrated backwards by l' = -(df/dy)^T l, and the parameters' cotangent
+accumulates by m' = -(df/dp)^T l (Chen et al., Neural Ordinary Differential Equations, 2018, section 2). The states y(t)
+come from the dense output of a run forwards: integrated backwards, a state grows as fast as its perturbations are
+damped, and is soon lost. The jvp rule integrates the sensitivities s' = (df/dy) s + (df/dp) dp.
+
+The adjoint is a primitive too. It is the gradient of <ct, y(times)> at the point (y0, p), so its derivative along a
+direction v is the gradient of <ct, s(times)> with the sensitivities s along v: the adjoint of the larger system of y
+and s. This is its jvp rule, and also its vjp rule, because second derivatives are symmetric. So all rules consist of
+the two primitives, and can be differentiated again. The rules, and the identity between them, hold only up to the
+solver's tolerance. So the plugin does not submit these primitives to the engine's contract test; it has separate tests.
 """
 
 from collections.abc import Callable
@@ -19,51 +23,51 @@ from tapeengine.primitive import Primitive
 from tapeengine_scipy._callables import as_vector, directional, plain
 
 System = Callable[[Any, Any, Any], Any]
+_WHERE = "the solver of differential equations"
 
 
-def _trajectory_primal(y0: Any, times: Any, params: Any, *, system: System, solver: Callable[..., Any]) -> Any:
-    fun = plain(lambda t, y: as_vector(system(t, y, params)), "the solver of differential equations")
-    return numpy.asarray(solver(fun, y0, times))
+def trajectory(y0: Any, times: Any, params: Any, system: System, solver: Callable[..., Any]) -> Any:
+    """The states at times, as columns, from `y0` at the first."""
+    return TRAJECTORY(np.concatenate([y0, params]), times, size=y0.shape[0], system=system, solver=solver)
 
 
-def _adjoint_system(system: System, size: int) -> System:
-    """The state, its cotangent, and the parameters' cotangent."""
-
-    def rhs(t: Any, z: Any, params: Any) -> Any:
-        slope, back = te.vjp(lambda y, p: as_vector(system(t, y, p)), z[:size], params)
-        ct_y, ct_params = back(z[size : 2 * size])
-        return np.concatenate([slope, -ct_y, -ct_params])
-
-    return rhs
+def _trajectory_primal(point: Any, times: Any, *, size: int, system: System, solver: Callable[..., Any]) -> Any:
+    params = point[size:]
+    fun = plain(lambda t, y: as_vector(system(t, y, params)), _WHERE)
+    return numpy.asarray(solver(fun, point[:size], times))
 
 
-def _slope(t: Any, y: Any, params: Any, system: System) -> Any:
-    return as_vector(system(t, y, params))
+def _adjoint_primal(ct: Any, point: Any, times: Any, *, system: System, solver: Callable[..., Any]) -> Any:
+    size, count = ct.shape
+    params = point[size:]
+    fun = plain(lambda t, y: as_vector(system(t, y, params)), _WHERE)
+    states = solver(fun, point[:size], times, dense=True)
 
+    def backwards(t: Any, z: Any) -> Any:
+        back = te.vjp(lambda y, p: as_vector(system(t, y, p)), states(t), params)[1]
+        return -numpy.concatenate(back(z[:size]))
 
-def _backwards(ct: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> tuple[Any, Any]:
-    """The cotangents of the initial state and of the parameters."""
-    size, count = out.shape
-    rhs = _adjoint_system(system, size)
-    ct_y, collected = ct[:, count - 1], np.zeros_like(params)
+    z = numpy.concatenate([ct[:, count - 1], numpy.zeros_like(params)])
     for i in range(count - 1, 0, -1):
-        start = np.concatenate([out[:, i], ct_y, collected])
-        end = TRAJECTORY(start, np.stack([times[i], times[i - 1]]), params, system=rhs, solver=solver)[:, 1]
-        ct_y, collected = end[size : 2 * size] + ct[:, i - 1], end[2 * size :]
-    return ct_y, collected
+        z = numpy.array(solver(plain(backwards, _WHERE), z, times[[i, i - 1]])[:, 1])
+        z[:size] += ct[:, i - 1]
+    return z
 
 
-def _vjp_times(ct: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
+def _slopes(times: Any, states: Any, params: Any, system: System) -> Any:
+    return np.stack([as_vector(system(times[i], states[:, i], params)) for i in range(states.shape[1])], axis=1)
+
+
+def _vjp_times(ct: Any, point: Any, times: Any, out: Any, size: int, system: System, solver: Any) -> Any:
     """The tangent along the slope at each time; moving the first time shifts the whole solution the other way."""
-    first, _ = _backwards(ct, times, params, out, system, solver)
-    slopes = [_slope(times[i], out[:, i], params, system) for i in range(out.shape[1])]
-    along = [np.sum(ct[:, i] * slope) for i, slope in enumerate(slopes)]
-    return np.stack([along[0] - np.sum(first * slopes[0]), *along[1:]])
+    slopes = _slopes(times, out, point[size:], system)
+    first = ADJOINT(ct, point, times, system=system, solver=solver)[:size]
+    along = np.sum(ct * slopes, axis=0)
+    return np.concatenate([along[:1] - np.sum(first * slopes[:, 0]), along[1:]])
 
 
-def _sensitivities(start: Any, change: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
-    """The forward sensitivities, starting with `start`, for the change `change` of the parameters."""
-    size, count = out.shape[0], params.shape[0]
+def _with_sensitivities(system: System, size: int, count: int) -> System:
+    """The system of a state and its sensitivity; each half of its parameters is of the size of the others'."""
 
     def rhs(t: Any, z: Any, both: Any) -> Any:
         point = np.concatenate([z[:size], both[:count]])
@@ -74,32 +78,89 @@ def _sensitivities(start: Any, change: Any, times: Any, params: Any, out: Any, s
 
         return np.concatenate([joint(point), directional(joint, point, direction)])
 
-    both = np.concatenate([params, change])
-    return TRAJECTORY(np.concatenate([out[:, 0], start]), times, both, system=rhs, solver=solver)[size:]
+    return rhs
 
 
-def _jvp_y0(t: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
-    return _sensitivities(t, np.zeros_like(params), times, params, out, system, solver)
+def _doubled(point: Any, t: Any, size: int) -> Any:
+    """A point of the system with sensitivities."""
+    return np.concatenate([point[:size], t[:size], point[size:], t[size:]])
 
 
-def _jvp_params(t: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
-    return _sensitivities(np.zeros_like(out[:, 0]), t, times, params, out, system, solver)
+def _sensitivities(t: Any, point: Any, times: Any, size: int, system: System, solver: Any) -> Any:
+    """The forward sensitivities along a change of the point."""
+    both, rhs = _doubled(point, t, size), _with_sensitivities(system, size, point.shape[0] - size)
+    return TRAJECTORY(both, times, size=2 * size, system=rhs, solver=solver)[size:]
 
 
-def _jvp_times(t: Any, times: Any, params: Any, out: Any, system: System, solver: Any) -> Any:
-    slopes = np.stack([_slope(times[i], out[:, i], params, system) for i in range(out.shape[1])], axis=1)
-    moved = _sensitivities(-slopes[:, 0] * t[0], np.zeros_like(params), times, params, out, system, solver)
-    return slopes * t + moved
+def _jvp_times(t: Any, point: Any, times: Any, out: Any, size: int, system: System, solver: Any) -> Any:
+    slopes = _slopes(times, out, point[size:], system)
+    change = np.concatenate([-slopes[:, 0] * t[0], np.zeros_like(point[size:])])
+    return slopes * t + _sensitivities(change, point, times, size, system, solver)
+
+
+def _along(t: Any, ct: Any, point: Any, times: Any, system: System, solver: Any) -> Any:
+    """The derivative of the adjoint along a change of the point."""
+    size, count = ct.shape[0], point.shape[0] - ct.shape[0]
+    rhs, double = _with_sensitivities(system, size, count), np.concatenate([np.zeros_like(ct), ct])
+    found = ADJOINT(double, _doubled(point, t, size), times, system=rhs, solver=solver)
+    return np.concatenate([found[:size], found[2 * size : 2 * size + count]])
+
+
+def _pulled(t: Any, y: Any, params: Any, ct: Any, system: System) -> Any:
+    """The cotangents of a state and the parameters for one of the slope."""
+    return te.vjp(lambda y, p: as_vector(system(t, y, p)), y, params)[1](ct)
+
+
+def _of_later(ct: Any) -> Any:
+    """The cotangents without that of the first state, which does not depend on times."""
+    return np.concatenate([np.zeros_like(ct[:, :1]), ct[:, 1:]], axis=1)
+
+
+def _adjoint_jvp_times(t: Any, ct: Any, point: Any, times: Any, system: System, solver: Any) -> Any:
+    """Moving a time adds a cotangent of its slope; moving the first one moves y0 along the slope, the other way."""
+    size, later = ct.shape[0], _of_later(ct)
+    states = TRAJECTORY(point, times, size=size, system=system, solver=solver)
+    pairs = [_pulled(times[i], states[:, i], point[size:], later[:, i] * t[i], system) for i in range(len(times))]
+    moved = ADJOINT(np.stack([y for y, _ in pairs], 1), point, times, system=system, solver=solver)
+    start = as_vector(system(times[0], point[:size], point[size:]))
+    change = np.concatenate([-start * t[0], np.zeros_like(point[size:])])
+    first = ADJOINT(later, point, times, system=system, solver=solver)[:size]
+    ct_y, ct_params = _pulled(times[0], point[:size], point[size:], -first * t[0], system)
+    direct = np.concatenate([ct_y, ct_params + sum(p for _, p in pairs)])
+    return moved + direct + _along(change, later, point, times, system, solver)
+
+
+def _adjoint_vjp_times(v: Any, ct: Any, point: Any, times: Any, system: System, solver: Any) -> Any:
+    """The transpose of the jvp rule: one product for each time."""
+    units = numpy.eye(len(times))
+    return np.stack([np.sum(v * _adjoint_jvp_times(t, ct, point, times, system, solver)) for t in units])
 
 
 TRAJECTORY: Primitive = Primitive(
     "tapeengine_scipy.trajectory",
     _trajectory_primal,
     vjp={
-        "y0": lambda ct, times, params, out, system, solver: _backwards(ct, times, params, out, system, solver)[0],
+        "point": lambda ct, point, times, size, system, solver: ADJOINT(ct, point, times, system=system, solver=solver),
         "times": _vjp_times,
-        "params": lambda ct, times, params, out, system, solver: _backwards(ct, times, params, out, system, solver)[1],
     },
-    jvp={"y0": _jvp_y0, "times": _jvp_times, "params": _jvp_params},
-    doc="states at the given times, from y0 at the first; the vjp is the continuous adjoint",
+    jvp={"point": _sensitivities, "times": _jvp_times},
+    doc="states at the given times, from a point of the first state and parameters; the vjp is the continuous adjoint",
+)
+
+ADJOINT: Primitive = Primitive(
+    "tapeengine_scipy.trajectory_adjoint",
+    _adjoint_primal,
+    vjp={
+        "ct": lambda v, point, times, ct_space, system, solver: _sensitivities(
+            v, point, times, ct_space.shape[0], system, solver
+        ),
+        "point": lambda v, ct, point, times, system, solver: _along(v, ct, point, times, system, solver),
+        "times": _adjoint_vjp_times,
+    },
+    jvp={
+        "ct": lambda t, point, times, system, solver: ADJOINT(t, point, times, system=system, solver=solver),
+        "point": lambda t, ct, point, times, system, solver: _along(t, ct, point, times, system, solver),
+        "times": _adjoint_jvp_times,
+    },
+    doc="the cotangent of the point of a trajectory, by the continuous adjoint along its dense output",
 )
