@@ -14,7 +14,7 @@ from .._core.arrays.array import Array, is_number
 from .._core.arrays.assignment import put_overlapping
 from .._core.arrays.calls import as_python, numbers_of_python
 from .._core.arrays.functions import mean_method, sum_method
-from .._core.arrays.storing import numbers_of, rules_of
+from .._core.arrays.storing import form_of, numbers_of, rules_of
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, full_name
 from .creation import is_discrete, put_in_turn, put_numbered
@@ -171,7 +171,7 @@ def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
 
 def to_device(self: Any, device: str, **options: Any) -> Any:
     """ndarray.to_device; numpy has only one device."""
-    self.value.to_device(device, **options)
+    form_of(self).to_device(device, **options)
     return self
 
 

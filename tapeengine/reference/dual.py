@@ -22,14 +22,14 @@ def as_float(x: object) -> float | None:
 
 def value_of(x: Any) -> Any:
     """The value of a dual; anything else unchanged."""
-    return x.value if isinstance(x, Dual) else x
+    return x._value if isinstance(x, Dual) else x
 
 
 def live_tape(x: "Dual") -> Tape:
     """The tape of a dual whose trace is still running."""
     if not x.tape.is_open:
         raise TraceError(
-            f"a dual number of the value {x.value!r} is used after its trace has ended. A program must return what "
+            f"a dual number of the value {x._value!r} is used after its trace has ended. A program must return what "
             "it computes"
         )
     return x.tape
@@ -42,7 +42,7 @@ def operate(op: str, *operands: Any, value: float | None = None) -> "Dual":
         value = ops.value(op, *[float(value_of(x)) for x in operands])
 
     def on_tape(x: Any) -> Operand:
-        return tape.operand(x.tape, x.id, x.value) if isinstance(x, Dual) else float(x)
+        return tape.operand(x.tape, x.id, x._value) if isinstance(x, Dual) else float(x)
 
     return Dual(value, tape.add(op, tuple(on_tape(x) for x in operands), value), tape)
 
@@ -51,14 +51,14 @@ def both_ways(op: str, compute: Callable[[float, float], float]) -> tuple[Callab
     """The methods ``x op y`` and ``y op x``, with the value and the errors of `compute`."""
 
     def forward(x: Any, y: Any) -> Any:
-        c = y.value if isinstance(y, Dual) else as_float(y)
+        c = y._value if isinstance(y, Dual) else as_float(y)
         if c is None:
             return NotImplemented
-        return operate(op, x, y if isinstance(y, Dual) else c, value=compute(x.value, c))
+        return operate(op, x, y if isinstance(y, Dual) else c, value=compute(x._value, c))
 
     def reflected(y: Any, x: Any) -> Any:
         c = as_float(x)
-        return NotImplemented if c is None else operate(op, c, y, value=compute(c, y.value))
+        return NotImplemented if c is None else operate(op, c, y, value=compute(c, y._value))
 
     return forward, reflected
 
@@ -67,12 +67,12 @@ def discretely(compute: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], 
     """The methods ``x op y`` and ``y op x`` of an operation whose result is discrete."""
 
     def forward(x: Any, y: Any) -> Any:
-        c = y.value if isinstance(y, Dual) else as_float(y)
-        return NotImplemented if c is None else compute(x.value, c)
+        c = y._value if isinstance(y, Dual) else as_float(y)
+        return NotImplemented if c is None else compute(x._value, c)
 
     def reflected(y: Any, x: Any) -> Any:
         c = as_float(x)
-        return NotImplemented if c is None else compute(c, y.value)
+        return NotImplemented if c is None else compute(c, y._value)
 
     return forward, reflected
 
@@ -82,9 +82,9 @@ def comparison(compute: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool
 
     def compare(x: Any, y: Any) -> bool:
         if isinstance(y, Dual):
-            return compute(x.value, y.value)
+            return compute(x._value, y._value)
         known = isinstance(y, (int, numbers.Rational)) or as_float(y) is not None
-        return compute(x.value, y) if known else NotImplemented
+        return compute(x._value, y) if known else NotImplemented
 
     return compare
 
@@ -101,7 +101,7 @@ def refuse(text: str) -> Callable[..., NoReturn]:
     """A method that raises an error because it would lose the derivative."""
 
     def refused(self: "Dual", *args: object) -> NoReturn:
-        raise DroppedDerivativeError(text.format(value=repr(self.value)))
+        raise DroppedDerivativeError(text.format(value=repr(self._value)))
 
     return refused
 
@@ -109,10 +109,10 @@ def refuse(text: str) -> Callable[..., NoReturn]:
 class Dual:
     """A value, the id of its backpropagator, and the tape that the id belongs to."""
 
-    __slots__ = ("id", "tape", "value")
+    __slots__ = ("_value", "id", "tape")
 
     def __init__(self, value: float, i: int, tape: Tape) -> None:
-        self.value = value
+        self._value = value
         self.id = i
         self.tape = tape
 
@@ -150,25 +150,25 @@ class Dual:
     __ne__ = comparison(lambda a, b: a != b)
 
     def __bool__(self) -> bool:
-        return self.value != 0
+        return self._value != 0
 
     def __int__(self) -> int:
-        return int(self.value)
+        return int(self._value)
 
     __trunc__ = __int__
 
     def __floor__(self) -> int:
-        return self.value.__floor__()
+        return self._value.__floor__()
 
     def __ceil__(self) -> int:
-        return self.value.__ceil__()
+        return self._value.__ceil__()
 
     def __round__(self, ndigits: int | None = None) -> float:
-        return round(self.value, ndigits)
+        return round(self._value, ndigits)
 
     def is_integer(self) -> bool:
         """Whether the value is a whole number."""
-        return self.value.is_integer()
+        return self._value.is_integer()
 
     @property
     def real(self) -> "Dual":
@@ -185,10 +185,10 @@ class Dual:
         return self
 
     def __repr__(self) -> str:
-        return repr(self.value)
+        return repr(self._value)
 
     def __format__(self, spec: str) -> str:
-        return format(self.value, spec)
+        return format(self._value, spec)
 
     __float__ = refuse(
         "this would turn a dual number ({value}) into a plain float and lose its derivative. Use the functions of "
@@ -196,7 +196,7 @@ class Dual:
     )
     __hash__ = refuse(
         "a dual number ({value}) has no hash: a dict would return the derivative of another number of equal value. "
-        "Use x.value as the key if only the value matters"
+        "Use tapeengine.value(x) as the key if only the value matters"
     )
     as_integer_ratio = refuse("this would turn a dual number ({value}) into integers and lose its derivative")
     hex = refuse("this would turn a dual number ({value}) into text and lose its derivative")

@@ -57,7 +57,7 @@ def digamma(x: Any) -> Any:
 
 def replaced(d: Any, value: float) -> Any:
     """A dual with the same derivative and the value of the whole operation."""
-    return operate("add", d, value - d.value, value=value) if isinstance(d, Dual) else value
+    return operate("add", d, value - d._value, value=value) if isinstance(d, Dual) else value
 
 
 def log(x: Any, base: Any = None) -> Any:

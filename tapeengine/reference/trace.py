@@ -34,9 +34,9 @@ class Inputs:
         cls = type(value)
         if cls is Dual:
             outer = live_tape(value)
-            i = self.tape.add_input(value.value)
+            i = self.tape.add_input(value._value)
             self.tape.outer_duals.append((i, outer, value.id))
-            return Dual(value.value, i, self.tape), Leaf(i, float)
+            return Dual(value._value, i, self.tape), Leaf(i, float)
         if cls is float or isinstance(value, numpy.floating):
             i = self.tape.add_input(float(value))
             return Dual(float(value), i, self.tape), Leaf(i, cls)
@@ -58,8 +58,8 @@ class Outputs:
         cls = type(value)
         if cls is Dual and value.tape is self.tape:
             if self.copies is not None and value.id in self.copies.ids:
-                return Dual(value.value, self.copies.ids[value.id], self.copies.outer), Leaf(value.id, float)
-            return value.value, Leaf(value.id, float)
+                return Dual(value._value, self.copies.ids[value.id], self.copies.outer), Leaf(value.id, float)
+            return value._value, Leaf(value.id, float)
         if cls is Dual:
             if live_tape(value).serial > self.tape.serial:
                 raise TraceError(
@@ -139,7 +139,7 @@ class Backpropagator:
                 totals[i] = totals[i] + d if i in totals else d + plain[i]
         cotangents = [Scalar(value) for value in plain]
         for i, d in totals.items():
-            cotangents[i] = Scalar(d.value, outer.operand(d.tape, d.id, d.value))
+            cotangents[i] = Scalar(d._value, outer.operand(d.tape, d.id, d._value))
         resolve_recorded(self.tape, copies_on(outer, self.tape, self.copies), cotangents, self.tape.end - 1)
 
         def scalar(i: int) -> Any:

@@ -241,4 +241,4 @@ def refuse_shared(values: list[Any], made: list[Any], first: int) -> None:
 
 def as_array(leaf: Any) -> Any:
     """A leaf as the core records it: a traced complex number is an array without dimensions."""
-    return leaf.array() if type(leaf) is ComplexDual else leaf
+    return leaf._array() if type(leaf) is ComplexDual else leaf

@@ -149,7 +149,7 @@ def test_a_dual_looks_like_its_value(core: Any, x: float) -> None:
     def program(d: Any) -> Any:
         seen.append((repr(d), str(d), f"{d:.3e}", f"{d}", bool(d), int(d), round(d), round(d, 1), d in [x]))
         seen.append((math.floor(d), math.ceil(d), math.trunc(d), d.is_integer()))
-        seen.append((d.imag, d.real is d, d.conjugate() is d, +d is d, d.value))
+        seen.append((d.imag, d.real is d, d.conjugate() is d, +d is d, d._value))
         return d
 
     core.vjp(program, x)

@@ -72,7 +72,7 @@ def test_signed_zeros_are_kept_in_values(core: Any, x: float) -> None:
 
     def program(d: Any) -> Any:
         for y in (d, -d, d * 1.0, d * -1.0, abs(d), core.math.sin(d), core.math.fabs(d), core.math.copysign(1.0, d)):
-            signs.append(math.copysign(1.0, y.value))
+            signs.append(math.copysign(1.0, y._value))
         return d
 
     core.vjp(program, x)

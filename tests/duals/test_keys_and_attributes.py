@@ -22,6 +22,9 @@ import pytest
 from verdicts import verdict
 
 import tapeengine as te
+from tapeengine._core.arrays.array import Array
+from tapeengine._core.scalars.complex import ComplexDual
+from tapeengine._core.scalars.scalar import Dual
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, TapeEngineError
 
 ROWS = np.array([[0.7, 1.9, 2.3], [1.1, 3.7, 0.4]])
@@ -351,3 +354,33 @@ def test_in_place_floor_division_writes_into_the_array() -> None:
         return alias + x
 
     assert verdict(program, ROWS).word == "traced"
+
+
+@pytest.mark.parametrize("ask", ["getattr", "hasattr", "try"])
+@pytest.mark.parametrize(
+    "name", ["value", "unit", "units", "magnitude", "array", "primal", "tangent", "detach", "numpy", "data_"]
+)
+def test_attributes_that_plain_values_lack_are_absent(name: str, ask: str) -> None:
+    """Programs ask for such names to strip units or to tell classes apart; the plain value takes the other branch."""
+
+    def stripped(x: Any) -> Any:
+        if ask == "getattr":
+            return getattr(x, name, x)
+        if ask == "hasattr":
+            return getattr(x, name) if hasattr(x, name) else x
+        try:
+            return getattr(x, name)
+        except AttributeError:
+            return x
+
+    for lifted in (lambda f: f, te.lift):
+        assert te.grad(lifted(lambda x: stripped(x) * x))(1.5) == 3.0
+        np.testing.assert_array_equal(
+            te.grad(lifted(lambda x: (stripped(x) * x).sum()))(np.array([1.5, 2.0])), [3.0, 4.0]
+        )
+        assert te.grad(lifted(lambda x: (stripped(x * 1j) * x).imag))(1.5) == 3.0
+
+
+def test_public_names_of_traced_values_are_those_of_plain_ones() -> None:
+    for traced, plain in ((Dual, float), (Array, np.ndarray), (ComplexDual, complex)):
+        assert {n for n in dir(traced) if n[0] != "_"} <= {n for n in dir(plain) if n[0] != "_"}

@@ -71,7 +71,6 @@ LOOKS: dict[str, Callable[[Any, Any], Any]] = {
     "floor division": lambda x, y: x * (y // 0.5),
     "divmod": lambda x, y: x * divmod(y, 0.5)[0] + divmod(y, 0.5)[1],
     "value": lambda x, y: x * te.value(y),
-    "value attribute": lambda x, y: x * y.value if hasattr(y, "value") else x * y,
     "is_integer": lambda x, y: x if y.is_integer() else y,
     "text": lambda x, y: x * float(str(te.value(y))),
     "format": lambda x, y: x * float(f"{te.value(y):.3f}"),

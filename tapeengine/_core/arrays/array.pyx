@@ -119,7 +119,7 @@ cdef class Array:
 
     # -- attributes of numpy's arrays ---------------------------------------------------------------------------------
     @property
-    def value(self):
+    def _value(self):
         """The values as a plain array, without the derivative; always a copy."""
         return seen(self).copy("K")
 
@@ -452,9 +452,6 @@ cdef bint in_series() noexcept:
 
 cdef object missing_attribute(str name):
     """The error for a missing attribute: an explanation if numpy's values have that attribute."""
-    if name == "unit":      # classes with units read `value` of other operands, without the derivative
-        return UnsupportedError("a traced value meets a class with units, whose results cannot hold derivatives. Use "
-                                "plain numbers in fixed units (quantity.to_value(unit)) inside the program")
     if not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")
     return MissingAttributeError(

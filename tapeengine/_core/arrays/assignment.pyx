@@ -105,7 +105,7 @@ cdef int put(Array a, object index, object value) except -1:
     cdef ndarray numbers = plain(a.current())
     value = unlifted(value)
     if type(value) is ComplexDual:
-        value = (<ComplexDual> value).array()
+        value = (<ComplexDual> value)._array()
     if type(value) is Array and (<Array> value).storage.python and not PyTypeNum_ISCOMPLEX(PyArray_TYPE(numbers)):
         raise TypeError("a real array takes no complex number of Python. Write z.real")
     check_writable(a, numbers)

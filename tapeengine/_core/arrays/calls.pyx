@@ -195,7 +195,7 @@ cdef object of_numbers(object x):
 cdef object traced_numbers(object x):
     """An object array of dual numbers, or a complex scalar, as a traced array."""
     if type(x) is ComplexDual:
-        return (<ComplexDual> x).array()
+        return (<ComplexDual> x)._array()
     found = of_numbers(x)
     if found is None:
         raise TypeError(

@@ -8,7 +8,7 @@ cdef object stripped_list(object value, int depth=0):
     if type(value) is Array:
         return plain(value).item() if (<Array> value).storage.python else plain(value)
     if type(value) is ComplexDual:
-        return value.value
+        return value._value
     if isinstance(value, (list, tuple)):
         check_depth(depth)
         return [stripped_list(item, depth + 1) for item in value]

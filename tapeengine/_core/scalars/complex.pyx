@@ -180,8 +180,8 @@ cdef object seen(object z):
     """The value of a complex scalar, for the program to see."""
     if type(z) is ComplexDual:
         re, im = (<ComplexDual> z).re, (<ComplexDual> z).im
-        return complex(re.value if type(re) is Dual else re, im.value if type(im) is Dual else im)
-    return complex(z.value) if type(z) is Dual else z
+        return complex(re._value if type(re) is Dual else re, im._value if type(im) is Dual else im)
+    return complex(z._value) if type(z) is Dual else z
 
 
 cdef object exactly(object z, object value):
@@ -312,7 +312,7 @@ cdef class ComplexDual:
         return part_of(self, self.im)
 
     @property
-    def value(self):
+    def _value(self):
         """The value as a complex number, without the derivative."""
         return seen(self)
 
@@ -354,7 +354,7 @@ cdef class ComplexDual:
         other = as_complex(y) if kind == Py_EQ or kind == Py_NE else None
         if other is None:
             if type(y) is Dual and is_numpy(y):
-                return comparisons[kind](x.array(), y)
+                return comparisons[kind](x._array(), y)
             return as_array_or_not(x, y, comparisons[kind])
         result = bool(x.re == (<ComplexDual> other).re and x.im == (<ComplexDual> other).im)
         if kind == Py_NE:
@@ -363,12 +363,12 @@ cdef class ComplexDual:
 
     def __getattr__(self, name):
         if self.numpys and not name.startswith("__"):
-            return getattr(self.array(), name)
+            return getattr(self._array(), name)
         raise AttributeError(f"a traced complex number has no attribute {name!r}")
 
     def __getitem__(self, index):
         if self.numpys:
-            return self.array()[index]
+            return self._array()[index]
         raise TypeError("'complex' object is not subscriptable")
 
     def __hash__(self):
@@ -403,9 +403,9 @@ cdef class ComplexDual:
     def __tapeengine_trace__(primitive, args, static):
         """Record a call of a primitive."""
         from tapeengine._core.arrays.calls import record
-        return record(primitive, [x.array() if type(x) is ComplexDual else x for x in args], static)
+        return record(primitive, [x._array() if type(x) is ComplexDual else x for x in args], static)
 
-    def array(self):
+    def _array(self):
         """The number as a traced array without dimensions."""
         from tapeengine._core.arrays.calls import zero_dim_complex
         return zero_dim_complex(self.re, self.im, not self.numpys)
@@ -427,7 +427,7 @@ cdef class ComplexDual:
 cdef object as_arrays(object args):
     """Arguments with arrays in place of traced complex scalars."""
     return type(args)([
-        x.array() if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x for x in args])
+        x._array() if type(x) is ComplexDual else as_arrays(x) if type(x) is list or type(x) is tuple else x for x in args])
 
 
 cdef dict python_operators = {

@@ -579,7 +579,7 @@ cdef class Dual:
         refused()
 
     @property
-    def value(self):
+    def _value(self):
         """The value as a float, without the derivative."""
         return value_seen(self)
 

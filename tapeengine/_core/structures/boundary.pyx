@@ -233,7 +233,7 @@ cdef class Inputs(Walk):
             self.layout.note_builtin(True)
             return value if self.tape.rules is None else self.read_later(value)
         if cls is ComplexDual:
-            found = self.array((<ComplexDual> value).array())
+            found = self.array((<ComplexDual> value)._array())
             (<View> last_of(self.layout.aux)).number = True
             self.layout.note_builtin(not (<ComplexDual> value).numpys)
             found = self.read_later(found)
@@ -481,7 +481,7 @@ cdef class Outputs(Walk):
             return self.array(<Array> value)
         if cls is ComplexDual:
             numpys = (<ComplexDual> value).numpys
-            found = self.array((<ComplexDual> value).array())
+            found = self.array((<ComplexDual> value)._array())
             self.layout.note_builtin(not numpys)
             if type(found) is Array:
                 found = from_array(found)

@@ -65,7 +65,7 @@ cdef class Seeds(Matcher):
         if type(value) is Dual:
             value = zero_dim(value)
         elif type(value) is ComplexDual:
-            value = (<ComplexDual> value).array()
+            value = (<ComplexDual> value)._array()
         if not hasattr(value, "dtype"):
             if (<View> view).ndim or not isinstance(value, (float, int, complex)):
                 return False
@@ -374,8 +374,8 @@ def value_of(x):
     3.0
     """
     if type(x) is Array:
-        found = x.value
+        found = x._value
         return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
     if type(x) is ComplexDual:
-        return numpy.complex128(x.value) if (<ComplexDual> x).numpys else x.value
+        return numpy.complex128(x._value) if (<ComplexDual> x).numpys else x._value
     return number_seen(<Dual> x) if type(x) is Dual else x
