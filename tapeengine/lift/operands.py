@@ -17,6 +17,7 @@ import numpy
 
 import tapeengine.numpy
 
+from .._core.arrays.array import Array
 from .._core.arrays.storing import holds_traced, rules_of
 from .._core.scalars.scalar import Dual
 from ..errors import module_of
@@ -25,7 +26,7 @@ from ..errors import module_of
 MENTIONED = "sparse"
 _TIMES, _OVER, _METHOD = ".times", ".over", ".method"
 #: Methods of sparse matrices, and those of plain arrays whose arguments may be traced.
-METHODS = ("multiply", "dot", "clip", "searchsorted", "choose")
+METHODS = ("multiply", "dot", "clip", "searchsorted", "choose", "__array__")
 
 
 def is_sparse(a: Any) -> bool:
@@ -44,7 +45,9 @@ def over(a: Any, b: Any) -> Any:
 
 
 def method(a: Any, name: str) -> Callable[..., Any]:
-    """``a.multiply``, ``a.dot``, ..."""
+    """``a.multiply``, ``a.dot``, ..., and ``a.__array__`` of a traced array."""
+    if name == "__array__":
+        return partial(tapeengine.numpy.asarray, a) if type(a) is Array else getattr(a, name)
     return partial(called, a, name) if type(a) is numpy.ndarray or is_sparse(a) else getattr(a, name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cache, cached_property
@@ -112,7 +113,9 @@ class World:
     def import_module(self, name: str, package: str | None = None) -> ModuleType:
         """`importlib.import_module` in this world."""
         if name.startswith("."):
-            return importlib.import_module(name, package)
+            if package is None or package.startswith(self.prefix):
+                return importlib.import_module(name, package)
+            name = importlib.util.resolve_name(name, package)
         found = self.import_statement(name, fromlist=("__name__",))
         assert isinstance(found, ModuleType)
         return found

@@ -11,6 +11,8 @@ import numpy
 from .._core.arrays.array import Array, is_number
 from .._core.arrays.functions import offered
 from .._core.arrays.storing import form_of, fresh, from_values, holds_traced
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
 from ..duals.creation import copy as copy
 from ..duals.creation import copy_mode, like, plain
 from ..duals.creation import full_like as full_like
@@ -24,8 +26,20 @@ __all__ = [
 
 
 def listed(value: Any) -> Any:
-    """Nested lists of what an array or a Series of objects holds, where it may be traced; any other value as it is."""
-    return numpy.asarray(value).tolist() if getattr(value, "dtype", None) == numpy.dtype(object) else value
+    """Nested lists of what an array or a Series of objects holds, where it may be traced; any other value as it is.
+
+    Of an object that converts itself (`__array__`) it is the conversion, which may be a traced array.
+    """
+    if type(value) in _OF_NUMBERS:
+        return value
+    if not isinstance(value, (numpy.ndarray, numpy.generic)):
+        convert = getattr(type(value), "__array__", None)
+        value = value if convert is None else convert(value)
+    is_of_objects = type(value) is not Array and getattr(value, "dtype", None) == numpy.dtype(object)
+    return numpy.asarray(value).tolist() if is_of_objects else value
+
+
+_OF_NUMBERS = frozenset({list, tuple, float, int, complex, Dual, ComplexDual, Array})
 
 
 def check(function: Callable[..., Any], options: dict[str, Any]) -> None:

@@ -87,3 +87,26 @@ def test_twins_of_compiled_modules_have_all_names() -> None:
         assert set(vars(module)) <= set(vars(te.lift(module)))
     compiled = pytest.importorskip("scipy._lib._ccallback_c")
     assert te.lift(compiled).__test__ is compiled.__test__
+
+
+@pytest.mark.parametrize("of", ["'relative_{0}'", "__package__", "__name__.rpartition('.')[0]"])
+def test_relative_names_are_found_in_the_twin(of: str, package: Any) -> None:
+    k = len(of)
+    text = f"import importlib\nthere = importlib.import_module('.shapes', {of.format(k)})"
+    package({f"relative_{k}/__init__": "", f"relative_{k}/shapes": AREA, f"relative_{k}/user": text})
+    assert te.grad(te.lift(f"relative_{k}.user").there.area)(2.0) == pytest.approx(12.566370614359172)
+
+
+def test_objects_that_convert_themselves_to_arrays(package: Any) -> None:
+    package(
+        {
+            "converting": "import numpy as np\nclass Cell:\n    def __init__(self, a): self.a = a\n"
+            "    def __array__(self, dtype=None, copy=None): return self.a\n"
+            "    @property\n    def dtype(self): return np.asarray(self).dtype\n"
+            "def f(x):\n    a, b = Cell(np.eye(2)), Cell(np.eye(2) * x)\n"
+            "    return (np.asarray(a) * x + np.array(b) + a.dtype.type(1.0)).sum() + (np.ones(3) * x).__array__().sum()"
+        }
+    )
+    twin = te.lift("converting")
+    assert twin.f(2.0) == 18.0
+    assert te.value_and_grad(twin.f)(2.0) == (18.0, 7.0)
