@@ -104,7 +104,8 @@ def test_objects_that_convert_themselves_to_arrays(package: Any) -> None:
             "    def __array__(self, dtype=None, copy=None): return self.a\n"
             "    @property\n    def dtype(self): return np.asarray(self).dtype\n"
             "def f(x):\n    a, b = Cell(np.eye(2)), Cell(np.eye(2) * x)\n"
-            "    return (np.asarray(a) * x + np.array(b) + a.dtype.type(1.0)).sum() + (np.ones(3) * x).__array__().sum()"
+            "    c = np.ones(3) * x\n"
+            "    return (np.asarray(a) * x + np.array(b) + a.dtype.type(1.0)).sum() + c.__array__().sum()"
         }
     )
     twin = te.lift("converting")
