@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
+import numpy
+
 from .operands import MENTIONED, METHODS, made, with_operands
 from .stores import with_traced_stores
 
@@ -25,29 +27,32 @@ from .stores import with_traced_stores
 CLASS_OF, STAND_IN = ".class_of", ".stand_in"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 6
+RULES = 7
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
     rf"\.\s*(?:__class__|type)\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
-    rf"|{MENTIONED}|\.(?:{'|'.join(METHODS)})\s*\(|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
+    rf"|is\s+(?:not\s+)?(?:np|numpy)\.|{MENTIONED}|\.(?:{'|'.join(METHODS)})\s*\(|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
 
-def names_class(node: ast.expr) -> bool:
-    """Whether an expression is the name of a class that has a stand-in."""
+def names_stand_in(node: ast.expr) -> bool:
+    """Whether an expression is the name of a class that has a stand-in, or of a function of numpy."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("np", "numpy"):
+        found = getattr(numpy, node.attr, None)
+        return node.attr in _CLASSES or (callable(found) and not isinstance(found, type))
     name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
     return name in _CLASSES
 
 
 def by_equality(tree: ast.Module) -> ast.Module:
-    """Compare classes that have stand-ins by equality: ``a is float`` becomes ``a == float``."""
+    """Compare what has stand-ins by equality: ``a is float`` becomes ``a == float``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for i, operator in enumerate(node.ops):
-                if any(map(names_class, sides[i : i + 2])):
+                if any(map(names_stand_in, sides[i : i + 2])):
                     node.ops[i] = {ast.Is: ast.Eq, ast.IsNot: ast.NotEq}.get(type(operator), type(operator))()
     return tree
 

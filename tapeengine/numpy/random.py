@@ -12,6 +12,7 @@ import numpy as _numpy
 from .._core.arrays.array import Array as _Array
 from .._core.arrays.storing import holds_traced as _holds_traced
 from ..duals.creation import plain as _plain
+from ..errors import UnsupportedError as _UnsupportedError
 from ._creation import asarray as _asarray
 
 
@@ -23,6 +24,15 @@ def _scaled(name: str) -> Callable[..., Any]:
     return lambda draw, size, scale=1.0: scale * getattr(draw, name)(size=size)
 
 
+def _constant(cov: Any) -> Any:
+    if _holds_traced([cov]):
+        raise _UnsupportedError(
+            "the covariance of multivariate_normal is not differentiated: draw standard numbers and multiply them by a "
+            "factor, mean + np.linalg.cholesky(cov) @ rng.standard_normal(len(mean))"
+        )
+    return cov
+
+
 #: The formula of each distribution: of a generator, the shape of the draws, and the parameters.
 _FORMULAS: dict[str, Callable[..., Any]] = {
     "exponential": _scaled("standard_exponential"),
@@ -32,7 +42,7 @@ _FORMULAS: dict[str, Callable[..., Any]] = {
     "logistic": _affine("logistic"),
     "lognormal": lambda draw, size, mean=0.0, sigma=1.0: _numpy.exp(mean + sigma * draw.standard_normal(size)),
     "multivariate_normal": lambda draw, size, mean, cov, **options: (
-        mean + draw.multivariate_normal(_numpy.zeros(mean.shape), cov, size[:-1], **options)
+        mean + draw.multivariate_normal(_numpy.zeros(mean.shape), _constant(cov), size[:-1], **options)
     ),
     "normal": _affine("standard_normal"),
     "pareto": lambda draw, size, a: _numpy.expm1(draw.standard_exponential(size=size) / a),

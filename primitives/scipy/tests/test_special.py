@@ -49,6 +49,15 @@ def test_logsumexp_of_nothing_but_minus_infinity_has_a_zero_derivative():
     np.testing.assert_array_equal(gradient(lambda a: special.logsumexp(a), [-np.inf, -np.inf]), [0.0, 0.0])
 
 
+@pytest.mark.parametrize("large", [2.0, 1000.0, np.inf])
+def test_logsumexp_leaves_out_what_has_no_weight(large):
+    x, b = np.array([large, 0.0, 1.0]), np.array([0.0, 1.0, 1.0])
+    value, ct = te.value_and_grad(lambda x: special.logsumexp(x, b=b))(x)
+    assert value == scipy.special.logsumexp(x, b=b)
+    np.testing.assert_allclose(ct, [0.0, *scipy.special.softmax(x[1:])])
+    assert te.jvp(lambda x: special.logsumexp(x, b=b), (x,), (np.ones(3),))[1] == pytest.approx(1.0)
+
+
 def test_logsumexp_with_weights():
     b = np.array([1.0, -0.3, 2.0])
     assert_gradient(lambda a: special.logsumexp(a, b=b), [0.1, 0.5, -0.2])

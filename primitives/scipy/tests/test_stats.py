@@ -223,3 +223,32 @@ def test_derivatives_at_ties_and_in_tails(name, method):
                 right, left = (theirs(*around[0]) - value) / 1e-6, (value - theirs(*around[1])) / 1e-6
             if abs(right - left) < 1e-4 * max(abs(right), 1e-3):
                 assert found == pytest.approx((right + left) / 2, rel=1e-3, abs=1e-6), (args, k)
+
+
+#: A density at an end of its range, its first derivative there, and its second.
+ENDS = {
+    "binom 1 of 5 at 0": (lambda p: stats.binom.pmf(1, 5, p), 0.0, 5.0, -40.0),
+    "binom 4 of 5 at 1": (lambda p: stats.binom.pmf(4, 5, p), 1.0, -5.0, -40.0),
+    "binom 0 of 5 at 0": (lambda p: stats.binom.pmf(0, 5, p), 0.0, -5.0, 20.0),
+    "binom 2 of 5 at 0": (lambda p: stats.binom.pmf(2, 5, p), 0.0, 0.0, 20.0),
+    "all of binom": (lambda p: np.sum(stats.binom.pmf([0, 1, 2, 3, 4, 5], 5, p)), 0.0, 0.0, 0.0),
+    "poisson": (lambda m: stats.poisson.pmf(1, m), 0.0, 1.0, -2.0),
+    "poisson 2": (lambda m: stats.poisson.pmf(2, m), 0.0, 0.0, 1.0),
+    "geom": (lambda p: stats.geom.pmf(2, p), 1.0, -1.0, -2.0),
+    "nbinom": (lambda p: stats.nbinom.pmf(1, 3, p), 1.0, -3.0, -18.0),
+    "gamma 2": (lambda x: stats.gamma.pdf(x, 2.0), 0.0, 1.0, -2.0),
+    "gamma 3": (lambda x: stats.gamma.pdf(x, 3.0), 0.0, 0.0, 1.0),
+    "beta at 0": (lambda x: stats.beta.pdf(x, 2.0, 3.0), 0.0, 12.0, -48.0),
+    "beta at 1": (lambda x: stats.beta.pdf(x, 3.0, 2.0), 1.0, -12.0, -48.0),
+    "chi2": (lambda x: stats.chi2.pdf(x, 4.0), 0.0, 0.25, -0.25),
+    "weibull_min": (lambda x: stats.weibull_min.pdf(x, 2.0), 0.0, 2.0, 0.0),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_derivatives_of_densities_at_the_ends_of_their_ranges(name):
+    function, x, first, second = ENDS[name]
+    assert te.value_and_grad(function)(x)[0] == function(x)
+    assert te.grad(function)(x) == pytest.approx(first, abs=1e-13)
+    assert te.jvp(function, (x,), (1.0,))[1] == pytest.approx(first, abs=1e-13)
+    assert te.hvp(function, (x,), (1.0,)) == pytest.approx(second, abs=1e-12)

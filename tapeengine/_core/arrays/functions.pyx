@@ -152,6 +152,12 @@ cdef class Ufunc:
         found = getattr(self.ufunc, name)
         return partial(on_arrays, found) if name in METHODS else found
 
+    def __eq__(self, other):    # numpy passes its own functions to the methods of classes
+        return other is self.ufunc or type(other) is Ufunc and (<Ufunc> other).ufunc is self.ufunc
+
+    def __hash__(self):
+        return hash(self.ufunc)
+
     def __repr__(self):
         return repr(self.ufunc)
 
@@ -190,6 +196,12 @@ cdef class Function:
 
     def __getattr__(self, name):
         return getattr(self.function, name)
+
+    def __eq__(self, other):
+        return other is self.function or isinstance(other, Function) and (<Function> other).function is self.function
+
+    def __hash__(self):
+        return hash(self.function)
 
     def __repr__(self):
         return repr(self.function)

@@ -186,6 +186,8 @@ def type_call(*args, **options):
     """type(...) in lifted code: with one argument its class there, otherwise make a class."""
     if len(args) == 1:
         return traced_class(args[0])
+    if len(args) != 3:
+        return python_type(*args, **options)
     name, bases, names = args
     return python_type(name, tuple([original(base) for base in bases]), names, **options)
 

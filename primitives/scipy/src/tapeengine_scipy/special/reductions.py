@@ -14,8 +14,14 @@ from tapeengine_scipy._values import floating
 
 def _weights(x: Any, out: Any, axis: Any) -> Any:
     """exp(x - out); 0 where every term of the sum is 0."""
-    top = np.reshape(out, kept_shape(numpy.shape(x), axis))
-    return np.exp(x - np.where(np.isfinite(top), top, 0.0))
+    return np.exp(x - _finite(np.reshape(out, kept_shape(numpy.shape(x), axis))))
+
+
+def _finite(top: Any) -> Any:
+    return np.where(np.isfinite(top), top, 0.0)
+
+
+_MOST = 700.0  # whose exponential is finite
 
 
 def _reductions() -> tuple[Sample, ...]:
@@ -53,9 +59,11 @@ _SUM_SIGN: Primitive = discrete(
 
 
 def _signed_weights(a: Any, b: Any, out: Any, axis: Any) -> Any:
+    """The sign of the sum times exp(a - out), which stays finite where b is 0: such a term counts as 0."""
     shape = numpy.broadcast_shapes(numpy.shape(a), numpy.shape(b))
-    sign = _SUM_SIGN(a, b, axis=axis, keepdims=True)
-    return sign * _weights(np.broadcast_to(a, shape), out, axis)
+    sign, a = _SUM_SIGN(a, b, axis=axis, keepdims=True), np.broadcast_to(a, shape)
+    most = _finite(np.reshape(out, kept_shape(shape, axis))) + _MOST
+    return sign * _weights(np.where(np.equal(b, 0.0) & (a > most), most, a), out, axis)
 
 
 def _weighted_vjp_a(ct: Any, a: Any, b: Any, out: Any, axis: Any, a_space: Any) -> Any:

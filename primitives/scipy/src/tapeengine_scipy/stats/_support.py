@@ -116,11 +116,26 @@ def _shapes_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return function.__code__.co_varnames[1 : function.__code__.co_argcount]
 
 
+def density_of(log: Callable[..., Any], product: Callable[..., Any] | None) -> Callable[..., Any]:
+    """The exponential of a logarithm; where that is -inf, a product of powers, whose derivatives are finite there."""
+
+    def density(z: Any, *shapes: Any) -> Any:
+        logarithm = log(z, *shapes)
+        at_edge = np.equal(logarithm, -float("inf"))
+        if product is None or not np.any(at_edge):
+            return np.exp(logarithm)
+        parts = [np.where(at_edge, part, other) for part, other in zip((z, *shapes), (1.0, *(0.5,) * len(shapes)))]
+        return np.where(at_edge, product(*parts), np.exp(logarithm))
+
+    return density
+
+
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
     `logpdf` and `cdf` are the standard density and distribution function on the support ``[low, high]``, functions of
-    the argument and of the shape parameters, which have SciPy's names. All methods are compositions of primitives.
+    the argument and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers,
+    for the ends of the support. All methods are compositions of primitives.
     """
 
     interior = 0.5
@@ -133,9 +148,10 @@ class Continuous(Distribution):
         logcdf: Callable[..., Any] | None = None,
         low: float = -float("inf"),
         high: float = float("inf"),
+        product: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpdf)
-        self._logpdf, self._cdf = logpdf, cdf
+        self._logpdf, self._cdf, self._pdf = logpdf, cdf, density_of(logpdf, product)
         self._logcdf = logcdf or (lambda z, *shapes: np.log(cdf(z, *shapes)))
         self._low, self._high = low, high
 
@@ -164,8 +180,7 @@ class Continuous(Distribution):
     def pdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the density."""
         parsed = self._parse(args, keywords)
-        density = lambda z, *shapes: np.exp(self._logpdf(z, *shapes))  # noqa: E731
-        return self._evaluate(density, x, parsed, 0.0, 0.0) / parsed[2]
+        return self._evaluate(self._pdf, x, parsed, 0.0, 0.0) / parsed[2]
 
     def cdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the distribution function."""
@@ -193,25 +208,35 @@ class Symmetric(Continuous):
 class Discrete(Distribution):
     """A distribution on the integers: the logarithm of its mass function, its support, and its valid parameters.
 
+    `product` is the mass function as a product of powers, for the ends of the parameters' ranges.
+
     The number of events is discrete: derivatives are with respect to the parameters.
     """
 
     def __init__(
-        self, name: str, logpmf: Callable[..., Any], support: Callable[..., Any], valid: Callable[..., Any]
+        self,
+        name: str,
+        logpmf: Callable[..., Any],
+        support: Callable[..., Any],
+        valid: Callable[..., Any],
+        product: Callable[..., Any],
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpmf)
-        self._logpmf, self._support, self._valid = logpmf, support, valid
+        self._logpmf, self._pmf, self._support, self._valid = logpmf, density_of(logpmf, product), support, valid
 
-    def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
-        """Return the logarithm of the probability of `k`."""
+    def _evaluate(self, function: Callable[..., Any], outside: float, k: Any, args: Any, keywords: Any) -> Any:
         given = bound(self._shapes, {"loc": 0}, args, keywords)
         shapes = tuple(floating(given[name]) for name in self._shapes)
         k = floating(k) - given["loc"]
         within = (k == np.floor(k)) & self._support(k, *shapes)
-        value = self._logpmf(inside(within, k, 1.0), *shapes)
-        value = value if np.all(within) else np.where(within, value, -float("inf"))
+        value = function(inside(within, k, 1.0), *shapes)
+        value = value if np.all(within) else np.where(within, value, outside)
         return where_valid(self._valid(*shapes) & (k == k), value)[()]
+
+    def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the probability of `k`."""
+        return self._evaluate(self._logpmf, -float("inf"), k, args, keywords)
 
     def pmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the probability of `k`."""
-        return np.exp(self.logpmf(k, *args, **keywords))
+        return self._evaluate(self._pmf, 0.0, k, args, keywords)

@@ -43,19 +43,27 @@ def _cauchy_logcdf(z: Any) -> Any:
 
 norm = Symmetric("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr)
 t = Symmetric("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z))
-gamma = Continuous("gamma", lambda z, a: xlogy(a - 1, z) - z - gammaln(a), lambda z, a: gammainc(a, z), low=0.0)
+gamma = Continuous(
+    "gamma",
+    lambda z, a: xlogy(a - 1, z) - z - gammaln(a),
+    lambda z, a: gammainc(a, z),
+    low=0.0,
+    product=lambda z, a: z ** (a - 1) * np.exp(-z - gammaln(a)),
+)
 beta = Continuous(
     "beta",
     lambda z, a, b: xlog1py(b - 1, -z) + xlogy(a - 1, z) - betaln(a, b),
     lambda z, a, b: betainc(a, b, z),
     low=0.0,
     high=1.0,
+    product=lambda z, a, b: z ** (a - 1) * (1 - z) ** (b - 1) * np.exp(-betaln(a, b)),
 )
 chi2 = Continuous(
     "chi2",
     lambda z, df: xlogy(df / 2 - 1, z) - z / 2 - gammaln(df / 2) - math.log(2) * (df / 2),
     lambda z, df: gammainc(df / 2, z / 2),
     low=0.0,
+    product=lambda z, df: z ** (df / 2 - 1) * np.exp(-z / 2 - gammaln(df / 2) - math.log(2) * (df / 2)),
 )
 expon = Continuous("expon", lambda z: -z, lambda z: -np.expm1(-z), low=0.0)
 lognorm = Continuous(
@@ -85,4 +93,5 @@ weibull_min = Continuous(
     lambda z, c: -np.expm1(-(z**c)),
     _of_log(lambda log_z, c: log_one_less_exp(c * log_z), -math.inf),
     low=0.0,
+    product=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
 )

@@ -27,22 +27,35 @@ def _nbinom(k: Any, n: Any, p: Any) -> Any:
     return log_rising(n, k) - gammaln(k + 1) + n * np.log(p) + xlog1py(k, -p)
 
 
+def _choices(n: Any, k: Any) -> Any:
+    return np.exp(log_rising(n, k) - gammaln(k + 1))
+
+
 poisson = _Poisson(
     "poisson",
     lambda k, mu: xlogy(k, mu) - gammaln(k + 1) - mu,
     support=lambda k, mu: k >= 0,
     valid=lambda mu: mu >= 0,
+    product=lambda k, mu: mu**k * np.exp(-mu - gammaln(k + 1)),
 )
 binom = Discrete(
     "binom",
     _binom,
     support=lambda k, n, p: (k >= 0) & (k <= n),
     valid=lambda n, p: (n >= 0) & (n == np.floor(n)) & (p >= 0) & (p <= 1),
+    product=lambda k, n, p: _choices(n - k + 1, k) * p**k * (1 - p) ** (n - k),
 )
-nbinom = Discrete("nbinom", _nbinom, support=lambda k, n, p: k >= 0, valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1))
+nbinom = Discrete(
+    "nbinom",
+    _nbinom,
+    support=lambda k, n, p: k >= 0,
+    valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
+    product=lambda k, n, p: _choices(n, k) * p**n * (1 - p) ** k,
+)
 geom = Discrete(
     "geom",
     lambda k, p: xlog1py(k - 1, -p) + np.log(p),
     support=lambda k, p: k >= 1,
     valid=lambda p: (p > 0) & (p <= 1),
+    product=lambda k, p: p * (1 - p) ** (k - 1),
 )
