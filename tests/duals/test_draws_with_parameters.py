@@ -8,7 +8,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.errors import DroppedDerivativeError
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 #: Parameters of the distributions.
 DISTRIBUTIONS: dict[str, tuple[float, ...]] = {
@@ -135,3 +135,9 @@ def test_texts_say_which_generator_helps(name: str) -> None:
     program, text = REFUSED[name]
     with pytest.raises(DroppedDerivativeError, match=text):
         te.grad(lambda x: program(np, x))(2.0)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "cholesky"}], ids=str)
+def test_a_traced_covariance_is_refused(options: Any) -> None:
+    with pytest.raises(UnsupportedError, match="cholesky"):
+        te.grad(lambda c: np.sum(np.random.default_rng(0).multivariate_normal(np.zeros(2), c, **options)))(np.eye(2))

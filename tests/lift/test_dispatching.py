@@ -79,3 +79,22 @@ def test_the_class_of_the_plain_value_decides(module: Any, name: str, value: Any
         np.testing.assert_array_equal(te.vjp(lifted, value)[0], plain(value))
         np.testing.assert_array_equal(te.jvp(lifted, (value,), (value,))[1], plain(value))
         np.testing.assert_array_equal(lifted(value), plain(value))
+
+
+ASKED = """
+import numpy as np
+HANDLED = {np.sum: "handled", np.multiply: "product"}
+class Box:
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        told = [ufunc is np.multiply, ufunc == np.multiply, ufunc in (np.add, np.multiply), np.multiply is ufunc]
+        return *told, ufunc is not np.add, HANDLED.get(ufunc)
+    def __array_function__(self, function, types, args, options):
+        return function is np.sum, HANDLED.get(function, "not handled"), function == np.mean
+def told():
+    return np.ones(2) * Box(), np.sum(Box()), np.mean(Box()), {np.sin: 1}[np.sin], np.sin is np.cos, np.pi is np.pi
+"""
+
+
+def test_classes_that_ask_which_function_of_numpy_is_called(package: Any) -> None:
+    package({"of_asking": ASKED})
+    assert te.lift("of_asking").told() == importlib.import_module("of_asking").told()
