@@ -91,15 +91,9 @@ class Blocks:
 
     There are blocks where the order of the numbers in leaves is their order in Python's values.
 
-    Parameters
-    ----------
-    passed : Passed
-    params, varied, made : sequence of Type
-        The types of the primals, of what varies, and of what the pass makes.
-    program : Program
-        The program of the function.
-    by_numpy : bool
-        Whether numpy runs it, on whole arrays.
+    * `params`, `varied`, `made`: the types of the primals, of what varies, and of what the pass makes.
+    * `program`: the program of the function.
+    * `by_numpy`: whether numpy runs it, on whole arrays.
     """
 
     def __init__(
@@ -167,10 +161,7 @@ class Blocks:
     def at(self, primals: tuple[Any, ...], varied: tuple[Any, ...], made: tuple[Any, ...]) -> Rows | None:
         """Give what runs blocks at some primals; None if there are none for these values.
 
-        Parameters
-        ----------
-        varied, made : tuple
-            Values of the shapes of what varies, and of what the pass makes.
+        `varied`, `made`: values of the shapes of what varies, and of what the pass makes.
         """
         if self.run is None or self.forms is None:
             return None

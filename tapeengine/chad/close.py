@@ -209,10 +209,8 @@ class Defunctionaliser:
 def close(module: S.Module) -> S.Module:
     """Remove all functions from a module.
 
-    Raises
-    ------
-    UnsupportedError
-        If the program itself takes or returns functions: a sum type cannot represent functions from outside.
+    It raises `UnsupportedError` if the program itself takes or returns functions: a sum type cannot represent functions
+    from outside.
     """
     main = module.definitions[module.main]
     for of in (*(p.of for p in main.params), main.result):

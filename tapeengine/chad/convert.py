@@ -74,10 +74,7 @@ class Converter:
     def conformed(self, of: Type, value: Any, path: Path) -> Any:
         """Convert a Python value to the type: ints to floats where it says so; a value of the type is unchanged.
 
-        Raises
-        ------
-        StructureError
-            If the value is not of the type; the message contains the path to the place.
+        It raises `StructureError` if the value is not of the type; the message contains the path to the place.
         """
         if self.fits(of, value):
             return value
@@ -92,10 +89,7 @@ class Converter:
     def tangent(self, of: Type, primal: Any, value: Any, path: Path) -> Any:
         """Give a tangent or a cotangent in the structure of its primal: zeros for None, None for what is discrete.
 
-        Raises
-        ------
-        CotangentError
-            If it does not fit the primal; the message contains the path to the place.
+        It raises `CotangentError` if it does not fit the primal; the message contains the path to the place.
         """
         return self.given(of, iter(self.cotangent(of, value, primal, path)), primal)
 

@@ -65,10 +65,7 @@ def deep(limit: int = 100_000) -> Iterator[None]:
     The garbage collector is stopped, because it would visit all the terms and deep data made meanwhile repeatedly, and
     free none.
 
-    Parameters
-    ----------
-    limit : int
-        The required recursion limit.
+    `limit`: the required recursion limit.
     """
     _ROOM.enter(limit)
     more = max(0, limit - calls_by_c(0))

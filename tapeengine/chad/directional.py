@@ -30,10 +30,8 @@ PAIR = Product((FLOAT, FLOAT))
 def directional(module: Module) -> Module:
     """Give the program of values and tangents.
 
-    Raises
-    ------
-    UnsupportedError
-        If the program takes or returns functions, members of sums or recursive data, or calls a registry primitive.
+    It raises `UnsupportedError` if the program takes or returns functions, members of sums or recursive data, or calls
+    a registry primitive.
     """
     return Directional(module).whole()
 

@@ -51,10 +51,7 @@ class Ways(NamedTuple):
 class Executable:
     """Runs the derivatives of a module.
 
-    Attributes
-    ----------
-    engine : Engine, optional
-        Runs the program on dual numbers; set at the first call from an engine.
+    `engine`: runs the program on dual numbers; set at the first call from an engine.
     """
 
     def __init__(
@@ -385,9 +382,7 @@ class Executable:
     def lower_tangent(self, places: tuple[int, ...] | None, dense: bool = True) -> Lowered:
         """Lower the tangent along the parameters in some places, or along all, for rows of equal size or of any sizes.
 
-        Raises
-        ------
-        NotLowered
+        It raises `NotLowered`.
         """
         self.check_copies()
         along = None if places == self.continuous else places

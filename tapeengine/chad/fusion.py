@@ -56,10 +56,7 @@ def occurrences(term: S.Term) -> tuple[Counter[str], Counter[str]]:
 class Fusing:
     """Fuses the maps of one definition, whose binders are unique.
 
-    Parameters
-    ----------
-    counts : pair of Counter
-        The uses of each variable, and those of them that ask for its size.
+    `counts`: the uses of each variable, and those of them that ask for its size.
     """
 
     def __init__(self, names: Names, counts: tuple[Counter[str], Counter[str]]) -> None:

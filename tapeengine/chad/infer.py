@@ -28,10 +28,7 @@ OTHERS = {"u": "wraps at zero: give x.astype(int)", "f": "rounds to fewer digits
 def annotation_of(value: Any, name: str) -> Any:
     """Give the annotation that a parameter would have for a value.
 
-    Raises
-    ------
-    UnsupportedError
-        If the value has no type of the language, or an ambiguous one.
+    It raises `UnsupportedError` if the value has no type of the language, or an ambiguous one.
     """
     if is_strange(value):
         advice = "a class of its own: give a plain number, list or array of float64"

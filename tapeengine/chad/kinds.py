@@ -48,12 +48,8 @@ class TupleOf:
 class Given:
     """An argument or a part of one, or a slice of these; with branches, one of several.
 
-    Attributes
-    ----------
-    is_mixed : bool
-        Whether it may also be something else than these and a list of the program's own.
-    or_list : bool
-        Whether it may also be a list of the program's own.
+    * `is_mixed`: whether it may also be something else than these and a list of the program's own.
+    * `or_list`: whether it may also be a list of the program's own.
     """
 
     places: frozenset[Place]
@@ -148,12 +144,8 @@ def with_nothing(like: Any, value: Any) -> Any:
 def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[], Any] = lambda: None) -> Any:
     """Give a value, or a tangent of it, with lists where its kind has them.
 
-    Parameters
-    ----------
-    given : dict of str to object
-        The arguments.
-    plain : callable
-        Gives the value of the plain program, for kinds that neither the text nor the arguments tell.
+    * `given`: the arguments.
+    * `plain`: gives the value of the plain program, for kinds that neither the text nor the arguments tell.
     """
 
     def part_of(kind: Kind, part: Any, key: Any) -> Any:

@@ -110,12 +110,8 @@ class Element:
 class Elements(Converter):
     """Conversion between values and leaves, where elements take the place of the cotangents of real numbers.
 
-    Attributes
-    ----------
-    given_elements : iterator
-        The cotangents of the real numbers to come, in order.
-    found : list
-        The cotangents of the real numbers so far; floats and None stand for zero.
+    * `given_elements`: the cotangents of the real numbers to come, in order.
+    * `found`: the cotangents of the real numbers so far; floats and None stand for zero.
     """
 
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
@@ -136,10 +132,7 @@ class Elements(Converter):
 class OverMonoid:
     """The reverse derivative of a program over a monoid, by the text of its intermediate form.
 
-    Raises
-    ------
-    UnsupportedError
-        Where the program has no intermediate form.
+    It raises `UnsupportedError` where the program has no intermediate form.
     """
 
     def __init__(self, executable: Executable, monoid: Monoid) -> None:

@@ -149,10 +149,7 @@ def parts_of(value: Any) -> Collection[Any]:
 def check_trees(values: Iterable[Any]) -> None:
     """Refuse values that contain themselves, of which a derivative would have no end.
 
-    Raises
-    ------
-    StructureError
-        With the name of the class that contains itself.
+    It raises `StructureError` with the name of the class that contains itself.
     """
     pending = [(value, False) for value in values]
     around: set[int] = set()

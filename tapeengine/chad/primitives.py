@@ -30,14 +30,9 @@ def evaluate_op(op: str, args: Sequence[Any]) -> Any:
 def partial(t: Op, which: int, args: Sequence[Term], out: Term) -> Term | None:
     """Give the partial derivative of an operation with respect to one argument, None if it is identically zero.
 
-    Parameters
-    ----------
-    t : Op
-        The operation.
-    which : int
-        The index of the argument.
-    args, out : Term
-        What has the values of the arguments and of the operation.
+    * `t`: the operation.
+    * `which`: the index of the argument.
+    * `args`, `out`: what has the values of the arguments and of the operation.
     """
     if t.op in DISCRETE:
         return None

@@ -500,16 +500,11 @@ class Program(Enterable):
     ) -> Callable[[int, int], Any] | None:
         """Give what computes blocks of a derivative at these primals; None if the program has no such pass.
 
-        Parameters
-        ----------
-        way : {"rows", "columns", "products"}
-            What is computed: rows or columns of the Jacobian, or products with the Hessian; see `Executable.blocks_of`.
-        primals : tuple
-        value : object
-            The program's value there.
-        places : tuple of int, optional
-            The arguments that are differentiated, for all primals of the program for their types; by default all that
-            are given.
+        * `way`: what is computed: rows or columns of the Jacobian, or products with the Hessian; see
+          `Executable.blocks_of`.
+        * `value`: the program's value there.
+        * `places`: the arguments that are differentiated, for all primals of the program for their types; by default
+          all that are given.
         """
         whole = self.positional(primals, {})[1] if places is None else primals
         own = self.for_values(whole) if places is None else self

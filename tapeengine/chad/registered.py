@@ -50,13 +50,7 @@ def calls_kernel(function: Any) -> bool:
 
 
 def named(name: str) -> Primitive:
-    """Give the registry primitive of a name.
-
-    Raises
-    ------
-    KeyError
-        If no plugin has such a primitive.
-    """
+    """Give the registry primitive of a name; it raises `KeyError` if no plugin has such a primitive."""
     from ..plugins import load_plugins
 
     return load_plugins().registry[name]
@@ -98,10 +92,7 @@ def type_of(value: Any) -> Type:
 def trial_result(primitive: Primitive, args: Sequence[Type], static: Mapping[str, Any]) -> Any:
     """Compute a primitive's result on small values.
 
-    Raises
-    ------
-    Exception
-        The primitive's own error if it does not accept arguments of these types.
+    It raises the primitive's own error if it does not accept arguments of these types.
     """
     with numpy.errstate(all="ignore"):
         return primitive.primal(*map(trial, args), **{**primitive.static_defaults, **static})

@@ -13,10 +13,7 @@ def source_of(function: Any) -> tuple[list[str], int]:
 
     `inspect.getsourcelines` reads what a function has in ``__wrapped__``, and looks through all modules for its own.
 
-    Raises
-    ------
-    OSError
-        If there is no text.
+    It raises `OSError` if there is no text.
     """
     code = getattr(function, "__code__", function)
     linecache.checkcache(code.co_filename)

@@ -31,12 +31,8 @@ def is_large(array: Any) -> bool:
 class Sizes:
     """What the reader of a program knows about the sizes of its arguments.
 
-    Attributes
-    ----------
-    ones : dict
-        The axes of one element of each array, by the path from the name of a parameter.
-    are_large : bool
-        Whether BLAS is to multiply matrices.
+    * `ones`: the axes of one element of each array, by the path from the name of a parameter.
+    * `are_large`: whether BLAS is to multiply matrices.
     """
 
     ones: dict[str, frozenset[int]] = field(default_factory=dict)

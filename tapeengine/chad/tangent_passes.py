@@ -23,12 +23,9 @@ from .types import Product
 class TangentPasses:
     """The tangent of a program along the parameters in some places; the others have tangents of zero.
 
-    Parameters
-    ----------
-    lower : callable
-        Gives the tangent in the intermediate form, for rows of equal size or of any sizes, or raises `NotLowered`.
-    prefers_loops : callable
-        Tells from whether its loops are sequential whether loops run it, rather than numpy.
+    * `lower`: gives the tangent in the intermediate form, for rows of equal size or of any sizes, or raises
+      `NotLowered`.
+    * `prefers_loops`: tells from whether its loops are sequential whether loops run it, rather than numpy.
     """
 
     def __init__(

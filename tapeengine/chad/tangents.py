@@ -29,10 +29,7 @@ from .types import INT, Product, is_discrete
 class Tangents(Forward):
     """The transformation of one definition.
 
-    Attributes
-    ----------
-    of : dict of str to Term
-        The tangent of each variable.
+    `of`: the tangent of each variable.
     """
 
     def __init__(self, names: Names) -> None:

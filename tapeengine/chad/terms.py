@@ -327,12 +327,8 @@ class While(Term, binds={"condition": ("state",), "body": ("state",)}, gives=lam
 class Definition:
     """A named function of a module.
 
-    Attributes
-    ----------
-    body : Term
-        Its free variables are the parameters.
-    kind : object
-        Which parts of the result are lists in Python (`tapeengine.chad.kinds`).
+    * `body`: its free variables are the parameters.
+    * `kind`: which parts of the result are lists in Python (`tapeengine.chad.kinds`).
     """
 
     name: str
@@ -346,16 +342,11 @@ class Definition:
 class Module:
     """A whole program.
 
-    Attributes
-    ----------
-    main : str
-        The name of the program's main definition.
-    types : mapping of str to Sum
-        The sum type of each `Named` type.
-    by_numpy : bool
-        Whether it uses numpy's operations on whole arrays, whose order and functions differ from Python's.
-    copies : bool
-        Whether functions that call themselves change arrays that they are given, which would be copied at each call.
+    * `main`: the name of the program's main definition.
+    * `types`: the sum type of each `Named` type.
+    * `by_numpy`: whether it uses numpy's operations on whole arrays, whose order and functions differ from Python's.
+    * `copies`: whether functions that call themselves change arrays that they are given, which would be copied at each
+      call.
     """
 
     main: str

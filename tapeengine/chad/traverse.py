@@ -37,10 +37,7 @@ def derivative_name(name: str) -> str:
 class Names:
     """A supply of unused names.
 
-    Parameters
-    ----------
-    used : iterable of str
-        Names that are taken.
+    `used`: names that are taken.
     """
 
     def __init__(self, used: Iterable[str] = ()) -> None:
@@ -64,10 +61,7 @@ class Names:
 class Lets:
     """Makes terms; the variables that are bound while one is made stand around it.
 
-    Parameters
-    ----------
-    names : Names
-        Supplies the names of variables.
+    `names`: supplies the names of variables.
     """
 
     def __init__(self, names: Names) -> None:

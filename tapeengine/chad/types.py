@@ -37,12 +37,8 @@ class Bool(Type):
 class Product(Type):
     """A product of any number of types. Values are tuples; the empty product is the unit type of ``None``.
 
-    Attributes
-    ----------
-    name : str
-        The name of the dataclass or NamedTuple that the product stands for, empty for a plain tuple.
-    fields : tuple of str
-        The names of its fields, empty for a plain tuple.
+    * `name`: the name of the dataclass or NamedTuple that the product stands for, empty for a plain tuple.
+    * `fields`: the names of its fields, empty for a plain tuple.
     """
 
     items: tuple[Type, ...] = ()
@@ -54,10 +50,7 @@ class Product(Type):
 class Fixed(Product):
     """What is known when a program is read, as a record without fields: a text, a function, an enumeration's member.
 
-    Attributes
-    ----------
-    value : object
-        It has a type of its own.
+    `value`: it has a type of its own.
     """
 
     value: Any = None
@@ -75,10 +68,7 @@ class Text(Fixed):
 class Closure(Product):
     """A local function, as a record of the values of the variables that it has captured.
 
-    Attributes
-    ----------
-    code : object
-        The function, as the parser keeps it.
+    `code`: the function, as the parser keeps it.
     """
 
     code: Any = None
@@ -88,10 +78,7 @@ class Closure(Product):
 class Sum(Type):
     """A tagged union. Values are `tapeengine.chad.values.Tagged`, an index and a payload.
 
-    Attributes
-    ----------
-    name : str
-        A name for messages and for printing, empty if there is none.
+    `name`: a name for messages and for printing, empty if there is none.
     """
 
     options: tuple[Type, ...]

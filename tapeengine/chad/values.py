@@ -13,12 +13,8 @@ from .types import Product
 class Tagged(NamedTuple):
     """A member of a sum type.
 
-    Attributes
-    ----------
-    option : int
-        The index of the option.
-    payload : object
-        The value of that option.
+    * `option`: the index of the option.
+    * `payload`: the value of that option.
     """
 
     option: int

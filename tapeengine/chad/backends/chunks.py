@@ -46,10 +46,7 @@ def variables(f: F.Function) -> Iterator[F.Var]:
 class Shared:
     """What the steps of a loop add to.
 
-    Attributes
-    ----------
-    numbers, arrays : dict of str to Var
-        Numbers, and arrays of which steps may add to the same elements.
+    `numbers`, `arrays`: numbers, and arrays of which steps may add to the same elements.
     """
 
     numbers: dict[str, F.Var] = field(default_factory=dict)
@@ -103,12 +100,7 @@ def agreeing(program: F.Program, loops: Loops) -> Loops:
 
 
 class Steps:
-    """Finds what the steps of a loop share.
-
-    Raises
-    ------
-    NotParallel
-    """
+    """Finds what the steps of a loop share; it raises `NotParallel`."""
 
     def __init__(self, program: F.Program, function: F.Function, loop: F.For, around: tuple[F.Flow, ...]) -> None:
         self.program, self.function, self.loop, self.around = program, function, loop, around
@@ -334,14 +326,9 @@ class Chunks:
 class Own:
     """Lets the statements of a chunk add to what is its own.
 
-    Attributes
-    ----------
-    chunk : Var
-        The number of the chunk.
-    sums : mapping of str to Var
-        The arrays of what chunks add, by the names of the shared numbers and arrays.
-    fresh : callable
-        Makes a variable.
+    * `chunk`: the number of the chunk.
+    * `sums`: the arrays of what chunks add, by the names of the shared numbers and arrays.
+    * `fresh`: makes a variable.
     """
 
     chunk: F.Var

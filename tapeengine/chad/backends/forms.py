@@ -19,13 +19,9 @@ KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
 class Forms:
     """The forms of a program's types.
 
-    Parameters
-    ----------
-    classes : mapping of str to type
-        The classes of named products.
-    types : mapping of str to Sum, optional
-        The definitions of named types. With these, values may have references, which only native code takes: rows of
-        any sizes, members of sums. Without them arrays of arrays have rows of equal size.
+    * `classes`: the classes of named products.
+    * `types`: the definitions of named types. With these, values may have references, which only native code takes:
+      rows of any sizes, members of sums. Without them arrays of arrays have rows of equal size.
     """
 
     def __init__(self, classes: Mapping[str, type], types: Mapping[str, Sum] | None = None) -> None:
@@ -34,13 +30,7 @@ class Forms:
         self.boxes: dict[str, Form] = {}
 
     def __call__(self, of: Type) -> Form:
-        """Give the form of a type.
-
-        Raises
-        ------
-        NotAssembled
-            For types that have none.
-        """
+        """Give the form of a type; it raises `NotAssembled` for types that have none."""
         match of:
             case Float() | Int() | Bool():
                 return Form(type(of).__name__.lower())
@@ -64,10 +54,7 @@ class Forms:
     def built(self, of: Type, kind: Kind) -> Form:
         """Give the form of a value that the core builds alone, with the lists that it has in Python if it can.
 
-        Raises
-        ------
-        NotAssembled
-            For rows, which it builds as their primals, other than lists of records of numbers.
+        It raises `NotAssembled` for rows, which it builds as their primals, other than lists of records of numbers.
         """
         match of:
             case Array(Product(items) as element):

@@ -397,10 +397,7 @@ def assemble(
 ) -> Code:
     """Write a function as code for the register machine.
 
-    Raises
-    ------
-    NotAssembled
-        If the function needs something that the machine lacks.
+    It raises `NotAssembled` if the function needs something that the machine lacks.
     """
     function = skipping(function)
     a = Assembler(function, may_raise, is_few)

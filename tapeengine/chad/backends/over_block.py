@@ -24,10 +24,7 @@ def over_block(
     which do not follow from other sizes. The function has run at these primals: what may raise an
     error, and is not needed for the results, is left out. Its first ``count`` statements do not depend on what varies.
 
-    Raises
-    ------
-    NotWhole
-        For parameters or results that are no arrays of real numbers.
+    It raises `NotWhole` for parameters or results that are no arrays of real numbers.
     """
     alone = copy.deepcopy(replace(function, results=list(results)))
     first = list(map(id, alone.body[:count]))

@@ -23,12 +23,8 @@ from .machine import NotAssembled, assemble
 class Pass:
     """A function that the core calls.
 
-    Attributes
-    ----------
-    results : sequence of Operand
-        Its results, one for each requested leaf.
-    shared : sequence of Var
-        The variables that the forward pass hands to the reverse pass.
+    * `results`: its results, one for each requested leaf.
+    * `shared`: the variables that the forward pass hands to the reverse pass.
     """
 
     function: Function
@@ -41,10 +37,7 @@ class Pass:
 class Passes:
     """A forward and a reverse pass on Python values.
 
-    Attributes
-    ----------
-    result, cotangent : Form
-        The forms of the value and of its cotangent.
+    `result`, `cotangent`: the forms of the value and of its cotangent.
     """
 
     program: Program
@@ -66,10 +59,7 @@ def of_values(
     With the types of recursive data, they are those on arguments with references: rows of any sizes, records, members
     of recursive sums.
 
-    Raises
-    ------
-    NotAssembled
-        For other types.
+    It raises `NotAssembled` for other types.
     """
     params = tuple(Forms(classes, types)(p.of) for p in definition.params)
     result = Forms(classes).built(definition.result, definition.kind)

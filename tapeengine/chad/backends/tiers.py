@@ -107,16 +107,10 @@ class Others:
 
     They run on dual numbers, and, where native code takes them, on that once they have taken as long as it costs.
 
-    Parameters
-    ----------
-    steps : sequence of callable
-        Each gives the seconds after which the next one is called, or native code or None, which ends them.
-    run : callable, optional
-        The program as Python for dual numbers.
-    forms : tuple of Form
-        The forms of the arguments as a tuple, and of the value, which dual numbers take and give as they are.
-    converted : callable
-        Calls a backpropagator with a cotangent that has to be converted, given the value.
+    * `steps`: each gives the seconds after which the next one is called, or native code or None, which ends them.
+    * `run`: the program as Python for dual numbers.
+    * `forms`: the forms of the arguments as a tuple, and of the value, which dual numbers take and give as they are.
+    * `converted`: calls a backpropagator with a cotangent that has to be converted, given the value.
     """
 
     def __init__(

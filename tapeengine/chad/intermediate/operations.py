@@ -33,18 +33,11 @@ REAL, WHOLE, TRUTH = Scalar("real", "float"), Scalar("whole", "int"), Scalar("tr
 class Operation:
     """A scalar operation.
 
-    Attributes
-    ----------
-    compute : callable
-        The function on plain values; a real one behaves as in C at a pole.
-    text : str
-        The text in Python, with ``{0}``, ``{1}`` for the operands; Python raises an error at a pole.
-    binds : int
-        The precedence of the outermost operator of ``text``; `ATOM` for a call.
-    machine : tuple of str
-        The instructions of the register machine: the operation and the checks after it.
-    is_total : bool
-        Whether it is cheap and never raises an error, so that it may be computed early.
+    * `compute`: the function on plain values; a real one behaves as in C at a pole.
+    * `text`: the text in Python, with ``{0}``, ``{1}`` for the operands; Python raises an error at a pole.
+    * `binds`: the precedence of the outermost operator of ``text``; `ATOM` for a call.
+    * `machine`: the instructions of the register machine: the operation and the checks after it.
+    * `is_total`: whether it is cheap and never raises an error, so that it may be computed early.
     """
 
     name: str

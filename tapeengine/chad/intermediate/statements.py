@@ -259,10 +259,7 @@ class Unpack:
 class Kept:
     """The values that a site keeps: ``frames`` holds the frames, each of which holds ``fields``.
 
-    Attributes
-    ----------
-    frames : Var
-        A variable of type `Frames`, which an outer frame may hold.
+    `frames`: a variable of type `Frames`, which an outer frame may hold.
     """
 
     frames: Var
@@ -273,20 +270,14 @@ class Kept:
 class For:
     """``for index in range(count): body``; or from ``count - 1`` down to 0.
 
-    Attributes
-    ----------
-    count : Operand, optional
-        A negative one counts as 0. If None, the number of recalled frames; ``index`` is then not used, and ``down`` is
-        true.
-    carried : list of pairs of Var and Operand
-        Variables that have a value before the loop, and the values that they get at the end of each step, all at once
-        and after the step has stored its frame.
-    kept : Kept, optional
-        Each step of a forward pass appends a frame.
-    recalled : list of Kept
-        Step ``index`` of a reverse pass begins with the frame of step ``index``.
-    is_parallel : bool
-        The steps do not depend on one another but for what they add to numbers and arrays, and may run on threads.
+    * `count`: a negative one counts as 0. If None, the number of recalled frames; ``index`` is then not used, and
+      ``down`` is true.
+    * `carried`: variables that have a value before the loop, and the values that they get at the end of each step, all
+      at once and after the step has stored its frame.
+    * `kept`: each step of a forward pass appends a frame.
+    * `recalled`: step ``index`` of a reverse pass begins with the frame of step ``index``.
+    * `is_parallel`: the steps do not depend on one another but for what they add to numbers and arrays, and may run on
+      threads.
     """
 
     index: Var
@@ -371,19 +362,12 @@ class Group:
 class Registered:
     """A registry primitive, or a rule of one, on whole values.
 
-    Attributes
-    ----------
-    outs : tuple of Var
-        The leaves of the result: scalars and arrays of any rank.
-    rule : {"value", "vjp", "jvp"}
-        The value; the cotangent of argument ``argument`` for a cotangent of the value; the contribution of a tangent of
-        argument ``argument`` to the tangent of the value.
-    args : tuple of Operand
-        All leaves, in the order of ``groups``. Rows that are references have equal sizes here.
-    groups : tuple of Group
-        The arguments of the primitive; for a rule, the cotangent or tangent, the arguments, and the value.
-    static : tuple of pairs of str and object
-        Keyword arguments.
+    * `outs`: the leaves of the result: scalars and arrays of any rank.
+    * `rule`: the value; the cotangent of argument ``argument`` for a cotangent of the value; the contribution of a
+      tangent of argument ``argument`` to the tangent of the value.
+    * `args`: all leaves, in the order of ``groups``. Rows that are references have equal sizes here.
+    * `groups`: the arguments of the primitive; for a rule, the cotangent or tangent, the arguments, and the value.
+    * `static`: keyword arguments.
     """
 
     outs: tuple[Var, ...]
@@ -406,14 +390,9 @@ Statement = (
 class Function:
     """A function.
 
-    Attributes
-    ----------
-    params : list of Var
-        Array parameters to which a reverse pass adds are accumulators.
-    kept : Kept, optional
-        The frame that a forward pass keeps, an additional result.
-    recalled : Kept, optional
-        The frame that a reverse pass uses, an additional first parameter.
+    * `params`: array parameters to which a reverse pass adds are accumulators.
+    * `kept`: the frame that a forward pass keeps, an additional result.
+    * `recalled`: the frame that a reverse pass uses, an additional first parameter.
     """
 
     name: str
@@ -428,15 +407,10 @@ class Function:
 class Program:
     """The input of a back end.
 
-    Attributes
-    ----------
-    records : dict of str to list of list of Type
-        For each recursive sum, the types of the fields of each option.
-    primitives : dict of str to Primitive
-        The primitives that the program calls, by the names in `Registered`; by another name than the primitive's own a
-        program calls its kernel.
-    names : dict of str to Name
-        The names of the source for variables.
+    * `records`: for each recursive sum, the types of the fields of each option.
+    * `primitives`: the primitives that the program calls, by the names in `Registered`; by another name than the
+      primitive's own a program calls its kernel.
+    * `names`: the names of the source for variables.
     """
 
     functions: dict[str, Function] = field(default_factory=dict)

@@ -11,18 +11,11 @@ from ..intermediate.statements import For, If, Join, Kept, Operand, Statement, V
 class Block:
     """The statements of a function, of the body of a loop, or of a branch; in a forward pass it makes frames.
 
-    Attributes
-    ----------
-    before : Join, optional
-        The place in the parent's statements directly before the loop or branch.
-    index : Var, optional
-        `step`; None if the block is no body of a counted loop.
-    count : Operand, optional
-        The number of steps of a loop.
-    kept : Kept, optional
-        The frames that the block makes, in a forward pass.
-    mirrors : list of Block
-        In a reverse pass, the blocks of the forward pass whose frames are open here.
+    * `before`: the place in the parent's statements directly before the loop or branch.
+    * `index`: `step`; None if the block is no body of a counted loop.
+    * `count`: the number of steps of a loop.
+    * `kept`: the frames that the block makes, in a forward pass.
+    * `mirrors`: in a reverse pass, the blocks of the forward pass whose frames are open here.
     """
 
     def __init__(self, parent: Block | None = None, before: Join | None = None) -> None:

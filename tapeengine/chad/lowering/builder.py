@@ -20,16 +20,10 @@ NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH
 class Builder:
     """Appends statements to the current block.
 
-    Attributes
-    ----------
-    block : Block
-        The block to which statements are appended.
-    homes : dict of str to Block
-        The block in which each variable is assigned.
-    made : dict of str to Statement
-        The pure statement that assigns each variable.
-    labels : dict of str to Name
-        The names of the source for variables.
+    * `block`: the block to which statements are appended.
+    * `homes`: the block in which each variable is assigned.
+    * `made`: the pure statement that assigns each variable.
+    * `labels`: the names of the source for variables.
     """
 
     def __init__(self, names: Names) -> None:

@@ -25,16 +25,10 @@ Static = tuple[tuple[str, object], ...]
 class Lower(Cotangents):
     """Writes terms in the intermediate form.
 
-    Attributes
-    ----------
-    keeps : bool
-        Whether loops and branches belong to a forward pass, and so keep frames.
-    slots : dict of str to list of Slot
-        The open slots of each name, the innermost one last.
-    preset : dict of str to Slot
-        Slots that are parameters of a reverse pass.
-    uneven : frozenset of str
-        The states of loops whose rows have different sizes.
+    * `keeps`: whether loops and branches belong to a forward pass, and so keep frames.
+    * `slots`: the open slots of each name, the innermost one last.
+    * `preset`: slots that are parameters of a reverse pass.
+    * `uneven`: the states of loops whose rows have different sizes.
     """
 
     def __init__(self, module: S.Module, names: Names, uneven: frozenset[str]) -> None:

@@ -30,12 +30,8 @@ from .values import ZERO, Back, Owed, Rows, Tup, Uneven, Value
 class Lowered:
     """A lowered program.
 
-    Attributes
-    ----------
-    main : str
-        The name of the function to call first.
-    is_dense : bool
-        Whether arrays of arrays in the result have rows of equal size.
+    * `main`: the name of the function to call first.
+    * `is_dense`: whether arrays of arrays in the result have rows of equal size.
     """
 
     program: F.Program
@@ -260,12 +256,7 @@ def real(of: Type) -> bool:
 
 @deep()
 def lower_value(module: S.Module, dense: bool = True) -> Lowered:
-    """Write a program that computes the value of a module's main definition.
-
-    Raises
-    ------
-    NotLowered
-    """
+    """Write a program that computes the value of a module's main definition; it raises `NotLowered`."""
 
     def write(uneven: frozenset[str]) -> Lowered:
         W = Whole(module, module, uneven)
@@ -291,12 +282,7 @@ def attempted(write: Callable[[frozenset[str]], Lowered]) -> Lowered:
 
 @deep()
 def lower_reverse(module: S.Module, derivative: S.Module, dense: bool = True) -> Lowered:
-    """Write the forward and the reverse pass of a module's main definition.
-
-    Raises
-    ------
-    NotLowered
-    """
+    """Write the forward and the reverse pass of a module's main definition; it raises `NotLowered`."""
 
     def write(uneven: frozenset[str]) -> Lowered:
         W = Whole(derivative, module, uneven)

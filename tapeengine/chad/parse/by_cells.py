@@ -26,10 +26,7 @@ for {k} in range(len({row})):
 class ByCells(ast.NodeTransformer):
     r"""Rewrites assignments to rows of variables of whose rows elements are changed elsewhere.
 
-    Parameters
-    ----------
-    fresh : callable
-        Makes a name that the function does not have, from a hint.
+    `fresh`: makes a name that the function does not have, from a hint.
     """
 
     def __init__(self, tree: ast.FunctionDef, fresh: Callable[[str], str]) -> None:

@@ -49,16 +49,11 @@ class Lifted:
 class Local:
     """A local function: its source, and the bindings of its variables at its definition.
 
-    Attributes
-    ----------
-    missing : frozenset of str
-        The variables that it uses and that are unbound at its definition; it is then parsed at its calls.
-    instances : dict
-        By the types of parameters, the variable and the function value for calls with these types.
-    reader : Parser
-        The parser of the function in whose text it stands.
-    lifted : dict
-        Of one that calls itself, the definition for each combination of types of arguments and captured variables.
+    * `missing`: the variables that it uses and that are unbound at its definition; it is then parsed at its calls.
+    * `instances`: by the types of parameters, the variable and the function value for calls with these types.
+    * `reader`: the parser of the function in whose text it stands.
+    * `lifted`: of one that calls itself, the definition for each combination of types of arguments and captured
+      variables.
     """
 
     name: str

@@ -33,13 +33,9 @@ Results = tuple[Kind, tuple[str, ...]]
 class Kinds:
     r"""The kinds of the expressions of a function.
 
-    Parameters
-    ----------
-    function : ast.FunctionDef
-        With unique names for the variables of all scopes.
-    outside : object
-        Tells whether a name outside the function is numpy (`is_numpy`), and gives the kinds of what functions outside
-        return (`of_call`, `of_method`), with the names of their parameters.
+    * `function`: with unique names for the variables of all scopes.
+    * `outside`: tells whether a name outside the function is numpy (`is_numpy`), and gives the kinds of what functions
+      outside return (`of_call`, `of_method`), with the names of their parameters.
     """
 
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:

@@ -173,21 +173,12 @@ def is_slice(node: ast.AST | None) -> TypeGuard[ast.Subscript]:
 class Walk:
     """Visits statements and records why arrays may be shared.
 
-    Parameters
-    ----------
-    copies : frozenset of int
-        The ids of the slices that are copies.
-    same : mapping of str to set of str
-        The names that are assigned to one another.
-    is_numpy : callable
-        Tells whether a name is numpy's module.
-    makes_record, is_fresh : callable
-        Tell whether a function makes a new record, and whether the value of a call is a number or a new array.
-
-    Attributes
-    ----------
-    later : mapping of ast.stmt to frozenset of str
-        The names that are changed after each statement of the present scope.
+    * `copies`: the ids of the slices that are copies.
+    * `same`: the names that are assigned to one another.
+    * `is_numpy`: tells whether a name is numpy's module.
+    * `makes_record`, `is_fresh`: tell whether a function makes a new record, and whether the value of a call is a
+      number or a new array.
+    * `later`: the names that are changed after each statement of the present scope.
     """
 
     def __init__(

@@ -103,12 +103,8 @@ def parse_function(
 ) -> Parsed:
     """Parse a Python function into definitions.
 
-    Raises
-    ------
-    ProgramError
-        Where the function uses something outside the language.
-    Unresolved
-        Where it uses a name that is not defined yet.
+    It raises `ProgramError` where the function uses something outside the language, `Unresolved` where it uses a name
+    that is not defined yet.
     """
     parser = None
     try:

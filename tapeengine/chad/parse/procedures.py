@@ -50,22 +50,13 @@ def original_name(name: str) -> str:
 class Changed:
     """What a function changes.
 
-    Attributes
-    ----------
-    around : tuple of str
-        Variables around it, which become its first parameters.
-    in_place : frozenset of str
-        Those of them that are changed in place.
-    given : tuple of str
-        The parameters whose arguments it changes in place.
-    parameters : tuple of str
-        All its parameters, by position.
-    gives : str
-        The parameter that it returns; empty if it returns something else.
-    called : str
-        The name of the function that returns what it changes.
-    lasting : frozenset of str
-        The parameters whose defaults outlive the program.
+    * `around`: variables around it, which become its first parameters.
+    * `in_place`: those of them that are changed in place.
+    * `given`: the parameters whose arguments it changes in place.
+    * `parameters`: all its parameters, by position.
+    * `gives`: the parameter that it returns; empty if it returns something else.
+    * `called`: the name of the function that returns what it changes.
+    * `lasting`: the parameters whose defaults outlive the program.
     """
 
     around: tuple[str, ...] = ()

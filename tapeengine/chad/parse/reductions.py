@@ -29,12 +29,8 @@ KEYWORDS = ("axis", "keepdims", "where", "initial")
 class Reduction:
     """A reduction.
 
-    Attributes
-    ----------
-    neutral : int, optional
-        The number that changes nothing; without one, the initial value stands for elements that are left out.
-    join : callable, optional
-        Combines two numbers, one of which is the initial value.
+    * `neutral`: the number that changes nothing; without one, the initial value stands for elements that are left out.
+    * `join`: combines two numbers, one of which is the initial value.
     """
 
     combine: Combine

@@ -25,23 +25,12 @@ from .types import class_fields
 class Outside:
     """Gives the kinds of what functions return.
 
-    Parameters
-    ----------
-    outer : mapping of str to object
-        What names denote.
-    functions : tuple
-        The functions whose text is being read.
-    types : mapping of str to Type, optional
-        The types of the parameters, where they are known.
-    classes : mapping of str to type
-        The classes of the records among them.
-    around : Outside, optional
-        Gives the kinds for the function that calls the last one.
-
-    Attributes
-    ----------
-    cut : set of int
-        The places of the functions being read whose results count as unknown, because a function calls them.
+    * `outer`: what names denote.
+    * `functions`: the functions whose text is being read.
+    * `types`: the types of the parameters, where they are known.
+    * `classes`: the classes of the records among them.
+    * `around`: gives the kinds for the function that calls the last one.
+    * `cut`: the places of the functions being read whose results count as unknown, because a function calls them.
     """
 
     def __init__(

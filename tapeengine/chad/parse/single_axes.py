@@ -11,10 +11,7 @@ NONE = frozenset[int]()
 class SingleAxes(dict[str, frozenset[int]]):
     """The axes of size one of variables by name, and of parts of arguments by path: ``p.1`` is the second part of p.
 
-    Attributes
-    ----------
-    places : set of str
-        The indices of slices of one place, whose only item raises an IndexError where the slice is empty.
+    `places`: the indices of slices of one place, whose only item raises an IndexError where the slice is empty.
     """
 
     def __init__(self) -> None:

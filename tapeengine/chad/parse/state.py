@@ -112,20 +112,12 @@ from .whole_arrays import Passed, Wanted
 class Parsed:
     """The result of `parse_function`.
 
-    Attributes
-    ----------
-    definitions : dict of str to Definition
-        The function itself, under its own name, and the definitions lifted out of it.
-    programs, primitives : dict of str to object
-        What it calls, by the names in terms.
-    arrays, passed : tuple
-        Where it uses arguments as whole arrays, and its calls of other programs.
-    by_numpy : bool
-        Whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
-    copies : bool
-        Whether a function that calls itself changes arrays that it is given.
-    constants : Checks
-        Compares what the program has read from outside with what is there now; None if it has read nothing.
+    * `definitions`: the function itself, under its own name, and the definitions lifted out of it.
+    * `programs`, `primitives`: what it calls, by the names in terms.
+    * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
+    * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
+    * `copies`: whether a function that calls itself changes arrays that it is given.
+    * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
 
     definitions: dict[str, Definition]
@@ -226,16 +218,10 @@ OF_TEXT = (
 class Parser(Lets):
     """Parses one function.
 
-    Parameters
-    ----------
-    function : callable
-        A Python function with annotated parameters.
-    symbol : str
-        The name of its definition.
-    given : mapping of str to object, optional
-        Annotations, or types, of parameters that have none.
-    program_of : callable, optional
-        Makes a program of a function that this one calls.
+    * `function`: a Python function with annotated parameters.
+    * `symbol`: the name of its definition.
+    * `given`: annotations, or types, of parameters that have none.
+    * `program_of`: makes a program of a function that this one calls.
     """
 
     grammar: Grammar

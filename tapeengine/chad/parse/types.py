@@ -181,17 +181,9 @@ def looked_up(get: Callable[[Any, Any], Any], owner: Any, key: Any) -> Any:
 class TypeTable:
     """Translates annotations; records the classes of products and the definitions of recursive sums.
 
-    Parameters
-    ----------
-    resolve : callable
-        Returns the Python object of a name in the program's scope, for annotations written as strings.
-
-    Attributes
-    ----------
-    classes : dict of str to type
-        The class of each named product.
-    named : dict of str to Sum
-        The definition of each recursive sum type.
+    * `resolve`: returns the Python object of a name in the program's scope, for annotations written as strings.
+    * `classes`: the class of each named product.
+    * `named`: the definition of each recursive sum type.
     """
 
     def __init__(self, resolve: Callable[[str], Any]) -> None:
@@ -214,10 +206,8 @@ class TypeTable:
     def __call__(self, annotation: Any) -> Type:
         """Translate an annotation.
 
-        Raises
-        ------
-        UnknownType
-            If the annotation has no type in the language, or its type contains itself other than by a union.
+        It raises `UnknownType` if the annotation has no type in the language, or its type contains itself other than by
+        a union.
         """
         if isinstance(annotation, typing.ForwardRef):
             annotation = annotation.__forward_arg__

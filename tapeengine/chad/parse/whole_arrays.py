@@ -21,14 +21,9 @@ from .lists import extended
 class Wanted:
     """An operation that has the program's meaning if at least one of its operands is an array, or if all are lists.
 
-    Attributes
-    ----------
-    operands : frozenset of Given
-        The operands, which are arguments of the program, or parts of these.
-    place : str
-        The place of the operation.
-    of_lists : bool, optional
-        Whether all are to be lists. None for a method that numpy's numbers have and Python's have not.
+    * `operands`: the operands, which are arguments of the program, or parts of these.
+    * `place`: the place of the operation.
+    * `of_lists`: whether all are to be lists. None for a method that numpy's numbers have and Python's have not.
     """
 
     operands: frozenset[Given]
@@ -86,10 +81,7 @@ def step_by_step(kind: Kind, steps: tuple[int | str, ...]) -> Kind:
 def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequence[Any]) -> None:
     """Refuse lists where a program uses its arguments as whole arrays, and arrays where it uses them as lists.
 
-    Raises
-    ------
-    StructureError
-        If there is one; the message names the argument and the line.
+    It raises `StructureError` if there is one; the message names the argument and the line.
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:

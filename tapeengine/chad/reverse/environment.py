@@ -42,10 +42,7 @@ class Form:
 
     This is the form that runs. The others are subclasses.
 
-    Parameters
-    ----------
-    names : Names
-        Supplies the names of bound variables.
+    `names`: supplies the names of bound variables.
     """
 
     def __init__(self, names: Names) -> None:

@@ -25,14 +25,9 @@ Rule = Callable[["Reverse", Any, Context], Term]
 class Reverse(Lets):
     """The reverse transformation in one form.
 
-    Parameters
-    ----------
-    form : Form
-        How cotangents of the context are combined.
-    names : Names
-        Supplies the names of bound variables.
-    rules : mapping of type to function
-        One rule for each constructor.
+    * `form`: how cotangents of the context are combined.
+    * `names`: supplies the names of bound variables.
+    * `rules`: one rule for each constructor.
     """
 
     def __init__(self, form: Form, names: Names, rules: Mapping[type[Term], Rule]) -> None:

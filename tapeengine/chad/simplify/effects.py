@@ -29,16 +29,10 @@ class Step:
 class Frame:
     """The record of a computation.
 
-    Attributes
-    ----------
-    steps : list of Step or None
-        The steps in order; None for contributions that have been summed.
-    given : dict of str to list of int
-        For each slot, the places of its contributions in ``steps``.
-    others : list of int
-        The places of steps that are neither contributions nor lets.
-    bound : list of int
-        The places of steps whose result has a name, which later steps may use.
+    * `steps`: the steps in order; None for contributions that have been summed.
+    * `given`: for each slot, the places of its contributions in ``steps``.
+    * `others`: the places of steps that are neither contributions nor lets.
+    * `bound`: the places of steps whose result has a name, which later steps may use.
     """
 
     steps: list[Step | None] = field(default_factory=list)

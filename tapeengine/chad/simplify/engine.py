@@ -30,19 +30,10 @@ KEPT = Use(2, 2, True)
 class Pass:
     """One pass over a term.
 
-    Parameters
-    ----------
-    term : Term
-        The whole term; uses of variables are counted in it once.
-    names : Names
-        Supplies names for the parts of split tuples.
-
-    Attributes
-    ----------
-    visited : int
-        The number of visited subterms, including those visited to count uses.
-    hints : dict of int to tuple of Term and str
-        Better names for bound terms, by the identity of the term: sums of contributions.
+    * `term`: the whole term; uses of variables are counted in it once.
+    * `names`: supplies names for the parts of split tuples.
+    * `visited`: the number of visited subterms, including those visited to count uses.
+    * `hints`: better names for bound terms, by the identity of the term: sums of contributions.
     """
 
     def __init__(self, term: S.Term, names: Names) -> None:

@@ -16,17 +16,9 @@ Length = Term | tuple[str, Place]
 class Lengths:
     """Lengths in a normal form, so that equal lengths are equal terms.
 
-    Parameters
-    ----------
-    values : mapping of str to Term
-        The terms that have replaced variables.
-    indices : mapping of str to Term
-        The indices of loops, with the number of steps.
-
-    Attributes
-    ----------
-    bound : dict of str to Term
-        The bound terms of the variables that remain.
+    * `values`: the terms that have replaced variables.
+    * `indices`: the indices of loops, with the number of steps.
+    * `bound`: the bound terms of the variables that remain.
     """
 
     def __init__(self, values: Mapping[str, Term], indices: Mapping[str, Term]) -> None:

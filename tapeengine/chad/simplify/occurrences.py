@@ -29,16 +29,10 @@ class Later(Term, gives=lambda t: t.function.type):
 class Use:
     """How a variable is used.
 
-    Attributes
-    ----------
-    count : int
-        The number of occurrences.
-    whole : int
-        The number of occurrences that are not under a projection.
-    repeated : bool
-        Whether an occurrence is inside a repeated term, and the binding is outside it.
-    parts : mapping of int to Use
-        The uses of each projection.
+    * `count`: the number of occurrences.
+    * `whole`: the number of occurrences that are not under a projection.
+    * `repeated`: whether an occurrence is inside a repeated term, and the binding is outside it.
+    * `parts`: the uses of each projection.
     """
 
     count: int = 0
@@ -66,16 +60,10 @@ def is_value(term: Term) -> bool:
 class Occurrences:
     """Counts uses in a term, but not in the bound term of a dead let; visits each subterm once.
 
-    Attributes
-    ----------
-    ones : Counter
-        The number of contributions to each slot.
-    bound : dict of str to int
-        The variables bound in live terms, with the number of repeated terms around the binding.
-    indices : dict of str to Term
-        The indices of loops, which are never negative, with the number of steps.
-    visited : int
-        The number of visited subterms.
+    * `ones`: the number of contributions to each slot.
+    * `bound`: the variables bound in live terms, with the number of repeated terms around the binding.
+    * `indices`: the indices of loops, which are never negative, with the number of steps.
+    * `visited`: the number of visited subterms.
     """
 
     def __init__(self, term: Term) -> None:

@@ -27,12 +27,8 @@ LANES = 4
 class Abreast:
     """A division of the steps into a concurrent and a sequential part.
 
-    Attributes
-    ----------
-    first : list of Statement
-        Its loops run for all steps at once, the statements between them for each step in turn.
-    own : dict of str to Var
-        The variables of which each step has its own copy.
+    * `first`: its loops run for all steps at once, the statements between them for each step in turn.
+    * `own`: the variables of which each step has its own copy.
     """
 
     first: list[F.Statement]

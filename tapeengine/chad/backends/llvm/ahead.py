@@ -37,14 +37,10 @@ class Group:
 class Ahead:
     """The functions that are computed ahead, and buffers for their values.
 
-    Attributes
-    ----------
-    groups : sequence of Group
-        Functions of vectors and of numbers have loops of their own: the latter wait for all arithmetic before them.
-    own : mapping of str to Var
-        The variables of the steps that are computed ahead.
-    buffers : mapping of str to str
-        A buffer for each function.
+    * `groups`: functions of vectors and of numbers have loops of their own: the latter wait for all arithmetic before
+      them.
+    * `own`: the variables of the steps that are computed ahead.
+    * `buffers`: a buffer for each function.
     """
 
     groups: Sequence[Group]

@@ -37,12 +37,8 @@ LOW, HIGH, FRONT, REAR = ((0, 4, 2, 6), (1, 5, 3, 7), (0, 1, 4, 5), (2, 3, 6, 7)
 class Rows:
     """Reads of rows by several sums.
 
-    Attributes
-    ----------
-    loops : sequence of For
-        The inner loop of each sum.
-    reads : sequence of sequence of Load
-        The reads of all sums, for each statement that reads a row.
+    * `loops`: the inner loop of each sum.
+    * `reads`: the reads of all sums, for each statement that reads a row.
     """
 
     loops: Sequence[For]

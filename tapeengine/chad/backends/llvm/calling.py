@@ -43,10 +43,7 @@ def native(
     Between the two long programs have code that costs less. The last is replaced where its loops along arrays are
     long. If sums may be reordered, these forms would give different bits, so there is only the last.
 
-    Raises
-    ------
-    NotAssembled
-        Where the program needs something that native code lacks.
+    It raises `NotAssembled` where the program needs something that native code lacks.
     """
     program = passes.program
     cost = EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body))

@@ -55,10 +55,7 @@ def emission(text: str, level: int) -> int:
 class Compiled:
     """Code in memory; it lives as long as this object.
 
-    Attributes
-    ----------
-    text : str
-        What it was made of.
+    `text`: what it was made of.
     """
 
     def __init__(self, engine: Any, text: str) -> None:

@@ -50,12 +50,8 @@ def poll(w: Writer, cost: str | int, steps: int = 1) -> None:
 class Strip:
     """A part of a loop.
 
-    Attributes
-    ----------
-    label : str
-        Where the next strip begins.
-    low, steps, top : str
-        Its first step, the number of its steps, and the first step after it.
+    * `label`: where the next strip begins.
+    * `low`, `steps`, `top`: its first step, the number of its steps, and the first step after it.
     """
 
     label: str

@@ -43,12 +43,8 @@ PURE = "memory(none) nounwind willreturn speculatable"
 class Entry:
     """The registers of the leaves of an entry.
 
-    Attributes
-    ----------
-    shared, registers : int
-        The numbers of shared registers and of all registers.
-    called : sequence of callback
-        The Python functions that the program calls.
+    * `shared`, `registers`: the numbers of shared registers and of all registers.
+    * `called`: the Python functions that the program calls.
     """
 
     name: str
@@ -67,13 +63,7 @@ def module(
     variants: Collection[str] = (),
     is_loose: bool = False,
 ) -> tuple[str, list[Entry]]:
-    """Write a program.
-
-    Raises
-    ------
-    NotAssembled
-        If the program needs something that this back end lacks.
-    """
+    """Write a program; it raises `NotAssembled` if the program needs something that this back end lacks."""
     functions, parts = [skipping(fused(f)) for f in program.functions.values()], Parts()
     if is_full:
         functions = [split(f, variants, parts) for f in functions]

@@ -33,14 +33,9 @@ NUMBERS, INDICES = 4, 16
 class Site:
     """The contents of the frames of one loop, and the values that are recomputed.
 
-    Attributes
-    ----------
-    index : Var
-        The index of the loop that kept them.
-    fields : list of Var
-        The kept variables.
-    again : list of Statement
-        The statements that recompute the other fields.
+    * `index`: the index of the loop that kept them.
+    * `fields`: the kept variables.
+    * `again`: the statements that recompute the other fields.
     """
 
     index: F.Var

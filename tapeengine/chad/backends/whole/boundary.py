@@ -32,20 +32,14 @@ class Boundary(Converter):
     def inward(self, of: Type, x: Any) -> list[Any]:
         """Decompose a value.
 
-        Raises
-        ------
-        NotDense, StructureError
-            If it has no leaves that are numbers and arrays, or is not of the type.
+        It raises `NotDense` or `StructureError` if it has no leaves that are numbers and arrays, or is not of the type.
         """
         return list(map(as_array, self.flat(of, x, "an argument"), leaf_types(of, True)))
 
     def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = "value") -> list[Any]:
         """Decompose the cotangent of a value with the given leaves, whose shapes its own have.
 
-        Raises
-        ------
-        CotangentError
-            If it does not fit the value.
+        It raises `CotangentError` if it does not fit the value.
         """
         types = leaf_types(of, True)
         leaves = [next(results) for _ in types]

@@ -50,12 +50,8 @@ NAMES = frozenset((*keyword.kwlist, *dir(builtins), "np", "ops", "registered", "
 class Functions:
     """The functions of a program.
 
-    Attributes
-    ----------
-    stepwise : int
-        The number of sequential loops.
-    matrix_products : int
-        The number of sums that are products of two matrices.
+    * `stepwise`: the number of sequential loops.
+    * `matrix_products`: the number of sums that are products of two matrices.
     """
 
     def __init__(self, text: str, writer: Writer, primitives: Mapping[str, Primitive]) -> None:
@@ -198,10 +194,7 @@ def result(w: Writer, x: Operand) -> str:
 class WholePasses:
     """The forward and the reverse pass of a program on Python values.
 
-    Raises
-    ------
-    NotWhole
-        Where the program has no such form.
+    It raises `NotWhole` where the program has no such form.
     """
 
     def __init__(
@@ -293,9 +286,7 @@ class WholePasses:
     def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
         """Run the forward pass as whole-array operations; None if Python may raise an error.
 
-        Raises
-        ------
-        DifferentSizes
+        It raises `DifferentSizes`.
         """
         how: Any = "ignore" if may_be_infinite else "raise"
         try:
@@ -332,13 +323,7 @@ def is_few(leaves: Sequence[Any]) -> bool:
 
 
 class WholeTangent:
-    """The tangent function of a program on Python values.
-
-    Raises
-    ------
-    NotWhole
-        Where the program has no such form.
-    """
+    """The tangent function of a program on Python values; it raises `NotWhole` where the program has no such form."""
 
     def __init__(
         self,

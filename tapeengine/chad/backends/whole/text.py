@@ -51,18 +51,11 @@ class Frames:
 class Nest:
     """A loop or a branch.
 
-    Attributes
-    ----------
-    heads : list of str
-        One for each block.
-    kept : list of Frames, optional
-        One for each block.
-    recalled : list of lists of Frames
-        For each block, the frames that it recalls.
-    index : str
-        The name of the number of the step.
-    sets : set of str
-        The variables that the blocks may set and that are used after them.
+    * `heads`: one for each block.
+    * `kept`: one for each block.
+    * `recalled`: for each block, the frames that it recalls.
+    * `index`: the name of the number of the step.
+    * `sets`: the variables that the blocks may set and that are used after them.
     """
 
     heads: list[str]

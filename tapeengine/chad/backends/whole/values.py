@@ -24,12 +24,8 @@ class NotWhole(UnsupportedError):
 class Axis:
     """A loop whose steps run at once, or a dimension of an array.
 
-    Attributes
-    ----------
-    level : int
-        Inner axes have larger levels; dimensions are in this order by default.
-    steps : str
-        The name of the array of the numbers of steps, if they vary along other axes; ``count`` is the largest.
+    * `level`: inner axes have larger levels; dimensions are in this order by default.
+    * `steps`: the name of the array of the numbers of steps, if they vary along other axes; ``count`` is the largest.
     """
 
     __slots__ = ("count", "level", "steps")
@@ -98,18 +94,11 @@ class Array:
 class Local:
     """An array that the program makes; its elements are initially zero.
 
-    Attributes
-    ----------
-    around : tuple of Axis
-        The loops around its creation.
-    masks : int
-        The number of masks at its creation.
-    content : Value, optional
-        None stands for zeros.
-    part : dict of Axis to Axis
-        For each dimension of which only the first elements are non-zero, the axis of these in the content.
-    owned : bool
-        Whether the content is a separate array with all dimensions, which may be changed in place.
+    * `around`: the loops around its creation.
+    * `masks`: the number of masks at its creation.
+    * `content`: None stands for zeros.
+    * `part`: for each dimension of which only the first elements are non-zero, the axis of these in the content.
+    * `owned`: whether the content is a separate array with all dimensions, which may be changed in place.
     """
 
     name: str
@@ -145,18 +134,11 @@ class References:
 class Site:
     """The values that the steps of a loop, or the lanes of a branch, pass to the reverse pass.
 
-    Attributes
-    ----------
-    axis : tuple of Axis
-        The loop; for a branch none, or the lanes that take each side.
-    fields : list of dict of str to value
-        One for a loop, two for a branch.
-    frames : list
-        For a sequential loop, the written frames.
-    lanes : tuple of Axis
-        For a branch that only some steps take, the steps that take each side.
-    at : dict of Axis to value
-        For a sequential loop, the indices at which the fields are needed.
+    * `axis`: the loop; for a branch none, or the lanes that take each side.
+    * `fields`: one for a loop, two for a branch.
+    * `frames`: for a sequential loop, the written frames.
+    * `lanes`: for a branch that only some steps take, the steps that take each side.
+    * `at`: for a sequential loop, the indices at which the fields are needed.
     """
 
     axes: tuple[Axis, ...]

@@ -31,10 +31,7 @@ class Refused(V.NotWhole):
 class Lanes:
     """The steps of loops for which a branch is taken, as one axis.
 
-    Attributes
-    ----------
-    at : dict of Axis to Number
-        For each of the loops, the indices of the steps.
+    `at`: for each of the loops, the indices of the steps.
     """
 
     axis: V.Axis
@@ -53,12 +50,8 @@ class Home:
 class Writer:
     """Writes functions.
 
-    Attributes
-    ----------
-    env : dict
-        The symbolic value of each variable.
-    axes : tuple of Axis
-        The enclosing loops whose steps run at once.
+    * `env`: the symbolic value of each variable.
+    * `axes`: the enclosing loops whose steps run at once.
     """
 
     def __init__(self, stepwise: set[int], names: Iterable[str]) -> None:
