@@ -17,18 +17,7 @@ from collections.abc import Callable, Mapping
 from ..errors import UnsupportedError
 from . import terms as S
 from .depth import deep
-from .traverse import (
-    Names,
-    all_names,
-    children,
-    count,
-    free_variables,
-    freshen,
-    map_children,
-    retype,
-    size,
-    substitute,
-)
+from .traverse import Names, all_names, children, count, free_variables, freshen, map_children, retype, size, substitute
 from .types import Function, Named, Product, Sum, Type, has_functions, show, with_parts
 
 #: The largest function that is copied to each of its calls.

@@ -18,14 +18,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from .._core.programs.native import (
-    Backpropagator,
-    Enterable,
-    WholeBackpropagator,
-    enter,
-    has_infinity,
-    kept_array,
-)
+from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
 from .._core.programs.replay import Checks
 from .._core.tape.tape import live_traces
 from ..default import default_engine

@@ -59,10 +59,7 @@ def unknown(k: int, x: F.Operand) -> Sequence[F.Var]:
 
 
 def steps(
-    block: F.Var,
-    inside: Sequence[F.Statement],
-    results: Sequence[F.Operand],
-    sizes: Sequence[Sequence[F.Operand]],
+    block: F.Var, inside: Sequence[F.Statement], results: Sequence[F.Operand], sizes: Sequence[Sequence[F.Operand]]
 ) -> tuple[list[F.Statement], list[F.Operand]]:
     """Write the loop over a block, and the blocks of its results."""
     made = [F.Var(f"result.{k}", longer(x.type)) for k, x in enumerate(results)]

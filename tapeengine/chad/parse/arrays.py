@@ -7,20 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..terms import (
-    Build,
-    Elements,
-    Index,
-    Literal,
-    Map,
-    Op,
-    Replicate,
-    Size,
-    Term,
-    Total,
-    Tuple,
-    lit,
-)
+from ..terms import Build, Elements, Index, Literal, Map, Op, Replicate, Size, Term, Total, Tuple, lit
 from ..types import FLOAT, INT, Array, numbers_of, show
 from .numeric import elementwise, multiplied, promoted, rank, same_sizes, shown, total_of
 from .registered import primitive

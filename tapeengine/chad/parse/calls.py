@@ -60,15 +60,7 @@ from .functions import Env, Lifted, Local, Parameters
 from .names import DUNDERS, parameters
 from .outside import itself
 from .own_fields import is_literal
-from .parameters import (
-    arguments,
-    check_stars,
-    no_other_keywords,
-    of_all,
-    of_program,
-    parameters_of,
-    with_args,
-)
+from .parameters import arguments, check_stars, no_other_keywords, of_all, of_program, parameters_of, with_args
 from .raising import failing
 from .registered import primitive
 from .state import Parser, with_lets

@@ -9,7 +9,7 @@ parsed again: using it after one of its variables was rebound is refused.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import Any
@@ -18,7 +18,7 @@ from ..terms import Apply, Call, Inject, Lambda, Let, Literal, Proj, Term, Tuple
 from ..traverse import children, free_variables
 from ..types import NEVER, Closure, Type, has_functions, parts_of, with_elements
 from .expressions import expression
-from .functions import Env, Held, Lifted, Local, Parameters
+from .functions import Env, Held, Lifted, Local, Parameters, Rest
 from .names import defaults, parameters, uses
 from .raising import failing
 from .scopes import original, parameter_names
@@ -30,7 +30,7 @@ ADVICE = "make each a function of the module, or a te.program, with the type of 
 NESTED = 100
 
 
-def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Callable[[Env], Term]) -> Term:
+def define(p: Parser, node: ast.FunctionDef | ast.Lambda, name: str, env: Env, then: Rest) -> Term:
     """Define a local function for the following statements, around which its instances are bound."""
     local, own = local_of(p, node, name, env)
     if not local.missing and None not in local.parameters.types:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..terms import Proj, Term, Tuple
 from ..types import NEVER, Array, Product
-from .functions import Env
+from .functions import Env, Rest
 from .in_place import instead, own_or_refuse
 from .procedures import handing_back
 from .raising import failing
@@ -18,12 +18,7 @@ from .types import has_free_fields
 
 
 def field(
-    p: Parser,
-    node: ast.Attribute,
-    value: Callable[[Term], Term],
-    env: Env,
-    then: Callable[[Env], Term],
-    is_augmented: bool = False,
+    p: Parser, node: ast.Attribute, value: Callable[[Term], Term], env: Env, then: Rest, is_augmented: bool = False
 ) -> Term:
     """``r.x = v``; `value` maps the old field to the new one."""
     record, name = env.get(getattr(node.value, "id", "")), getattr(node.value, "id", "")
@@ -65,7 +60,7 @@ def changing_method(p: Parser, record: object, name: str) -> Any:
     return found[0] if found and found[1].given == found[1].parameters[:1] else None
 
 
-def call_changing(p: Parser, node: ast.Expr, name: str, method: Any, env: Env, then: Callable[[Env], Term]) -> Term:
+def call_changing(p: Parser, node: ast.Expr, name: str, method: Any, env: Env, then: Rest) -> Term:
     """``r.move(dt)`` where the method changes only the record: its value is not used."""
     call = node.value
     assert isinstance(call, ast.Call)

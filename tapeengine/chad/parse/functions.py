@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,8 @@ from .names import uses
 
 #: The values of Python names inside a program.
 Env = dict[str, Any]
+#: Gives a term for the values of names: that of the code after a path, or inside a loop.
+Rest = Callable[[Env], Term]
 #: The captures of a function value: for each Python variable, its term at the capture; None if there are several.
 Held = Mapping[str, Any]
 

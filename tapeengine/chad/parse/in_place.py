@@ -16,25 +16,12 @@ from typing import Any
 from .. import written
 from ..errors import ProgramError
 from ..sugar import wrapped
-from ..terms import (
-    Build,
-    Concatenate,
-    Elements,
-    If,
-    Index,
-    Op,
-    Proj,
-    Size,
-    Term,
-    Tuple,
-    Var,
-    lit,
-)
+from ..terms import Build, Concatenate, Elements, If, Index, Op, Proj, Size, Term, Tuple, Var, lit
 from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, has_part, show, with_elements
 from . import dicts
 from .by_cells import placed
 from .expressions import expression, read_ahead
-from .functions import Env
+from .functions import Env, Rest
 from .grid_parts import with_part
 from .grids import made, place_of, rows
 from .names import assigned
@@ -71,7 +58,7 @@ def element(
     index: ast.expr,
     value: Callable[[Term], Term],
     env: Env,
-    then: Callable[[Env], Term],
+    then: Rest,
     augmented: tuple[ast.operator, ast.expr] | None = None,
 ) -> Term:
     """``ys[i] = v`` and ``ys[i] += v``: another array with another element; an index out of range raises.
@@ -184,7 +171,7 @@ def cell_of_grid(
     j: ast.expr,
     value: Callable[[Term], Term],
     env: Env,
-    then: Callable[[Env], Term],
+    then: Rest,
 ) -> Term:
     """``grid[i][j] = v`` and ``grid[i, j] = v``: a grid whose one array has another element."""
     other = p.aliases.get((name, node.lineno))
@@ -196,15 +183,7 @@ def cell_of_grid(
     return p.grammar.bind(p, name, with_cell(p, node, grid, at, value), env, then)
 
 
-def method(
-    p: Parser,
-    node: ast.Expr,
-    name: str,
-    which: str,
-    args: list[ast.expr],
-    env: Env,
-    then: Callable[[Env], Term],
-) -> Term:
+def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr], env: Env, then: Rest) -> Term:
     """``ys.append(v)``, ``ys.extend(zs)``, ``ys.insert(i, v)``, ``ys.pop()``: an array with more or fewer elements."""
     if which == "pop":
         return popped(p, node, name, args, env, lambda _, env: then(env))

@@ -13,21 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy
 
 from ..kinds import ListOf
-from ..terms import (
-    Build,
-    Concatenate,
-    Elements,
-    Fold,
-    Index,
-    Let,
-    Map,
-    Op,
-    Size,
-    Term,
-    Tuple,
-    lit,
-    parts,
-)
+from ..terms import Build, Concatenate, Elements, Fold, Index, Let, Map, Op, Size, Term, Tuple, lit, parts
 from ..types import INT, Array, Product, numbers_of, show
 from . import arrays, numeric, whole
 from .expressions import as_name, expression

@@ -13,7 +13,7 @@ from typing import Any
 from ..terms import Elements, Inject, Term, Tuple, lit
 from ..types import NEVER, UNIT, Array, Bool, Float, Int, Named, Product, Sum, Type, show
 from .closures import held_by, joined_held
-from .functions import Env
+from .functions import Env, Rest
 from .raising import guarded, may_be_none, unguarded
 from .state import Parser
 
@@ -24,9 +24,6 @@ WAY, GIVEN = " way", " given"
 HAS = " has "
 #: How many times the text after a statement may stand in its arms.
 COPIES = 4
-
-#: Gives the term for the code after a path.
-Rest = Callable[[Env], Term]
 
 
 class Ends:

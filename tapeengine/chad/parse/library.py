@@ -729,10 +729,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 #: The same for the methods of arrays.
 METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        **dict.fromkeys(REDUCTIONS, reductions.KEYWORDS),
-        **dict.fromkeys(("cumsum", "cumprod"), ("axis",)),
-    }
+    {**dict.fromkeys(REDUCTIONS, reductions.KEYWORDS), **dict.fromkeys(("cumsum", "cumprod"), ("axis",))}
 )
 
 #: The methods that lists have too.

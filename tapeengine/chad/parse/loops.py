@@ -27,23 +27,14 @@ from ..terms import (
     lets,
     lit,
 )
-from ..types import (
-    BOOL,
-    FLOAT,
-    INT,
-    NEVER,
-    UNIT,
-    Array,
-    Product,
-    Type,
-)
+from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type
 from .arrays import digits, product
 from .closures import captured_in, is_function
 from .expressions import condition, dict_of, expression, text
-from .functions import Env
+from .functions import Env, Rest
 from .in_place import changed
 from .iterables import Iteration, in_steps, iteration
-from .leaving import HAS, Rest, default
+from .leaving import HAS, default
 from .names import jumps, uses
 from .numeric import added
 from .raising import absent, failing, guarded, may_be_none, unguarded
@@ -53,7 +44,7 @@ from .texts import is_key
 from .whole import in_a_row, items_of, numbers
 
 
-def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Callable[[Env], Term]) -> Term:
+def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Rest) -> Term:
     """Bind a loop's variables to its item."""
     is_tuple = isinstance(item.type, Product) and p.is_sequence(item.type)
     if isinstance(target, ast.Name) and isinstance(item, Var | Literal):
@@ -101,7 +92,7 @@ def built(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
         return over.around(items_of(p, node, found) if found else empty(p, node, over.items, env))
     index = p.named(index_name(generator.target, over), INT)
 
-    def within(k: Term, body: Callable[[Env], Term]) -> Term:
+    def within(k: Term, body: Rest) -> Term:
         return bind_target(p, generator.target, over.item(k), env, body)
 
     return over.around(_filtered(p, over.size, index, generator.ifs, within, node.elt))
@@ -173,7 +164,7 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     sizes = [over.size for over in overs]
     index = p.fresh("k", INT)
 
-    def within(k: Term, body: Callable[[Env], Term]) -> Term:
+    def within(k: Term, body: Rest) -> Term:
         return _bind_all(p, list(zip(node.generators, overs, digits(sizes, k), strict=True)), env, body)
 
     tests = [test for g in node.generators for test in g.ifs]
@@ -183,9 +174,7 @@ def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     return made
 
 
-def _bind_all(
-    p: Parser, each: list[tuple[ast.comprehension, Iteration, Term]], env: Env, body: Callable[[Env], Term]
-) -> Term:
+def _bind_all(p: Parser, each: list[tuple[ast.comprehension, Iteration, Term]], env: Env, body: Rest) -> Term:
     if not each:
         return body(env)
     generator, over, k = each[0]
@@ -193,12 +182,7 @@ def _bind_all(
 
 
 def _filtered(
-    p: Parser,
-    size: Term,
-    index: Var,
-    tests: list[ast.expr],
-    within: Callable[[Term, Callable[[Env], Term]], Term],
-    element: ast.expr,
+    p: Parser, size: Term, index: Var, tests: list[ast.expr], within: Callable[[Term, Rest], Term], element: ast.expr
 ) -> Term:
     """Build over all indices, or over those that pass tests."""
     body = within(index, lambda env: expression(p, element, env))
@@ -350,7 +334,7 @@ class Loop:
             if n in env and n not in self.none:
                 self.carry(n, env[n].type)
 
-    def __call__(self, make: Callable[[Carried, Env], Term], after: Callable[[Env], Term]) -> Term:
+    def __call__(self, make: Callable[[Carried, Env], Term], after: Rest) -> Term:
         """Build the loop and the statements after it; `make` gives the loop for its carried variables."""
         carried = self._typed([self.env[n].type for n in self.names])
         result: Type | None = None
@@ -452,7 +436,7 @@ class Loop:
         term = block(self.p, self.node.body, env, next_step, inside)
         return failing(packed_type(carried.types)) if term.type == NEVER else term
 
-    def _after(self, after: Callable[[Env], Term]) -> Callable[[Env], Term]:
+    def _after(self, after: Rest) -> Rest:
         """Write the statements after the loop; if the loop has returned, the function's result takes their place."""
         own = (STEP, GOES_ON, RETURNED, RESULT)
 
@@ -474,9 +458,7 @@ def packed_type(types: list[Type]) -> Type:
     return types[0] if len(types) == 1 else Product(tuple(types))
 
 
-def for_each(
-    p: Parser, node: ast.For, items: Sequence[Term], env: Env, after: Callable[[Env], Term], flow: Flow
-) -> Term:
+def for_each(p: Parser, node: ast.For, items: Sequence[Term], env: Env, after: Rest, flow: Flow) -> Term:
     """A loop that is written out: its body once for each item."""
     if not items:
         return after(env)
@@ -488,7 +470,7 @@ def for_each(
     return bind_target(p, node.target, items[0], env, lambda env: block(p, node.body, env, following, inside))
 
 
-def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
+def for_statement(p: Parser, node: ast.For, env: Env, after: Rest, flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
     over = iteration(p, node.iter, env)
     if (items := over.items) is not None:
@@ -518,14 +500,7 @@ def for_statement(p: Parser, node: ast.For, env: Env, after: Callable[[Env], Ter
     return over.around(loop(left_early if loop.leaves else stepped, after))
 
 
-def while_term(
-    p: Parser,
-    loop: Loop,
-    carried: Carried,
-    env: Env,
-    goes_on: Callable[[Env], Term],
-    body: Callable[[Env], Term],
-) -> Term:
+def while_term(p: Parser, loop: Loop, carried: Carried, env: Env, goes_on: Rest, body: Rest) -> Term:
     """Build a while loop: condition and body have variables of their own."""
     state = carried.state(p)
     parts, again = carried.parts(p, state), carried.parts(p, state)
@@ -533,7 +508,7 @@ def while_term(
     return While(state, loop.start(carried), test, carried.unpacked(state, again, body(loop.seen(env, again))))
 
 
-def while_statement(p: Parser, node: ast.While, env: Env, after: Callable[[Env], Term], flow: Flow) -> Term:
+def while_statement(p: Parser, node: ast.While, env: Env, after: Rest, flow: Flow) -> Term:
     """``while c: ...`` with carried variables."""
     loop = Loop(p, node, env, flow, counts=False)
 

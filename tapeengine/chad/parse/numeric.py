@@ -49,13 +49,7 @@ WHOLE: Mapping[type, str] = MappingProxyType(
 
 
 BITS: Mapping[type, Callable[[int, int], int]] = MappingProxyType(
-    {
-        ast.BitAnd: bit_and,
-        ast.BitOr: bit_or,
-        ast.BitXor: bit_xor,
-        ast.LShift: shift_left,
-        ast.RShift: shift_right,
-    }
+    {ast.BitAnd: bit_and, ast.BitOr: bit_or, ast.BitXor: bit_xor, ast.LShift: shift_left, ast.RShift: shift_right}
 )
 
 

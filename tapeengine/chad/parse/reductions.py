@@ -152,13 +152,7 @@ def joined(p: Parser, node: ast.AST, made: Reduction, xs: Term, start: Term, res
 
 @with_lets
 def masked(
-    p: Parser,
-    node: ast.AST,
-    made: Reduction,
-    xs: Term,
-    where: Term,
-    start: Term | None,
-    axes: Sequence[int] | None,
+    p: Parser, node: ast.AST, made: Reduction, xs: Term, where: Term, start: Term | None, axes: Sequence[int] | None
 ) -> Term:
     """Reduce the elements where a condition holds."""
     if numbers_of(where.type) != BOOL or numeric.rank(where.type) > numeric.rank(xs.type):

@@ -14,37 +14,17 @@ from ..in_language import WRITTEN
 from ..terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
 from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from . import in_place, numeric
-from .closures import (
-    call_lifted,
-    captures,
-    define,
-    held_by,
-    is_function,
-    joined_held,
-    local_of,
-    types_of,
-    value_of,
-)
+from .closures import call_lifted, captures, define, held_by, is_function, joined_held, local_of, types_of, value_of
 from .constants import imported, imported_names, imports
 from .dicts import is_dict, items_of
 from .expressions import as_member, condition, dict_of, expression, narrowed_first, wanted_or_common
 from .fields import call_changing, changing_method, field
 from .fixed_points import settled
-from .functions import Env, Lifted, Local
+from .functions import Env, Lifted, Local, Rest
 from .grids import made as made_grid
-from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends, Rest
+from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .liveness import Walk
-from .names import (
-    DUNDERS,
-    computed_parts,
-    ends,
-    exchanged,
-    handed,
-    jumps,
-    parameters,
-    surely_assigned,
-    uses,
-)
+from .names import DUNDERS, computed_parts, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
 from .partial import held_type
 from .procedures import handing_back
 from .raising import failing, guarded, may_be_none, unguarded
@@ -430,13 +410,7 @@ def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
 
 
 def branching(
-    p: Parser,
-    node: ast.stmt,
-    arms: list[Arm],
-    combine: Callable[[list[Term]], Term],
-    env: Env,
-    then: Rest,
-    flow: Flow,
+    p: Parser, node: ast.stmt, arms: list[Arm], combine: Callable[[list[Term]], Term], env: Env, then: Rest, flow: Flow
 ) -> Term:
     """Parse a statement that branches: the arms join in the variables that they change, unless one of them jumps."""
     if any(jumps(arm.statements) for arm in arms):

@@ -62,13 +62,7 @@ class Rows:
                 b.give(s.out, [value])
 
     def some(
-        self,
-        b: Body,
-        loop: For,
-        bounds: tuple[str, str, str],
-        steps: Sequence[Any],
-        sums: Mapping[str, str],
-        each: int,
+        self, b: Body, loop: For, bounds: tuple[str, str, str], steps: Sequence[Any], sums: Mapping[str, str], each: int
     ) -> None:
         """Write steps of the joined loop, so many at once."""
         place, top, cost = bounds

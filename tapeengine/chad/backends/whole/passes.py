@@ -27,18 +27,7 @@ from .arrays import laid_out, plain_array
 from .boundary import Boundary, NotDense
 from .control import WRITE, fields
 from .running import DifferentSizes, Linear, Running
-from .text import (
-    Block,
-    Line,
-    Nest,
-    defined,
-    inlined,
-    listed,
-    pruned,
-    rendered,
-    uses,
-    walk,
-)
+from .text import Block, Line, Nest, defined, inlined, listed, pruned, rendered, uses, walk
 from .values import Affine, Array, Local, NotWhole, Number, References, View
 from .writer import Refused, Writer
 
