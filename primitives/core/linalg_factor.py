@@ -19,6 +19,7 @@ from .linalg_eigen import along, gradient
 from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split, used
 from .linalg_solve import LSTSQ, RANK, conj_transpose, fold, in_one_precision, on_diagonal, regular, unfold
 from .products import conjugated, swapped
+from .ufuncs import of_names
 from .values import as_array, is_complex, shape_of
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
@@ -354,10 +355,4 @@ def svdvals(x: Any, /) -> Any:
     return SVDVALS(as_array(x))
 
 
-RULES = {
-    numpy.linalg.cholesky: cholesky,
-    numpy.linalg.qr: qr,
-    numpy.linalg.svd: svd,
-    numpy.linalg.svdvals: svdvals,
-    numpy.linalg.lstsq: lstsq,
-}
+RULES = of_names(vars(), numpy.linalg)
