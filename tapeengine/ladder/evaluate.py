@@ -18,19 +18,19 @@ from .source import Ccl, FoldLeft, Fork, LetTuple, NTimes
 from .target import Interface, LinearLambda, Partial
 
 
-def build(E: Evaluator, t: Build, env: Environment) -> Any:
+def build(E: Evaluation, t: Build, env: Environment) -> Any:
     """A vector, which is represented by a tuple."""
     return tuple(RULES[Build](E, t, env))
 
 
-def let_tuple(E: Evaluator, t: LetTuple, env: Environment) -> Any:
+def let_tuple(E: Evaluation, t: LetTuple, env: Environment) -> Any:
     """A zero has zeros as components."""
     whole = E.eval(t.bound, env)
     parts = zip((x.name for x in t.vars), (None,) * len(t.vars) if whole is None else whole, strict=True)
     return E.eval(t.body, {**env, **dict(parts)})
 
 
-def fold_left(E: Evaluator, t: FoldLeft, env: Environment) -> Any:
+def fold_left(E: Evaluation, t: FoldLeft, env: Environment) -> Any:
     """The state after all elements."""
     state = E.eval(t.init, env)
     for element in E.eval(t.array, env):
