@@ -1,7 +1,13 @@
-"""What is found under the name of a program: pickles of functions are names."""
+"""What is found under the name of a program: pickles of functions are names. And the names that code uses."""
 
+import functools
 import sys
+from types import CodeType
 from typing import Any
+
+#: Instructions that give a global variable, or one of an enclosing function, another value.
+GLOBAL_STORES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
+STORES = GLOBAL_STORES | {"STORE_DEREF", "DELETE_DEREF"}
 
 
 def found_as(program: Any) -> Any:
@@ -20,3 +26,25 @@ def reached(module: Any, name: str) -> Any:
 def reduced(made: Any, program: Any, call: Any) -> Any:
     """Return what pickle stores of something made of a program: the name of a decorated function, else a call."""
     return program.__qualname__ if found_as(program) is made else call
+
+
+@functools.lru_cache(maxsize=4096)
+def names_in(code: CodeType, with_texts: bool = False) -> tuple[str, ...]:
+    """The names that a function and inner ones may look up, also those in its texts, for `getattr`."""
+    found = dict.fromkeys(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found.update(dict.fromkeys(names_in(constant, with_texts)))
+        elif with_texts and isinstance(constant, str) and constant.isidentifier():
+            found[constant] = None
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def stored_names(code: CodeType, stores: frozenset[str] = STORES) -> frozenset[str]:
+    """The names of outer variables that a function, or a function defined in it, gives other values."""
+    import dis
+
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in stores}
+    inner = (stored_names(constant, stores) for constant in code.co_consts if isinstance(constant, CodeType))
+    return frozenset(found.union(*inner))

@@ -17,7 +17,7 @@ from tapeengine.duals.creation import copy_mode, is_discrete
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 
-from .ufuncs import unary_samples
+from .ufuncs import of_names, unary_samples
 from .values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts, real_part
 
 
@@ -152,11 +152,6 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
 
 RULES = {
-    numpy.real: real,
-    numpy.imag: imag,
+    **of_names(vars(), numpy),
     numpy.conjugate: CONJUGATE,
-    numpy.angle: angle,
-    numpy.astype: astype,
-    numpy.real_if_close: real_if_close,
-    numpy.nan_to_num: nan_to_num,
 }

@@ -11,6 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
+from .ufuncs import of_names
 from .values import as_array, compiled_axis, dtype_of, ndim_of, normal_axis, shape_of, without_nan
 
 
@@ -145,13 +146,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 RULES = {
-    numpy.cumsum: cumsum,
-    numpy.cumprod: cumprod,
+    **of_names(vars(), numpy),
     numpy.cumulative_sum: _from_initial(CUMSUM, 0.0),
     numpy.cumulative_prod: _from_initial(_product, 1.0),
-    numpy.nancumsum: nancumsum,
-    numpy.nancumprod: nancumprod,
-    numpy.diff: diff,
-    numpy.ediff1d: ediff1d,
-    numpy.trapezoid: trapezoid,
 }

@@ -16,6 +16,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import discrete
 
+from .ufuncs import of_names
 from .values import as_array, is_traced
 
 _X = numpy.array([[0.0, 1.5, -2.5], [numpy.inf, -0.0, 3.0]])
@@ -277,19 +278,10 @@ def _of_truth(function: Any) -> Callable[..., Any]:
 
 
 RULES: dict[Any, Any] = {
+    **of_names(vars(), numpy),
     **BY_FUNCTION,
     **{function: _of_truth(function) for function in _OF_TRUTH},
-    numpy.argpartition: argpartition,
-    numpy.searchsorted: searchsorted,
-    numpy.digitize: digitize,
-    numpy.intersect1d: intersect1d,
-    numpy.setdiff1d: setdiff1d,
-    numpy.setxor1d: setxor1d,
-    numpy.union1d: union1d,
-    numpy.unique: unique,
     numpy.unique_all: _named(numpy.unique_all, True, True, True),
     numpy.unique_counts: _named(numpy.unique_counts, False, False, True),
     numpy.unique_inverse: _named(numpy.unique_inverse, False, True),
-    numpy.unique_values: unique_values,
-    numpy.result_type: result_type,
 }

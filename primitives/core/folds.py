@@ -103,6 +103,3 @@ def parts(indices: Any, extent: int) -> tuple[Any, Any, Any, Any]:
     ends = numpy.cumsum(lengths)
     elements = numpy.arange(len(owners)) + numpy.repeat(indices - (ends - lengths), lengths)
     return elements, owners, ends - lengths, ends - 1
-
-
-RULES: dict[Any, Any] = {}

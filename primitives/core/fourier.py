@@ -6,32 +6,28 @@ rfft and irfft are each other, conjugated and with the paired frequencies halved
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, Uniform, patterns, uniform
+from tapeengine.primitive import Primitive, Rule, Sample, Uniform, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
 from .joining import along
+from .ufuncs import of_names
 from .values import as_array, is_complex, ndim_of, normal_axis, shape_of
 
 
-def fitted(ct: Any, space: Any, axis: int) -> Any:
-    """Cut a cotangent, or pad it with zeros, to the extent of the argument."""
-    axis = normal_axis(axis, space.ndim)
-    extent, found = space.shape[axis], shape_of(ct)[axis]
-    if found > extent:
-        ct = ct[along(axis, slice(0, extent))]
-    elif found < extent:
-        rest = (*space.shape[:axis], extent - found, *space.shape[axis + 1 :])
-        ct = np.concatenate((ct, numpy.zeros(rest, ct.dtype)), axis=axis)
-    return unbroadcast(ct, space)
-
-
-def _length(space: Any, n: int | None, axis: int) -> int:
-    return int(space.shape[axis]) if n is None else n
+def resized(x: Any, extent: int, axis: int) -> Any:
+    """Cut an axis, or pad it with zeros, to an extent."""
+    shape = shape_of(x)
+    axis = normal_axis(axis, len(shape))
+    if shape[axis] > extent:
+        return x[along(axis, slice(0, extent))]
+    rest = (*shape[:axis], extent - shape[axis], *shape[axis + 1 :])
+    return np.concatenate((x, numpy.zeros(rest, x.dtype)), axis=axis) if shape[axis] < extent else x
 
 
 def _samples(low: int = 1) -> tuple[Sample, ...]:
@@ -44,30 +40,13 @@ def _samples(low: int = 1) -> tuple[Sample, ...]:
     )
 
 
+def _real_samples() -> tuple[Sample, ...]:
+    return tuple(Sample((_real_part(one.args[0]),), one.static) for one in _samples())
+
+
 def _real_part(values: Uniform) -> Uniform:
     narrow = numpy.dtype(values.dtype).char in "Ff"
     return uniform(values.shape, dtype=numpy.float32 if narrow else numpy.float64)
-
-
-def _symmetric(name: str, transform: Any) -> Primitive:
-    def vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
-        return fitted(made[0](ct, n=_length(x_space, n, axis), axis=axis, norm=norm), x_space, axis)
-
-    made = (
-        linear(
-            name,
-            lambda x, *, n=None, axis=-1, norm=None: transform(x, n, axis, norm),
-            vjp,
-            samples=_samples,
-            pattern=patterns.along,
-            doc="the discrete Fourier transform along an axis; dx = the transform of ct",
-        ),
-    )
-    return made[0]
-
-
-FFT = _symmetric("numpy.fft.fft", numpy.fft.fft)
-IFFT = _symmetric("numpy.fft.ifft", numpy.fft.ifft)
 
 
 def doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
@@ -79,41 +58,69 @@ def doubled(extent: int, ndim: int, axis: int, factor: float) -> Any:
     return weights.reshape([-1 if position == normal_axis(axis, ndim) else 1 for position in range(ndim)])
 
 
-def _other(norm: Any) -> str:
+def other(norm: Any) -> str:
+    """Return the normalisation of the inverse transform."""
     others = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
     if norm not in others:
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     return others[norm]
 
 
-def _rfft_vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
-    extent = _length(x_space, n, axis)
-    half = np.conjugate(ct) * doubled(extent, x_space.ndim, axis, 0.5)
-    return fitted(np.fft.irfft(half, extent, axis, _other(norm)), x_space, axis)
+def _itself(run: Any, ct: Any, norm: Any, weights: Any) -> Any:
+    return run(ct, norm)
 
 
-def _irfft_vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any) -> Any:
-    extent = 2 * (x_space.shape[axis] - 1) if n is None else n
-    whole = np.conjugate(np.fft.rfft(ct, extent, axis, _other(norm)))
-    return fitted(whole * doubled(extent, x_space.ndim, axis, 2.0), x_space, axis)
+def _from_half(run: Any, ct: Any, norm: Any, weights: Any) -> Any:
+    return run(np.conjugate(ct) * weights(0.5), other(norm), "irfft")
 
 
-RFFT = linear(
-    "numpy.fft.rfft",
-    lambda x, *, n=None, axis=-1, norm=None: numpy.fft.rfft(x, n, axis, norm),
-    _rfft_vjp,
-    samples=lambda: tuple(Sample((_real_part(one.args[0]),), one.static) for one in _samples()),
-    pattern=patterns.along,
-    doc="the transform of real values; dx = n irfft(conj(ct)), paired frequencies halved",
-)
-IRFFT = linear(
-    "numpy.fft.irfft",
-    lambda x, *, n=None, axis=-1, norm=None: numpy.fft.irfft(x, n, axis, norm),
-    _irfft_vjp,
-    samples=lambda: _samples(2),
-    pattern=patterns.along,
-    doc="the real values of a transform; dx = conj(rfft(ct)) / n, paired frequencies doubled",
-)
+def _to_half(run: Any, ct: Any, norm: Any, weights: Any) -> Any:
+    return np.conjugate(run(ct, other(norm), "rfft")) * weights(2.0)
+
+
+def _twice_less_two(extent: int) -> int:
+    return 2 * (extent - 1)
+
+
+#: For each transform: its transpose, its length for an extent, its samples, and the transpose in words.
+_TRANSFORMS = {
+    "fft": (_itself, int, _samples, "fft(ct)"),
+    "ifft": (_itself, int, _samples, "ifft(ct)"),
+    "rfft": (_from_half, int, _real_samples, "n irfft(conj(ct)), paired frequencies halved"),
+    "irfft": (_to_half, _twice_less_two, lambda: _samples(2), "conj(rfft(ct)) / n, paired frequencies doubled"),
+}
+
+
+def records(family: str, primal: Callable[[str], Callable[..., Any]], *options: str) -> list[Primitive]:
+    """Build the records of fft, ifft, rfft and irfft along an axis, whose functions `primal` gives by name.
+
+    `options` are names of further parameters of these, which the transposes get as well.
+    """
+    made: dict[str, Primitive] = {}
+
+    def record(name: str, transposed: Any, length: Any, samples: Any, doc: str) -> Primitive:
+        def vjp(ct: Any, x_space: Any, n: Any, axis: int, norm: Any, *given: Any) -> Any:
+            extent = length(x_space.shape[axis]) if n is None else n
+
+            def run(x: Any, norm: Any, of: str = name) -> Any:
+                return made[of](x, n=extent, axis=axis, norm=norm, **dict(zip(options, given, strict=True)))
+
+            found = transposed(run, ct, norm, lambda factor: doubled(extent, x_space.ndim, axis, factor))
+            return unbroadcast(resized(found, x_space.shape[axis], axis), x_space)
+
+        rule = Rule(vjp, ("x_space", "n", "axis", "norm", *options))
+        doc = f"{name} along an axis; dx = {doc}"
+        return linear(f"{family}.{name}", primal(name), rule, samples=samples, pattern=patterns.along, doc=doc)
+
+    made.update((name, record(name, *row)) for name, row in _TRANSFORMS.items())
+    return list(made.values())
+
+
+def _primal(name: str) -> Callable[..., Any]:
+    return lambda x, *, n=None, axis=-1, norm=None: getattr(numpy.fft, name)(x, n, axis, norm)
+
+
+FFT, IFFT, RFFT, IRFFT = records("numpy.fft", _primal)
 
 
 def _along_axis(primitive: Primitive, real: bool = False) -> Any:
@@ -134,12 +141,12 @@ irfft = _along_axis(IRFFT)
 
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: None = None) -> Any:
     """Transform the half of a signal with Hermitian symmetry; see `numpy.fft.hfft`."""
-    return irfft(np.conjugate(a), n, axis, _other(norm))
+    return irfft(np.conjugate(a), n, axis, other(norm))
 
 
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: None = None) -> Any:
     """Undo `hfft`; see `numpy.fft.ihfft`."""
-    return np.conjugate(rfft(a, n, axis, _other(norm)))
+    return np.conjugate(rfft(a, n, axis, other(norm)))
 
 
 def _shape_and_axes(x: Any, s: Any, axes: Any) -> tuple[list[Any], list[int]]:
@@ -190,12 +197,7 @@ def _inverse_real_over_axes(default: Any) -> Any:
 
 
 RULES = {
-    numpy.fft.fft: fft,
-    numpy.fft.ifft: ifft,
-    numpy.fft.rfft: rfft,
-    numpy.fft.irfft: irfft,
-    numpy.fft.hfft: hfft,
-    numpy.fft.ihfft: ihfft,
+    **of_names(vars(), numpy.fft),
     numpy.fft.fft2: _over_axes(fft, (-2, -1)),
     numpy.fft.ifft2: _over_axes(ifft, (-2, -1)),
     numpy.fft.fftn: _over_axes(fft, None),

@@ -14,6 +14,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import broadcast, discrete, linear
 
+from .ufuncs import of_names
 from .values import as_array, holds_traced, is_complex, is_traced, ndim_of, shape_of
 
 _X, _EDGES = numpy.array([0.3, 1.2, 0.7, 1.9, 5.0]), numpy.array([0.0, 1.0, 2.0])
@@ -169,9 +170,4 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     return cells, first, second
 
 
-RULES = {
-    numpy.histogram: histogram,
-    numpy.histogram2d: histogram2d,
-    numpy.histogram_bin_edges: histogram_bin_edges,
-    numpy.histogramdd: histogramdd,
-}
+RULES = of_names(vars(), numpy)

@@ -16,6 +16,7 @@ from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 
 from .joining import along
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -297,13 +298,4 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
     return tuple(np.broadcast_to(one, shape) for one in parts)
 
 
-RULES = {
-    numpy.interp: interp,
-    numpy.gradient: gradient,
-    numpy.linspace: linspace,
-    numpy.logspace: logspace,
-    numpy.geomspace: geomspace,
-    numpy.unwrap: unwrap,
-    numpy.meshgrid: meshgrid,
-    numpy.broadcast_arrays: broadcast_arrays,
-}
+RULES = of_names(vars(), numpy)

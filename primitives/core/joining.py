@@ -13,6 +13,7 @@ from tapeengine.duals.creation import plain, sample_of
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -295,22 +296,4 @@ def ifftshift(x: Any, axes: Any = None) -> Any:
     return shifted(x, axes, -1)
 
 
-RULES = {
-    numpy.concatenate: concatenate,
-    numpy.stack: stack,
-    numpy.hstack: hstack,
-    numpy.vstack: vstack,
-    numpy.dstack: dstack,
-    numpy.column_stack: column_stack,
-    numpy.append: append,
-    numpy.block: block,
-    numpy.repeat: repeat,
-    numpy.insert: insert,
-    numpy.apply_along_axis: apply_along_axis,
-    numpy.apply_over_axes: apply_over_axes,
-    numpy.roll: roll,
-    numpy.tile: tile,
-    numpy.resize: resize,
-    numpy.fft.fftshift: fftshift,
-    numpy.fft.ifftshift: ifftshift,
-}
+RULES = of_names(vars(), numpy, numpy.fft)

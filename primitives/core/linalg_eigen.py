@@ -29,6 +29,7 @@ from .linalg_repeated import (
 )
 from .linalg_solve import conj_transpose, fold, on_diagonal, regular, unfold
 from .products import conjugated, swapped
+from .ufuncs import of_names
 from .values import as_array, dtype_of
 
 ADVICE = "Use eigvalsh or eigvals for what needs no vectors, or a matrix function (expm, logm, sqrtm, matrix_power)"
@@ -307,9 +308,4 @@ def _as_part(x: Any) -> Any:
     return np.repeat(x, 2, axis=-1)[..., ::2] if dtype_of(x) == numpy.float64 else x
 
 
-RULES = {
-    numpy.linalg.eigh: eigh,
-    numpy.linalg.eigvalsh: eigvalsh,
-    numpy.linalg.eig: eig,
-    numpy.linalg.eigvals: eigvals,
-}
+RULES = of_names(vars(), numpy.linalg)

@@ -19,6 +19,7 @@ from .linalg_eigen import along, gradient
 from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split, used
 from .linalg_solve import LSTSQ, RANK, conj_transpose, fold, in_one_precision, on_diagonal, regular, unfold
 from .products import conjugated, swapped
+from .ufuncs import of_names
 from .values import as_array, is_complex, is_traced, shape_of
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
@@ -30,21 +31,29 @@ def _half(x: Any) -> Any:
     return np.tril(x) - 0.5 * on_diagonal(np.diagonal(x, 0, -2, -1))
 
 
-def _cholesky_vjp(ct: Any, out: Any, a_space: Any, upper: bool) -> Any:
-    """W = L^-T half(L^T ct) conj(L)^-1, folded into the triangle that was read."""
-    factor, ct = (conj_transpose(out), conj_transpose(ct)) if upper else (out, ct)
-    left = np.linalg.solve(swapped(factor), _half(np.matmul(swapped(factor), ct)))
-    whole = swapped(np.linalg.solve(conj_transpose(factor), swapped(left)))
-    return unbroadcast(fold(whole, lower=not upper), a_space)
+def _by_lu(factor: Any, b: Any, transposed: bool) -> Any:
+    return np.linalg.solve(swapped(factor) if transposed else factor, b)
 
 
-def _cholesky_jvp(t: Any, out: Any, out_space: Any, upper: bool) -> Any:
-    """dL = L half(L^-1 dA L^-H), where half takes the lower triangle and half of the diagonal."""
-    factor = conj_transpose(out) if upper else out
-    left = np.linalg.solve(factor, unfold(t, lower=not upper))
-    inner = conj_transpose(np.linalg.solve(factor, conj_transpose(left)))
-    change = np.matmul(factor, _half(inner))
-    return unbroadcast(conj_transpose(change) if upper else change, out_space)
+def cholesky_rules(solved: Any = _by_lu) -> dict[str, Any]:
+    """Return the rules of a Cholesky factor; `solved` solves systems with a lower triangle, or its transpose."""
+
+    def vjp(ct: Any, out: Any, a_space: Any, upper: bool) -> Any:
+        """W = L^-T half(L^T ct) conj(L)^-1, folded into the triangle that was read."""
+        factor, ct = (conj_transpose(out), conj_transpose(ct)) if upper else (out, ct)
+        left = solved(factor, _half(np.matmul(swapped(factor), ct)), True)
+        whole = swapped(solved(conjugated(factor), swapped(left), True))
+        return unbroadcast(fold(whole, lower=not upper), a_space)
+
+    def jvp(t: Any, out: Any, out_space: Any, upper: bool) -> Any:
+        """dL = L half(L^-1 dA L^-H), where half takes the lower triangle and half of the diagonal."""
+        factor = conj_transpose(out) if upper else out
+        left = solved(factor, unfold(t, lower=not upper), False)
+        inner = conj_transpose(solved(factor, conj_transpose(left), False))
+        change = np.matmul(factor, _half(inner))
+        return unbroadcast(conj_transpose(change) if upper else change, out_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
 def _positive(upper: bool, *shape: int, dtype: Any = numpy.float64) -> Any:
@@ -58,8 +67,7 @@ def _positive(upper: bool, *shape: int, dtype: Any = numpy.float64) -> Any:
 CHOLESKY = Primitive(
     "numpy.linalg.cholesky",
     lambda a, *, upper=False: numpy.linalg.cholesky(a, upper=upper),
-    vjp={"a": _cholesky_vjp},
-    jvp={"a": _cholesky_jvp},
+    **cholesky_rules(),
     samples=lambda: (
         *(_positive(upper, *shape) for upper in (False, True) for shape in ((3, 3), (2, 3, 3))),
         _positive(False, 2, 2, dtype=numpy.float32),
@@ -67,7 +75,6 @@ CHOLESKY = Primitive(
         _positive(True, 3, 3, dtype=complex),
         _positive(False, 0, 2, 2),
     ),
-    pattern=patterns.core,
     doc="L with A = L L^H; dL = L half(L^-1 dA L^-H); the cotangent lies in the triangle that is read",
 )
 
@@ -407,10 +414,4 @@ def svdvals(x: Any, /) -> Any:
     return SVDVALS(as_array(x))
 
 
-RULES = {
-    numpy.linalg.cholesky: cholesky,
-    numpy.linalg.qr: qr,
-    numpy.linalg.svd: svd,
-    numpy.linalg.svdvals: svdvals,
-    numpy.linalg.lstsq: lstsq,
-}
+RULES = of_names(vars(), numpy.linalg)

@@ -12,6 +12,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Sample, uniform
 
 from .reductions import by_slope, reduction_samples, spread
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -178,9 +179,4 @@ def cond(x: Any, p: Any = None) -> Any:
     return number_or_array(value)
 
 
-RULES = {
-    numpy.linalg.norm: norm,
-    numpy.linalg.vector_norm: vector_norm,
-    numpy.linalg.matrix_norm: matrix_norm,
-    numpy.linalg.cond: cond,
-}
+RULES = of_names(vars(), numpy.linalg)

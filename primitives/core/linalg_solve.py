@@ -16,6 +16,7 @@ from tapeengine.primitive.builders import discrete, unbroadcast
 from .linalg_cofactors import cofactors
 from .linalg_repeated import decided
 from .products import conjugated, swapped
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -391,12 +392,8 @@ def matrix_power(a: Any, n: int) -> Any:
 
 
 RULES = {
-    numpy.linalg.solve: solve,
+    **of_names(vars(), numpy.linalg),
     numpy.linalg.inv: INV,
     numpy.linalg.det: DET,
     numpy.linalg.slogdet: SLOGDET,
-    numpy.linalg.pinv: pinv,
-    numpy.linalg.tensorinv: tensorinv,
-    numpy.linalg.tensorsolve: tensorsolve,
-    numpy.linalg.matrix_power: matrix_power,
 }

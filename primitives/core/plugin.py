@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 from tapeengine.plugins.hookspecs import hookimpl
 from tapeengine.primitive import Primitive
 
-from . import (  # noqa: F401
-    arithmetic,
-    bessel,
-    complexparts,
-    contraction,
-    convolution,
-    cumulative,
-    discrete,
-    domains,
-    extremes,
-    folds,
-    fourier,
-    histograms,
-    interpolation,
-    joining,
-    linalg_eigen,
-    linalg_factor,
-    linalg_norms,
-    linalg_solve,
-    padding,
-    polynomials,
-    products,
-    reductions,
-    scattering,
-    selection,
-    sorting,
-    statistics,
-    transcendental,
-    ufunc_methods,
-    windows,
-)
+from . import __path__, discrete
 
-#: The modules imported above, each with one family of functions.
-MODULES = tuple(found for found in [*vars().values()] if isinstance(found, ModuleType))
+#: The modules of this package; most have one family of functions.
+MODULES = tuple(import_module(f".{found.name}", __package__) for found in iter_modules(__path__))
 
 
 @hookimpl
@@ -56,4 +27,4 @@ def tapeengine_primitives() -> tuple[Primitive, ...]:
 @hookimpl
 def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     """Map numpy's functions to their rules; a ufunc's method is given as a pair of ufunc and name."""
-    return {function: rule for module in MODULES for function, rule in module.RULES.items()}
+    return {function: rule for module in MODULES for function, rule in getattr(module, "RULES", {}).items()}

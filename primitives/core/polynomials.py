@@ -10,6 +10,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.arrays.storing import form_of
 
+from .ufuncs import of_names
 from .values import as_array, dtype_of, in_order, is_complex, ndim_of, promoting, shape_of
 
 
@@ -186,16 +187,4 @@ def polydiv(u: Any, v: Any) -> Any:
     return np.stack(factors) if factors else numpy.zeros(1, dtype), rest
 
 
-RULES = {
-    numpy.roots: roots,
-    numpy.poly: poly,
-    numpy.polydiv: polydiv,
-    numpy.polyval: polyval,
-    numpy.vander: vander,
-    numpy.polyadd: polyadd,
-    numpy.polysub: polysub,
-    numpy.polymul: polymul,
-    numpy.polyder: polyder,
-    numpy.polyint: polyint,
-    numpy.polyfit: polyfit,
-}
+RULES = of_names(vars(), numpy)

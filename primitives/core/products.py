@@ -17,6 +17,7 @@ from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
 from tapeengine.primitive.builders import bilinear, scale, unbroadcast
 
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -417,21 +418,12 @@ def _multiplied(chain: list[Any], split: dict[tuple[int, int], int], i: int, j: 
 
 
 RULES = {
+    **of_names(vars(), numpy),
     numpy.matmul: MATMUL,
-    numpy.dot: dot,
-    numpy.inner: inner,
-    numpy.outer: outer,
-    numpy.vdot: vdot,
-    numpy.vecdot: vecdot,
-    numpy.tensordot: tensordot,
-    numpy.kron: kron,
-    numpy.cross: cross,
     numpy.linalg.cross: linalg_cross,
     numpy.linalg.outer: linalg_outer,
     numpy.linalg.matmul: lambda x1, x2, /: np.matmul(x1, x2),
     numpy.linalg.tensordot: linalg_tensordot,
     numpy.linalg.vecdot: linalg_vecdot,
     numpy.linalg.multi_dot: multi_dot,
-    # numpy 2.2 and later
-    **{getattr(numpy, name): rule for name, rule in (("matvec", matvec), ("vecmat", vecmat)) if hasattr(numpy, name)},
 }

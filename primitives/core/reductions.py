@@ -66,25 +66,29 @@ SUM = linear(
 )
 
 
-def by_slope(name: str, primal: Callable[..., Any], slope: Callable[..., Any], **options: Any) -> Primitive:
-    """Build the record of a reduction of `x` over `axis` from its partial derivatives, one for each element.
+def rules_of_slope(arg: str, slope: Callable[..., Any]) -> tuple[Rule, Rule]:
+    """Return the rules of a reduction over `axis` for one argument, from a partial derivative for each element.
 
     The parameters of `slope` name what it needs, as in a rule.
     """
     names = slope.__code__.co_varnames[: slope.__code__.co_argcount]
 
-    def vjp(ct: Any, x_space: Any, axis: Any, *kept: Any) -> Any:
-        return unbroadcast(scale(spread(ct, x_space, axis), slope(*kept)), x_space)
+    def vjp(ct: Any, space: Any, axis: Any, *kept: Any) -> Any:
+        partials = slope(*kept)
+        return unbroadcast(scale(np.reshape(ct, kept_shape(shape_of(partials), axis)), partials), space)
 
-    def jvp(t: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, *kept: Any) -> Any:
-        change = np.sum(scale(t, slope(*kept)), axis=normal_axes(axis, x_space.ndim), keepdims=keepdims)
-        return unbroadcast(change, out_space)
+    def jvp(t: Any, out_space: Any, axis: Any, keepdims: bool, *kept: Any) -> Any:
+        change = scale(t, slope(*kept))
+        return unbroadcast(np.sum(change, axis=normal_axes(axis, ndim_of(change)), keepdims=keepdims), out_space)
 
-    rules = (
-        {"x": Rule(vjp, ("x_space", "axis", *names))},
-        {"x": Rule(jvp, ("x_space", "out_space", "axis", "keepdims", *names))},
-    )
-    return Primitive(name, primal, *rules, pattern=patterns.reduces, **options)
+    return Rule(vjp, (f"{arg}_space", "axis", *names)), Rule(jvp, ("out_space", "axis", "keepdims", *names))
+
+
+def by_slope(name: str, primal: Callable[..., Any], slopes: Any, **options: Any) -> Primitive:
+    """Build the record of a reduction from its partial derivatives by its arguments; a single one is that by `x`."""
+    rules = {arg: rules_of_slope(arg, f) for arg, f in (slopes if isinstance(slopes, dict) else {"x": slopes}).items()}
+    vjp, jvp = ({arg: rule[k] for arg, rule in rules.items()} for k in (0, 1))
+    return Primitive(name, primal, vjp, jvp, **{"pattern": patterns.reduces, **options})
 
 
 def _from_initial(call: patterns.Call) -> Any:
@@ -227,29 +231,22 @@ def _times_initial(slope: Any, initial: Any) -> Any:
     return slope if initial is np._NoValue else slope * initial
 
 
-def _prod_vjp(ct: Any, x: Any, initial: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
-    slope = _times_initial(_prod_slope(x, x_space, axis, dtype), initial)
-    return unbroadcast(scale(spread(ct, x_space, axis), slope), x_space)
-
-
-def _prod_jvp(t: Any, x: Any, initial: Any, x_space: Any, out_space: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
-    change = scale(t, _times_initial(_prod_slope(x, x_space, axis, dtype), initial))
-    return unbroadcast(np.sum(change, axis=normal_axes(axis, x_space.ndim), keepdims=keepdims), out_space)
-
-
+_PROD_X = rules_of_slope(
+    "x", lambda x, initial, x_space, axis, dtype: _times_initial(_prod_slope(x, x_space, axis, dtype), initial)
+)
 PROD = Primitive(
     "numpy.prod",
     lambda x, initial=np._NoValue, *, axis=None, keepdims=False, dtype=None: numpy.prod(
         x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial
     ),
     vjp={
-        "x": _prod_vjp,
+        "x": _PROD_X[0],
         "initial": lambda ct, x, initial_space, axis, keepdims, dtype: unbroadcast(
             scale(ct, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype)), initial_space
         ),
     },
     jvp={
-        "x": _prod_jvp,
+        "x": _PROD_X[1],
         "initial": lambda t, x, out_space, axis, keepdims, dtype: broadcast(
             scale(t, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype)), out_space
         ),

@@ -14,6 +14,7 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
 from .joining import along, order_of
+from .ufuncs import of_names
 from .values import as_array, compiled_axis, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
 
 _MASK = numpy.array([[True, False, True], [False, False, True]])
@@ -215,17 +216,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **keywords: Any)
 
 
 RULES = {
-    numpy.where: where,
+    **of_names(vars(), numpy),
     numpy.tril: _triangle(TRIL),
     numpy.triu: _triangle(TRIU),
-    numpy.select: select,
-    numpy.choose: choose,
-    numpy.take: take,
-    numpy.compress: compress,
-    numpy.extract: extract,
-    numpy.delete: delete,
-    numpy.diag: diag,
-    numpy.diagflat: diagflat,
     numpy.linalg.diagonal: linalg_diagonal,
-    numpy.piecewise: piecewise,
 }

@@ -20,6 +20,7 @@ from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -336,9 +337,7 @@ def _middle(low: Any, high: Any, fraction: Any) -> Any:
 
 
 RULES = {
-    numpy.sort: sort,
-    numpy.sort_complex: sort_complex,
-    numpy.partition: partition,
+    **of_names(vars(), numpy),
     numpy.median: warning_as(numpy.median, median),
     numpy.nanmedian: warning_as(numpy.nanmedian, nanmedian),
     numpy.nanquantile: warning_as(numpy.nanquantile, _quantile_rule(1.0, True)),

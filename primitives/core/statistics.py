@@ -16,6 +16,7 @@ from tapeengine.primitive.builders import elementwise
 
 from .products import conjugated, swapped
 from .reductions import by_slope, masked, reduction_samples, spread, total_rule
+from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
@@ -347,10 +348,8 @@ _WARNING: dict[Any, Callable[..., Any]] = {
     numpy.nanmin: _nan_extreme("min", numpy.inf),
 }
 RULES = {
+    **of_names(vars(), numpy),
     **{function: warning_as(function, rule) for function, rule in _WARNING.items()},
-    numpy.var: var,
-    numpy.std: std,
-    numpy.average: average,
     numpy.nansum: _nan_total(np.sum, 0.0),
     numpy.nanprod: _nan_total(np.prod, 1.0),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy
@@ -93,3 +94,9 @@ def of_ufuncs(names: Mapping[str, Any]) -> dict[Any, Primitive]:
     """Return the records in a module whose values ufuncs compute, by the ufunc."""
     records = (value for value in names.values() if isinstance(value, Primitive))
     return {record.primal: record for record in records if isinstance(record.primal, numpy.ufunc)}
+
+
+def of_names(names: Mapping[str, Any], *homes: Any) -> dict[Any, Any]:
+    """Return the functions that a module defines, by the functions in modules of numpy that have the same names."""
+    own = {k: f for k, f in names.items() if isinstance(f, FunctionType) and f.__module__ == names["__name__"]}
+    return {getattr(home, name): rule for home in homes for name, rule in own.items() if hasattr(home, name)}

@@ -7,9 +7,10 @@ table; integer and boolean ones are discrete.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from .._core.tape.table import interpret
 from ..reference.ops import OPERATIONS
 from .intermediate.operations import OPERATIONS_BY_NAME
 from .terms import Op, Term, lit
@@ -41,24 +42,5 @@ def partial(t: Op, which: int, args: Sequence[Term], out: Term) -> Term | None:
     expression = OPERATIONS[t.op].partials[which]
     if isinstance(expression, ast.Constant) and expression.value == 0:
         return None
-    return _term(expression, dict(zip("ab", args, strict=False)) | {"v": out})
-
-
-_BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
-
-
-def _term(expression: ast.expr, names: Mapping[str, Term]) -> Term:
-    match expression:
-        case ast.Name(id=name):
-            return names[name]
-        case ast.Constant(value=number):
-            return lit(float(number))  # type: ignore[arg-type]
-        case ast.UnaryOp(operand=ast.Constant(value=number)):
-            return lit(-float(number))  # type: ignore[arg-type]
-        case ast.UnaryOp(operand=operand):
-            return Op("neg", (_term(operand, names),))
-        case ast.BinOp(left=left, op=op, right=right):
-            return Op(_BINARY[type(op)], (_term(left, names), _term(right, names)))
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return Op(name, tuple(_term(arg, names) for arg in args))
-    raise ValueError(f"{ast.unparse(expression)} is not an expression of the opcode table")
+    names = dict(zip("ab", args, strict=False)) | {"v": out}
+    return interpret(expression, names.__getitem__, lit, lambda name, *operands: Op(name, operands))

@@ -1,45 +1,76 @@
-r"""Call by value: the evaluator for the source language and for target languages that consist of terms.
+r"""The evaluator of the language's specification, for the additions of the papers as well.
 
-[[x]] e = e(x)        [[let x = s in t]] e = [[t]] (e, x = [[s]] e)        [[\x. t]] e = v |-> [[t]] (e, x = v)
+[[s * t]] = ([[s]], [[t]])        [[let (x1, ..., xn) = s in t]] e = [[t]] (e, x1 = [[s]]_1, ..., xn = [[s]]_n)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
-from ..chad.terms import (
-    Apply,
-    Build,
-    Call,
-    Case,
-    Definition,
-    If,
-    Index,
-    Inject,
-    Lambda,
-    Let,
-    Literal,
-    Module,
-    Op,
-    Proj,
-    Size,
-    Term,
-    Total,
-    Tuple,
-    Var,
-)
-from ..chad.values import Tagged
+from ..chad.depth import deep
+from ..chad.specification.evaluation import Environment, Evaluation, Rule, strict
+from ..chad.specification.source import RULES
+from ..chad.terms import Build, Definition, Lambda, Module, Op, Term
 from .operations import DISCRETE, partial, value
 from .source import Ccl, FoldLeft, Fork, LetTuple, NTimes
-from .target import Interface, Partial
-
-Environment = Mapping[str, Any]
-#: The terms with a body in tail position.
-TAIL = (Let, LetTuple, If, Case, Call)
+from .target import Interface, LinearLambda, Partial
 
 
-class Evaluator:
+def build(E: Evaluation, t: Build, env: Environment) -> Any:
+    """A vector, which is represented by a tuple."""
+    return tuple(RULES[Build](E, t, env))
+
+
+def let_tuple(E: Evaluation, t: LetTuple, env: Environment) -> Any:
+    """A zero has zeros as components."""
+    whole = E.eval(t.bound, env)
+    parts = zip((x.name for x in t.vars), (None,) * len(t.vars) if whole is None else whole, strict=True)
+    return E.eval(t.body, {**env, **dict(parts)})
+
+
+def fold_left(E: Evaluation, t: FoldLeft, env: Environment) -> Any:
+    """The state after all elements."""
+    state = E.eval(t.init, env)
+    for element in E.eval(t.array, env):
+        state = E.eval(t.body, {**env, t.pair.name: (state, element)})
+    return state
+
+
+def operation(E: Evaluator, t: Op, *args: Any) -> Any:
+    """A scalar operation, by the opcode table."""
+    E.operations += 1
+    return DISCRETE[t.op](*args) if t.op in DISCRETE else value(t.op, *args)
+
+
+def derivative(E: Evaluator, t: Partial, *args: Any) -> Any:
+    """A partial times a cotangent."""
+    return args[-1] * partial(t.op, t.which, args[:-1])
+
+
+def n_times(E: Evaluator, t: NTimes, count: int, state: Any) -> Any:
+    """The state after some iterations."""
+    for _ in range(times(count)):
+        state = E.call(t.function, (state,))
+    return state
+
+
+def ccl(E: Evaluator, t: Ccl, count: int, state: Any) -> Any:
+    """The state after the iterations of all indices, the last one first."""
+    for i in reversed(range(times(count))):
+        state = E.call(t.function, (i, state))
+    return state
+
+
+def times(count: int) -> int:
+    """The number of iterations of a loop."""
+    if count < 0:
+        raise ValueError(f"a loop cannot run {count} times; the count must be 0 or more")
+    return count
+
+
+class Evaluator(Evaluation):
     """Evaluates terms, given the definitions that they call and the operations of an interface.
 
     Attributes
@@ -50,130 +81,44 @@ class Evaluator:
         The number of terms evaluated.
     """
 
+    rules: ClassVar[Mapping[type[Term], Rule]] = MappingProxyType(
+        {
+            **RULES,
+            Build: build,
+            LetTuple: let_tuple,
+            FoldLeft: fold_left,
+            LinearLambda: RULES[Lambda],
+            **strict(
+                {
+                    Op: (1, operation),
+                    Partial: (1, derivative),
+                    Interface: (1, lambda E, t, *args: E.interface[t.name](*args)),
+                    Fork: (1, lambda E, t, left, right: (left, right)),
+                    NTimes: (1, n_times),
+                    Ccl: (1, ccl),
+                }
+            ),
+        }
+    )
+
     def __init__(self, definitions: Mapping[str, Definition], interface: Mapping[str, Callable[..., Any]]) -> None:
-        self.definitions = definitions
+        super().__init__(Module("", definitions))
         self.interface = interface
-        self.operations = 0
-        self.terms = 0
+        self.operations = self.terms = 0
 
-    def term(self, term: Term, environment: Environment) -> Any:
-        """The value of a term. Bodies in tail position are evaluated in a loop, so chains of `Let` need no stack."""
+    def eval(self, term: Term, env: Environment) -> Any:
+        """Evaluate a term."""
         self.terms += 1
-        if not isinstance(term, TAIL):
-            return self.simple(term, environment)
-        scope = dict(environment)
-        while True:
-            match term:
-                case Let(var, bound, body):
-                    scope[var.name] = self.term(bound, scope)
-                    term = body
-                case If(condition, then, orelse):
-                    term = then if self.term(condition, scope) else orelse
-                case Case(subject, branches):
-                    tagged = self.term(subject, scope)
-                    branch = branches[tagged.option]
-                    scope[branch.var.name] = tagged.payload
-                    term = branch.body
-                case LetTuple(names, bound, body):
-                    whole = self.term(bound, scope)
-                    scope |= zip((x.name for x in names), parts(whole, len(names)), strict=True)
-                    term = body
-                case Call(name, args):
-                    values = [self.term(arg, scope) for arg in args]
-                    called = self.definitions[name]
-                    scope = dict(zip((p.name for p in called.params), values, strict=True))
-                    term = called.body
-                case _:
-                    return self.simple(term, scope)
-            self.terms += 1
+        if type(term) not in self.rules:
+            raise ValueError(f"{type(term).__name__} is not a term of the ladder's languages")
+        return self.rules[type(term)](self, term, env)
 
-    def simple(self, term: Term, scope: Environment) -> Any:
-        """The value of a term without a body in tail position."""
-
-        def values(terms: tuple[Term, ...]) -> list[Any]:
-            return [self.term(t, scope) for t in terms]
-
-        match term:
-            case Var(name):
-                return scope[name]
-            case Literal(known):
-                return known
-            case Tuple(items):
-                return tuple(values(items))
-            case Proj(whole, index):
-                return self.term(whole, scope)[index]
-            case Inject(index, payload):
-                return Tagged(index, self.term(payload, scope))
-            case Lambda(params, body):
-                return self.closure(tuple(p.name for p in params), body, dict(scope))
-            case Apply(function, args):
-                return self.term(function, scope)(*values(args))
-            case Op(op, args):
-                self.operations += 1
-                return DISCRETE[op](*values(args)) if op in DISCRETE else value(op, *values(args))
-            case Partial(op, which, operands, cotangent):
-                return self.term(cotangent, scope) * partial(op, which, tuple(values(operands)))
-            case Interface(name, args):
-                return self.interface[name](*values(args))
-            case Fork(left, right):
-                return (self.term(left, scope), self.term(right, scope))
-        return self.vector(term, scope)
-
-    def vector(self, term: Term, scope: Environment) -> Any:
-        """The value of an operation on vectors, which are represented by tuples."""
-        match term:
-            case Build(size, index, body):
-                return tuple(self.term(body, {**scope, index.name: k}) for k in range(self.term(size, scope)))
-            case Index(array, at):
-                return self.term(array, scope)[self.term(at, scope)]
-            case Size(array):
-                return len(self.term(array, scope))
-            case Total(array):
-                return sum(self.term(array, scope))
-        return self.loop(term, scope)
-
-    def loop(self, term: Term, scope: Environment) -> Any:
-        """The value of a loop."""
-        match term:
-            case FoldLeft(pair, body, init, array):
-                state, elements = self.term(init, scope), self.term(array, scope)
-                for element in elements:
-                    state = self.term(body, {**scope, pair.name: (state, element)})
-                return state
-            case NTimes(name, size, init):
-                count, state = times(self.term(size, scope)), self.term(init, scope)
-                for _ in range(count):
-                    state = self.call(name, state)
-                return state
-            case Ccl(name, size, init):
-                count, state = times(self.term(size, scope)), self.term(init, scope)
-                for i in reversed(range(count)):
-                    state = self.call(name, i, state)
-                return state
-        raise ValueError(f"{type(term).__name__} is not a term of the ladder's languages")
-
-    def call(self, name: str, *args: Any) -> Any:
-        """The value of a definition."""
-        called = self.definitions[name]
-        return self.term(called.body, dict(zip((p.name for p in called.params), args, strict=True)))
-
-    def closure(self, names: tuple[str, ...], body: Term, scope: Environment) -> Callable[..., Any]:
-        """A function value."""
-        return lambda *args: self.term(body, {**scope, **dict(zip(names, args, strict=True))})
-
-
-def parts(whole: Any, width: int) -> tuple[Any, ...]:
-    """The components of a tuple; a zero has zeros as components."""
-    return (None,) * width if whole is None else tuple(whole)
-
-
-def times(count: int) -> int:
-    """The number of iterations of a loop."""
-    if count < 0:
-        raise ValueError(f"a loop cannot run {count} times; the count must be 0 or more")
-    return count
+    def term(self, term: Term, env: Environment) -> Any:
+        """The value of a term, with room for deep recursion."""
+        with deep():
+            return self.eval(term, env)
 
 
 def run(module: Module, *args: Any) -> Any:
     """The value of a source program."""
-    return Evaluator(module.definitions, {}).call(module.main, *args)
+    return Evaluator(module.definitions, {}).run(module.main, args)

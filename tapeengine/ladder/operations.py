@@ -8,19 +8,17 @@ Python's `math`, which agree with C's.
 
 from __future__ import annotations
 
-import ast
 import math
 import operator
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from .._core.tape.table import OPS, Op
+from .._core.tape.table import OPS, Op, interpret, parse
 
 ROWS: Mapping[str, Op] = MappingProxyType({row.name: row for row in OPS})
-ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
-    {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+ARITHMETIC: Mapping[str, Callable[..., float]] = MappingProxyType(
+    {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg}
 )
-SYMBOLS: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
 #: Operations without derivatives, by their names in terms.
 DISCRETE: Mapping[str, Callable[..., object]] = MappingProxyType(
     {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
@@ -32,14 +30,14 @@ def value(name: str, *operands: float) -> float:
     """The value of an operation."""
     if name in ARITHMETIC:
         return ARITHMETIC[name](*operands)
-    return compute(parse(row_of(name).value), dict(zip("ab", operands, strict=False)), base)
+    return interpret(parse(row_of(name).value), dict(zip("ab", operands, strict=False)).__getitem__, float, base)
 
 
 def partial(name: str, which: int, operands: tuple[float, ...]) -> float:
     """The partial of an operation with respect to its operand number ``which``."""
     row = row_of(name)
     names = dict(zip("ab", operands, strict=False)) | {"v": value(name, *operands)}
-    return compute(parse((row.da, row.db)[which]), names, value)
+    return interpret(parse((row.da, row.db)[which]), names.__getitem__, float, value)
 
 
 def row_of(name: str) -> Op:
@@ -49,31 +47,12 @@ def row_of(name: str) -> Op:
     return ROWS[name]
 
 
-def parse(text: str) -> ast.expr:
-    """The syntax tree of one expression of the table."""
-    return ast.parse(text, mode="eval").body
-
-
 def base(name: str, *operands: float) -> float:
-    """A base function of a value expression."""
+    """A base function of a value expression, or an operator."""
+    if name in ARITHMETIC:
+        return ARITHMETIC[name](*operands)
     if name == "base_sign":
         return float((operands[0] > 0) - (operands[0] < 0))
     if not hasattr(math, name):
         raise ValueError(f"the ladder has no {name}: write the program with other operations")
     return float(getattr(math, name)(*operands))
-
-
-def compute(term: ast.expr, names: Mapping[str, float], call: Callable[..., float]) -> float:
-    """The value of an expression of the table; ``call`` evaluates the functions that it names."""
-    match term:
-        case ast.Name(id=name):
-            return names[name]
-        case ast.Constant(value=number):
-            return float(number)  # type: ignore[arg-type]
-        case ast.UnaryOp(operand=operand):
-            return -compute(operand, names, call)
-        case ast.BinOp(left=left, op=op, right=right):
-            return ARITHMETIC[SYMBOLS[type(op)]](compute(left, names, call), compute(right, names, call))
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return call(name, *[compute(arg, names, call) for arg in args])
-    raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")

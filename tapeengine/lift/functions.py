@@ -11,14 +11,15 @@ import functools
 import importlib
 import operator
 import sys
-from collections.abc import Callable, Iterator
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from collections.abc import Callable, Iterable, Iterator
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
 from ..errors import module_of
+from ..naming import GLOBAL_STORES, names_in, stored_names
 from .compilers import source_of_compiled
 from .dispatching import singledispatch, singledispatchmethod
 from .memo import memoised
@@ -50,8 +51,8 @@ class Relinked:
         if not isinstance(twin, FunctionType):
             return twin
         own = self.there.get("__name__")
-        self.use(frozenset(n for n, x in self.there.items() if isinstance(x, type) and x.__module__ == own))
-        stored = names_of(twin.__code__)[1]
+        self.use([n for n, x in self.there.items() if isinstance(x, type) and x.__module__ == own])
+        stored = stored_names(twin.__code__, GLOBAL_STORES)
 
         def around(*args: Any, **options: Any) -> Any:
             try:
@@ -63,7 +64,7 @@ class Relinked:
         linked = Linked(twin, self.again, (function, also), self, around, bool(stored))
         return functools.update_wrapper(linked, function)
 
-    def use(self, names: frozenset[str]) -> None:
+    def use(self, names: Iterable[str]) -> None:
         """Bind the names that a function reads, and the names that functions bound in this way read."""
         for name in names:
             if name in self.there and name not in self.seen:
@@ -185,7 +186,7 @@ class Relinked:
             if twin_cell is not cell:
                 self.fill(cell, twin_cell)
         if ours:
-            self.use(names_of(value.__code__)[0])
+            self.use(names_in(value.__code__))
         return twin
 
     def dispatching(self, value: Any) -> Any:
@@ -330,20 +331,3 @@ def own_slots(cls: type) -> Iterator[str]:
     for name in (slots,) if isinstance(slots, str) else slots:
         is_private = name.startswith("__") and not name.endswith("__")
         yield f"_{cls.__name__.lstrip('_')}{name}" if is_private else name
-
-
-@functools.cache
-def names_of(code: CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a function and its inner functions may read from the module, and those that they bind there."""
-    import dis
-
-    used, stored = set(code.co_names), set()
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-            stored.add(instruction.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            inner_used, inner_stored = names_of(constant)
-            used |= inner_used
-            stored |= inner_stored
-    return frozenset(used), frozenset(stored)

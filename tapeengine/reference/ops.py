@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, TypeVar
 
-from .._core.tape.table import OPS, Op
+from .._core.tape import table
+from .._core.tape.table import OPS, Op, parse
 from .functions import FUNCTIONS, divide
 
 T = TypeVar("T")
-BINARY: Mapping[type, str] = MappingProxyType({ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"})
 ARITHMETIC: Mapping[str, Callable[[float, float], float]] = MappingProxyType(
     {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": divide}
 )
@@ -70,26 +70,7 @@ class BaseFunctions(Numbers):
 
 def interpret(term: ast.expr, names: Mapping[str, T], algebra: Algebra[T]) -> T:
     """Evaluate an expression whose variables are `names`."""
-    match term:
-        case ast.Name(id=name):
-            return names[name]
-        case ast.Constant(value=number):
-            return algebra.constant(float(number))  # type: ignore[arg-type]
-        case ast.UnaryOp(operand=ast.Constant(value=number)):
-            return algebra.constant(-float(number))  # type: ignore[arg-type]
-        case ast.UnaryOp(operand=operand):
-            return algebra.apply("neg", interpret(operand, names, algebra))
-        case ast.BinOp(left=left, op=op, right=right):
-            both = interpret(left, names, algebra), interpret(right, names, algebra)
-            return algebra.apply(BINARY[type(op)], *both)
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return algebra.apply(name, *[interpret(arg, names, algebra) for arg in args])
-    raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")
-
-
-def parse(text: str) -> ast.expr:
-    """The syntax tree of one expression."""
-    return ast.parse(text, mode="eval").body
+    return table.interpret(term, names.__getitem__, algebra.constant, algebra.apply)
 
 
 def operation(row: Op) -> Operation:

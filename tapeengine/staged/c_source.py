@@ -166,7 +166,7 @@ def _functions(body: str) -> Iterator[str]:
     for row in OPS:
         for which in ("da", "db"):
             if re.search(rf"\b{which}_{row.name}\(", body):
-                text = generate_ops.plain(generate_ops.parse(getattr(row, which)), generate_ops.by_value)
+                text = generate_ops.plain(getattr(row, which), generate_ops.by_value)
                 partials.append(
                     f"static inline double {which}_{row.name}(double a, double b, double v) {{ return {text}; }}"
                 )
@@ -174,6 +174,6 @@ def _functions(body: str) -> Iterator[str]:
     for row in OPS:
         if f"op_{row.name}" in wanted:
             params = "double a, double b" if row.arity == 2 else "double a"
-            text = generate_ops.plain(generate_ops.parse(row.value), generate_ops.base)
+            text = generate_ops.plain(row.value, generate_ops.base)
             yield f"static inline double op_{row.name}({params}) {{ return {text}; }}"
     yield from partials

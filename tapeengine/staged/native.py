@@ -9,17 +9,13 @@ infinite one makes the cotangents that leave the body NaN; then the interpreter 
 
 from __future__ import annotations
 
-import ast
-import functools
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from .._core.tape import generate_ops
-from .._core.tape.table import OPS
+from .._core.tape.table import OPS, interpret, parse
 from .bodies import CONSTANT, EXACT, FINITE, FIRST_GUARD, FORMS, TOTAL, TRUNC, Body, Code, Operand
 
-ARITHMETIC = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 INSTRUCTIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 INTRINSICS = {"abs": "fabs", "sqrt": "sqrt", "rint": "rint", "copysign": "copysign"}
 ROUNDING = ("trunc", "floor", "ceil", "rint")
@@ -341,31 +337,16 @@ class Cotangents(Writer):
         text = (row.da, row.db)[which]
         if text in ("1", "1.0", "-1", "-1.0"):
             return c if text[0] == "1" else self.call("neg", c)
-        slope = self.expression(generate_ops.parse(text), body, j)
+
+        def read(letter: str) -> str:
+            return self.own(j) if letter == "v" else self.read(body, j, "ab".index(letter))
+
+        slope = interpret(parse(text), read, self.number, self.call)
         share = self.both("fmul", c, slope)
         if not row.selects[which]:
             return share
         selected = self.op(f"fcmp une {self.type} {slope}, {self.number(0.0)}")
         return self.op(f"select {self.truth} {selected}, {self.type} {share}, {self.type} {self.number(0.0)}")
-
-    def expression(self, term: ast.expr, body: Body, j: int) -> str:
-        """A partial of the opcode table."""
-        again: Callable[[ast.expr], str] = functools.partial(self.expression, body=body, j=j)
-        match term:
-            case ast.Name(id="v"):
-                return self.own(j)
-            case ast.Name(id=name):
-                return self.read(body, j, "ab".index(name))
-            case ast.Constant(value=value):
-                return self.number(float(value))  # type: ignore[arg-type]
-            case ast.UnaryOp(operand=of):
-                return self.call("neg", again(of))
-            case ast.BinOp(left=left, op=op, right=right):
-                a = again(left)
-                return self.both(ARITHMETIC[type(op)], a, again(right))
-            case ast.Call(func=ast.Name(id=name), args=args):
-                return self.call(name, *map(again, args))
-        raise ValueError(f"{ast.unparse(term)} is no expression of the opcode table")
 
     def read(self, body: Body, j: int, which: int) -> str:
         """The value of an operand."""

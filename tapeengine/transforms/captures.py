@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.structures.boundary import place
+from ..naming import stored_names
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies, owner_of_memory
@@ -21,7 +22,6 @@ from .class_tables import ClassTables
 from .forms import is_traced
 from .kinds import Kinds, data_of
 from .nodes import ATOMS, GENERATORS, Node
-from .program_objects import stored_names
 
 #: Larger arrays are not copied for the sake of their views.
 MOST_BYTES = 1 << 26

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import RepeatError
+from ..naming import names_in
 from .nodes import DICTS, Node
-from .program_objects import is_fixed, names_in
+from .program_objects import is_fixed
 
 _KINDS = frozenset((*DICTS, list, set, weakref.WeakSet))
 

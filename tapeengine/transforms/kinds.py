@@ -14,12 +14,13 @@ import numpy as np
 from .._core.programs.callables import Made
 from .._core.scalars.complex import ComplexDual
 from ..errors import module_of
+from ..naming import names_in
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies
 from .hidden_state import SHOWN, SOURCES, is_closed, reaches
 from .nodes import DICTS, GENERATORS, Node, parts_of
-from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, names_in, owner_of
+from .program_objects import is_fixed, is_library, is_made_by_parts, is_plain, owner_of
 
 #: Methods of objects whose classes are written in C; a program cannot replace them.
 BOUND = (types.BuiltinMethodType, types.MethodWrapperType)

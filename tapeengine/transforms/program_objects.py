@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import os
 import random
@@ -20,30 +19,6 @@ from .source_lines import LIBRARIES
 
 #: Directories of the standard library and of installed packages.
 _INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np.__file__)))
-#: Instructions that give a variable of an enclosing function, or a global one, another value.
-_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL"))
-
-
-@functools.lru_cache(maxsize=4096)
-def names_in(code: types.CodeType, with_texts: bool = False) -> tuple[str, ...]:
-    """The names that a function and inner ones may look up, also those in its texts, for `getattr`."""
-    found = dict.fromkeys(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found.update(dict.fromkeys(names_in(constant, with_texts)))
-        elif with_texts and isinstance(constant, str) and constant.isidentifier():
-            found[constant] = None
-    return tuple(found)
-
-
-@functools.lru_cache(maxsize=4096)
-def stored_names(code: types.CodeType) -> frozenset[str]:
-    """The names of outer variables that a function, or a function defined in it, gives other values."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in _STORES}
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found |= stored_names(constant)
-    return frozenset(found)
 
 
 def owner_of(method: Any) -> Any:

@@ -75,7 +75,7 @@ def test_the_dialect_uses_each_variable_once_and_means_the_same(seed, xs):
     for definition in turned.definitions.values():
         assert closed(uses(definition.body), *definition.params) == {}
     evaluator = Evaluator(turned.definitions, Functions().interface())
-    assert evaluator.call(turned.main, *xs) == run(module, *xs)
+    assert evaluator.run(turned.main, xs) == run(module, *xs)
 
 
 def test_the_dialect_of_an_example():

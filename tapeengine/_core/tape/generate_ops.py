@@ -9,11 +9,16 @@ import cmath
 import math
 import re
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+if __package__:
+    from .table import OPS, interpret, parse
+else:  # run by setup.py
+    found: dict[str, Any] = runpy.run_path(str(HERE / "table.py"))
+    OPS, interpret, parse = found["OPS"], found["interpret"], found["parse"]
 SCALARS = HERE.parent / "scalars"
 GENERATED = (
     "tape/ops_table.h",
@@ -25,62 +30,38 @@ GENERATED = (
 )
 #: The first byte of a record that is no scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
 SPECIAL = 0xC0
-OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-RECORDED: dict[type, str] = {ast.Add: "ADD", ast.Sub: "SUB", ast.Mult: "MUL", ast.Div: "DIV"}
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
-def number(text: Any) -> str:
-    """A number as a C double."""
-    return repr(float(text))
-
-
-def plain(term: ast.expr, call: Callable[[str, list[str]], str]) -> str:
+def plain(text: str, call: Callable[[str, Sequence[str]], str]) -> str:
     """An expression in C, over doubles."""
-    match term:
-        case ast.Name(id=name):
-            return name
-        case ast.Constant(value=value):
-            return number(value)
-        case ast.UnaryOp(operand=operand):
-            return f"(-{plain(operand, call)})"
-        case ast.BinOp(left=left, op=op, right=right):
-            return f"({plain(left, call)} {OPERATORS[type(op)]} {plain(right, call)})"
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return call(name, [plain(arg, call) for arg in args])
-    raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")
+
+    def number(value: float) -> str:
+        return f"({value!r})" if value < 0 else repr(value)
+
+    def apply(name: str, *args: str) -> str:
+        if name == "neg":
+            return f"(-{args[0]})"
+        return f"({args[0]} {SIGNS[name]} {args[1]})" if name in SIGNS else call(name, args)
+
+    return interpret(parse(text), str, number, apply)
 
 
-def recorded(term: ast.expr) -> str:
+def recorded(text: str) -> str:
     """An expression in C, over scalars that are recorded on a tape."""
-    match term:
-        case ast.Name(id=name):
-            return name
-        case ast.Constant(value=value):
-            return f"te_constant({number(value)})"
-        case ast.UnaryOp(operand=ast.Constant(value=value)):
-            return f"te_constant(-{number(value)})"
-        case ast.UnaryOp(operand=operand):
-            return f"te_unary(h, OP_NEG, {recorded(operand)})"
-        case ast.BinOp(left=left, op=op, right=right):
-            return f"te_binary(h, OP_{RECORDED[type(op)]}, {recorded(left)}, {recorded(right)})"
-        case ast.Call(func=ast.Name(id=name), args=[arg]):
-            return f"te_unary(h, OP_{name.upper()}, {recorded(arg)})"
-        case ast.Call(func=ast.Name(id=name), args=[left, right]):
-            return f"te_binary(h, OP_{name.upper()}, {recorded(left)}, {recorded(right)})"
-    raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")
+
+    def apply(name: str, *args: str) -> str:
+        return f"te_{'unary' if len(args) == 1 else 'binary'}(h, OP_{name.upper()}, {', '.join(args)})"
+
+    return interpret(parse(text), str, "te_constant({!r})".format, apply)
 
 
-def parse(text: str) -> ast.expr:
-    """The syntax tree of one expression."""
-    return ast.parse(text, mode="eval").body
-
-
-def by_value(name: str, args: list[str]) -> str:
+def by_value(name: str, args: Sequence[str]) -> str:
     """A call of an opcode, over doubles."""
     return f"op_{name}({', '.join(args)})"
 
 
-def base(name: str, args: list[str]) -> str:
+def base(name: str, args: Sequence[str]) -> str:
     """A call of a base function, over doubles."""
     return f"{name}({', '.join(args)})"
 
@@ -91,9 +72,9 @@ def switch(head: str, cases: list[tuple[str, str]], default: str) -> list[str]:
     return [head + " {", "    switch (op) {", *body, "    }", f"    return {default};", "}", ""]
 
 
-def partials(ops: Any, which: str, write: Callable[[ast.expr], str]) -> list[tuple[str, str]]:
+def partials(ops: Any, which: str, write: Callable[[str], str]) -> list[tuple[str, str]]:
     """The expressions of one column of the table, by opcode."""
-    return [(op.name, write(parse(getattr(op, which)))) for op in ops if getattr(op, which)]
+    return [(op.name, write(getattr(op, which))) for op in ops if getattr(op, which)]
 
 
 def constants(ops: Any) -> list[str]:
@@ -142,16 +123,16 @@ def plain_header(ops: Any) -> list[str]:
     lines = ['#include "functions.h"', *constants(ops)]
     for op in ops:
         params = "double a, double b" if op.arity == 2 else "double a"
-        lines.append(f"static inline double op_{op.name}({params}) {{ return {plain(parse(op.value), base)}; }}")
+        lines.append(f"static inline double op_{op.name}({params}) {{ return {plain(op.value, base)}; }}")
     each = " ".join(f"{'TWO' if op.arity == 2 else 'ONE'}({op.name.upper()}, op_{op.name})" for op in ops)
     lines += [f"#define TE_OPS(ONE, TWO) {each}", ""]
     values = [(op.name, f"op_{op.name}({'a, b' if op.arity == 2 else 'a'})") for op in ops]
     lines += switch("static inline double op_value(int op, double a, double b)", values, "0.0")
     for which in ("da", "db"):
         head = f"static inline double op_{which}(int op, double a, double b, double v)"
-        lines += switch(head, partials(ops, which, lambda term: plain(term, by_value)), "0.0")
+        lines += switch(head, partials(ops, which, lambda text: plain(text, by_value)), "0.0")
     for which in ("da", "db"):  # for code that knows its opcode, so that the compiler needs no switch
-        for name, text in partials(ops, which, lambda term: plain(term, by_value)):
+        for name, text in partials(ops, which, lambda text: plain(text, by_value)):
             lines.append(f"#define TE_{which.upper()}_{name.upper()}(a, b, v) {text}")
     return lines
 
@@ -285,13 +266,12 @@ def headers_of(source: Path) -> list[str]:
 
 def main() -> None:
     """Write all files of `GENERATED`."""
-    ops = runpy.run_path(str(HERE / "table.py"))["OPS"]
-    write(HERE / "ops_table.h", header("ops_table.h", plain_header(ops)))
-    write(HERE / "ops_recorded.h", header("ops_recorded.h", recorded_header(ops)))
-    write(HERE / "ops_names.pxi", names(ops))
-    write(SCALARS / "elementary.pxi", functions(ops))
-    write(SCALARS / "elementary_complex.pxi", complex_functions(ops))
-    write(SCALARS / "math.pyi", stub(ops))
+    write(HERE / "ops_table.h", header("ops_table.h", plain_header(OPS)))
+    write(HERE / "ops_recorded.h", header("ops_recorded.h", recorded_header(OPS)))
+    write(HERE / "ops_names.pxi", names(OPS))
+    write(SCALARS / "elementary.pxi", functions(OPS))
+    write(SCALARS / "elementary_complex.pxi", complex_functions(OPS))
+    write(SCALARS / "math.pyi", stub(OPS))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,12 @@ equally, and the operand that they do not select gets exactly 0, also from an in
 partial 0 with respect to ``a`` where ``b`` is 0, and with respect to ``b`` where ``a`` is 0.
 """
 
+import ast
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 #: A partial that begins so is 1 for the operand that the operation selects and 0 for the others.
 SELECTORS = ("choose(", "step(")
@@ -239,3 +243,31 @@ OPS: tuple[Op, ...] = tuple(sorted(ROWS, key=lambda op: -op.arity))
 
 #: Base functions beside those of ``math.h``, which ``functions.h`` and ``tapeengine.reference.functions`` both define.
 BASE: tuple[str, ...] = tuple(sorted({name for op in OPS for name in re.findall(r"\bbase_\w+", op.value)}))
+
+#: The operations for which the operators of expressions stand.
+OPERATORS: dict[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
+
+
+def parse(text: str) -> ast.expr:
+    """The syntax tree of one expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def interpret(term: ast.expr, read: Callable[[str], T], number: Callable[[float], T], apply: Callable[..., T]) -> T:
+    """Evaluate an expression: `read` gives variables, `apply` what an opcode or a function gives for its operands."""
+    match term:
+        case ast.Name(id=name):
+            return read(name)
+        case ast.Constant(value=value):
+            return number(float(value))  # type: ignore[arg-type]
+        case ast.UnaryOp(operand=ast.Constant(value=value)):
+            return number(-float(value))  # type: ignore[arg-type]
+        case ast.UnaryOp(operand=operand):
+            name, operands = "neg", [operand]
+        case ast.BinOp(left=left, op=op, right=right):
+            name, operands = OPERATORS[type(op)], [left, right]
+        case ast.Call(func=ast.Name(id=name), args=operands):
+            pass
+        case _:
+            raise ValueError(f"{ast.unparse(term)} is not an expression of the opcode table")
+    return apply(name, *[interpret(operand, read, number, apply) for operand in operands])

@@ -88,8 +88,8 @@ def bog(module: Module, *primals: Any, cotangent: Any = 1.0, style: type[Bog] = 
     """The value of a program and the cotangents of its primals."""
     program, functions = passes(module, style), Functions()
     evaluator = Evaluator(program.definitions, functions.interface())
-    value, bag = evaluator.call("rf$" + module.main, *primals)
+    value, bag = evaluator.run("rf$" + module.main, primals)
     before = evaluator.terms
-    found = evaluator.call("rr$" + module.main, cotangent, bag)
+    found = evaluator.run("rr$" + module.main, (cotangent, bag))
     cotangents = tuple(vectors.full(d, x) for d, x in zip(found, primals, strict=True))
     return Bagged(value, cotangents, program, bag, functions.computed, evaluator.terms - before)

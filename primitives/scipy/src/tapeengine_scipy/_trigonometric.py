@@ -13,7 +13,7 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
-from tapeengine_scipy._lengths import length_of, resized
+from tapeengine_primitives.fourier import resized
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
@@ -78,6 +78,16 @@ def _sums(kind: str) -> Primitive:
 
 DCT: Primitive = _sums("dct")
 DST: Primitive = _sums("dst")
+
+
+def length_of(n: Any, default: int, plan: Any) -> int:
+    """The length of a transform."""
+    if plan is not None:
+        raise NotImplementedError("scipy.fft takes no precomputed plan")
+    length = default if n is None else int(n)
+    if length < 1:
+        raise ValueError(f"invalid number of data points ({length})")
+    return length
 
 
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,

@@ -22,12 +22,10 @@ import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import linear
-from tapeengine_primitives.fourier import doubled, fitted
-from tapeengine_scipy._lengths import length_of, resized
+from tapeengine.primitive import Primitive
+from tapeengine_primitives.fourier import other, records
 from tapeengine_scipy._passing import beside, names_of
-from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn
+from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn, length_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 
@@ -39,74 +37,14 @@ __all__ = [
 
 __getattr__, __dir__ = names_of("scipy.fft")
 
-_SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
-
-
-def _lengths() -> tuple[Sample, ...]:
-    return (
-        Sample((uniform((4,)),), {"n": 4, "axis": -1}),
-        Sample((uniform((3, 4), dtype=complex),), {"n": 5, "axis": 0, "norm": "ortho"}),
-        Sample((uniform((5, 2), dtype=complex),), {"n": 3, "axis": 0, "norm": "forward"}),
-    )
-
 
 def _primal(name: str) -> Callable[..., Any]:
-    return lambda x, *, n, axis, norm=None, workers=None: getattr(scipy.fft, name)(
+    return lambda x, *, n=None, axis=-1, norm=None, workers=None: getattr(scipy.fft, name)(
         x, n=n, axis=axis, norm=norm, workers=workers
     )
 
 
-def _transform(name: str) -> Primitive:
-    def transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
-        back = made(ct, n=n, axis=axis, norm=norm, workers=workers)
-        return fitted(back, x_space, axis)
-
-    doc = f"{name}(x); dx = {name}(ct), cut to x"
-    made = linear(f"scipy.fft.{name}", _primal(name), transpose, samples=_lengths, pattern=patterns.along, doc=doc)
-    return made
-
-
-FFT: Primitive = _transform("fft")
-IFFT: Primitive = _transform("ifft")
-
-
-def _rfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
-    whole = FFT(resized(ct, n, axis), n=n, axis=axis, norm=norm, workers=workers)
-    return fitted(whole, x_space, axis)
-
-
-RFFT: Primitive = linear(
-    "scipy.fft.rfft",
-    _primal("rfft"),
-    _rfft_transpose,
-    samples=(
-        Sample((uniform((4,)),), {"n": 4, "axis": -1}),
-        Sample((uniform((3, 4)),), {"n": 5, "axis": 0, "norm": "ortho"}),
-    ),
-    pattern=patterns.along,
-    doc="rfft(x); dx = Re fft(ct), with ct padded by zeros",
-)
-
-
-def _irfft_transpose(ct: Any, axis: int, norm: Any, workers: Any, n: int, x_space: Any) -> Any:
-    half = np.conj(RFFT(ct, n=n, axis=axis, norm=_SWAPPED[norm], workers=workers))
-    weighted = half * doubled(n, x_space.ndim, axis, 2.0)
-    return fitted(weighted, x_space, axis)
-
-
-IRFFT: Primitive = linear(
-    "scipy.fft.irfft",
-    _primal("irfft"),
-    _irfft_transpose,
-    samples=(
-        Sample((uniform((3,), dtype=complex),), {"n": 4, "axis": -1}),
-        Sample((uniform((3, 4), dtype=complex),), {"n": 5, "axis": 0, "norm": "ortho"}),
-        Sample((uniform((4,), dtype=complex),), {"n": 4, "axis": 0}),
-        Sample((uniform((4,)),), {"n": 5, "axis": 0}),
-    ),
-    pattern=patterns.along,
-    doc="irfft(x); dx = conj(rfft(ct)), doubled where a coefficient has a mirror image",
-)
+FFT, IFFT, RFFT, IRFFT = records("scipy.fft", _primal, "workers")
 
 
 def _along_one(name: str, transform: Callable[..., Any], returns: str) -> Callable[..., Any]:
@@ -148,12 +86,12 @@ def _irfft(x: Any, n: Any, axis: int, norm: Any, workers: Any, plan: Any) -> Any
 
 def _from_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
     """The transform of an array with Hermitian symmetry, from the inverse of a real one."""
-    return lambda x, n, axis, norm, workers, plan: transform(conjugate(x), n, axis, _SWAPPED[norm], workers, plan)
+    return lambda x, n, axis, norm, workers, plan: transform(conjugate(x), n, axis, other(norm), workers, plan)
 
 
 def _to_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
     """The inverse of `_from_hermitian`, from the transform of a real array."""
-    return lambda x, n, axis, norm, workers, plan: np.conj(transform(x, n, axis, _SWAPPED[norm], workers, plan))
+    return lambda x, n, axis, norm, workers, plan: np.conj(transform(x, n, axis, other(norm), workers, plan))
 
 
 def _axes(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
@@ -221,16 +159,6 @@ hfft2 = _along_several("hfft2", _hfftn, "the transform along two axes of an arra
 ihfft2 = _along_several("ihfft2", _ihfftn, "the inverse of `hfft2`", (-2, -1))
 
 
-def _rolled(x: Any, axes: Any, inverse: bool) -> Any:
-    x = floating(x)
-    along = tuple(range(x.ndim)) if axes is None else tuple(int(axis) for axis in numpy.atleast_1d(axes))
-    for axis in along:
-        middle = (x.shape[axis] if inverse else x.shape[axis] + 1) // 2
-        before = (slice(None),) * (axis % x.ndim)
-        x = np.concatenate([x[(*before, slice(middle, None))], x[(*before, slice(0, middle))]], axis=axis)
-    return x
-
-
 @beside("scipy.fft.fftshift")
 def fftshift(x: Any, axes: Any = None) -> Any:
     """Move the zero frequency to the middle; see `scipy.fft.fftshift`.
@@ -241,10 +169,10 @@ def fftshift(x: Any, axes: Any = None) -> Any:
     >>> fftshift(np.array([0.0, 1.0, -1.0]))
     array([-1.,  0.,  1.])
     """
-    return _rolled(x, axes, inverse=False)
+    return np.fft.fftshift(floating(x), axes)
 
 
 @beside("scipy.fft.ifftshift")
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """Undo `fftshift`; see `scipy.fft.ifftshift`."""
-    return _rolled(x, axes, inverse=True)
+    return np.fft.ifftshift(floating(x), axes)

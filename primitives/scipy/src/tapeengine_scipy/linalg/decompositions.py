@@ -14,44 +14,24 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import unbroadcast
 from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
+from tapeengine_primitives.linalg_factor import cholesky_rules
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import (
-    conjugate,
     conjugate_transpose,
     diagonal,
-    fold,
-    on_diagonal,
     transpose,
     unfold,
 )
 from tapeengine_scipy.linalg.solve import _check_finite, solve_triangular, well_conditioned
 
-# ---- Cholesky: A = L L^H; dL = L half(L^-1 dA L^-H), half takes the lower triangle and halves the diagonal
+# ---- Cholesky ------------------------------------------------------------------------------------
 
 
-def half(m: Any) -> Any:
-    """Take the lower triangle, with half of the real part of the diagonal."""
-    return np.tril(m, -1) + 0.5 * on_diagonal(np.real(diagonal(m)))
-
-
-def _cholesky_primal(a: Any) -> Any:
-    return scipy.linalg.cholesky(a, lower=True, check_finite=False)
-
-
-def _cholesky_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    inner = half(transpose(out) @ np.tril(ct))
-    left = solve_triangular(out, inner, trans=1, lower=True, check_finite=False)
-    full = transpose(solve_triangular(conjugate(out), transpose(left), trans=1, lower=True, check_finite=False))
-    return unbroadcast(0.5 * fold(full + conjugate_transpose(full)), a_space)
-
-
-def _cholesky_jvp(t: Any, out: Any, out_space: Any) -> Any:
-    left = solve_triangular(out, unfold(t), lower=True, check_finite=False)
-    inner = conjugate_transpose(solve_triangular(out, conjugate_transpose(left), lower=True, check_finite=False))
-    return unbroadcast(out @ half(inner), out_space)
+def _by_triangle(factor: Any, b: Any, transposed: bool) -> Any:
+    return solve_triangular(factor, b, trans=int(transposed), lower=True, check_finite=False)
 
 
 def _positive(generator: numpy.random.Generator) -> Sample:
@@ -66,12 +46,10 @@ def _positive_hermitian(generator: numpy.random.Generator) -> Sample:
 
 CHOLESKY: Primitive = Primitive(
     "scipy.linalg.cholesky",
-    _cholesky_primal,
-    vjp={"a": _cholesky_vjp},
-    jvp={"a": _cholesky_jvp},
+    lambda a, *, upper=False: scipy.linalg.cholesky(a, lower=not upper, check_finite=False),
+    **cholesky_rules(_by_triangle),
     samples=(_positive, _positive_hermitian),
-    pattern=patterns.core,
-    doc="A = L L^H, from the lower triangle; dL = L half(L^-1 dA L^-H)",
+    doc="A = L L^H, from one triangle, with the rules of numpy.linalg.cholesky",
 )
 
 
@@ -90,7 +68,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     a = floating(a)
     if check_finite:
         _check_finite("cholesky", a)
-    return CHOLESKY(a) if lower else conjugate_transpose(CHOLESKY(conjugate_transpose(a)))
+    return CHOLESKY(a, upper=not lower)
 
 
 @beside("scipy.linalg.cho_factor")

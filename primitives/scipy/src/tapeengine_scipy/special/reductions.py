@@ -7,7 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import broadcast, discrete, scale, unbroadcast
+from tapeengine.primitive.builders import discrete, scale
 from tapeengine_primitives.reductions import by_slope, kept_shape
 from tapeengine_scipy._values import floating
 
@@ -66,26 +66,6 @@ def _signed_weights(a: Any, b: Any, out: Any, axis: Any) -> Any:
     return sign * _weights(np.where(np.equal(b, 0.0) & (a > most), most, a), out, axis)
 
 
-def _weighted_vjp_a(ct: Any, a: Any, b: Any, out: Any, axis: Any, a_space: Any) -> Any:
-    weights = b * _signed_weights(a, b, out, axis)
-    return unbroadcast(scale(np.reshape(ct, kept_shape(numpy.shape(weights), axis)), weights), a_space)
-
-
-def _weighted_vjp_b(ct: Any, a: Any, b: Any, out: Any, axis: Any, b_space: Any) -> Any:
-    weights = _signed_weights(a, b, out, axis)
-    return unbroadcast(scale(np.reshape(ct, kept_shape(numpy.shape(weights), axis)), weights), b_space)
-
-
-def _weighted_jvp_a(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool, out_space: Any) -> Any:
-    weights = b * _signed_weights(a, b, out, axis)
-    return broadcast(np.sum(scale(t, weights), axis=axis, keepdims=keepdims), out_space)
-
-
-def _weighted_jvp_b(t: Any, a: Any, b: Any, out: Any, axis: Any, keepdims: bool, out_space: Any) -> Any:
-    weights = _signed_weights(a, b, out, axis)
-    return broadcast(np.sum(scale(t, weights), axis=axis, keepdims=keepdims), out_space)
-
-
 def _weighted_pattern(call: patterns.Call) -> Any:
     """Each element depends on what is summed up of either argument."""
     shape = numpy.broadcast_shapes(*(space.shape for space in call.spaces))
@@ -94,11 +74,10 @@ def _weighted_pattern(call: patterns.Call) -> Any:
     return numpy.reshape(call.over(terms, patterns.axes_of(call, terms.ndim)), call.shape)
 
 
-_WEIGHTED: Primitive = Primitive(
+_WEIGHTED: Primitive = by_slope(
     "scipy.special.logsumexp_weighted",
     _signed_logsumexp,
-    vjp={"a": _weighted_vjp_a, "b": _weighted_vjp_b},
-    jvp={"a": _weighted_jvp_a, "b": _weighted_jvp_b},
+    {"a": lambda a, b, out, axis: b * _signed_weights(a, b, out, axis), "b": _signed_weights},
     samples=lambda: (
         Sample((uniform((3,)), uniform((3,), 0.5, 2.0))),
         Sample((uniform((2, 3)), numpy.array([1.0, -3.0, 0.5])), {"axis": 1}),
