@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..reference.ops import OPERATIONS
-from .intermediate.operations import OPERATIONS_BY_NAME
+from .intermediate.operations import LOOPS, OPERATIONS_BY_NAME
 from .terms import Op, Term, lit
 
-#: Real operations of the opcode table.
-REAL: frozenset[str] = frozenset(OPERATIONS)
+#: Real operations: those of the opcode table, and numpy's functions, with the derivatives of these.
+REAL: frozenset[str] = frozenset((*OPERATIONS, *LOOPS))
 
 
 #: Discrete operations.
@@ -43,19 +43,20 @@ def partial(t: Op, which: int, args: Sequence[Term], out: Term) -> Term | None:
         return None
     if t.op == "div" and which == 1 and t.args[0] == lit(1.0):  # of 1 / b: a product, and no second division
         return Op("neg", (Op("mul", (out, out)),))
-    expression = OPERATIONS[t.op].partials[which]
+    expression = OPERATIONS[LOOPS.get(t.op, t.op)].partials[which]
     if isinstance(expression, ast.Constant) and expression.value == 0:
         return None
-    return _term(expression, dict(zip("ab", args, strict=False)) | {"v": out})
+    names = {LOOPS[name]: name for name in (*LOOPS, t.op)} if t.op in LOOPS else {}
+    return _term(expression, {**names, **dict(zip("ab", args, strict=False)), "v": out})
 
 
 _BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
 
-def _term(expression: ast.expr, names: Mapping[str, Term]) -> Term:
+def _term(expression: ast.expr, names: Mapping[str, Any]) -> Term:
     match expression:
         case ast.Name(id=name):
-            return names[name]
+            return names[name]  # type: ignore[no-any-return]
         case ast.Constant(value=number):
             return lit(float(number))  # type: ignore[arg-type]
         case ast.UnaryOp(operand=ast.Constant(value=number)):
@@ -65,5 +66,5 @@ def _term(expression: ast.expr, names: Mapping[str, Term]) -> Term:
         case ast.BinOp(left=left, op=op, right=right):
             return Op(_BINARY[type(op)], (_term(left, names), _term(right, names)))
         case ast.Call(func=ast.Name(id=name), args=args):
-            return Op(name, tuple(_term(arg, names) for arg in args))
+            return Op(names.get(name, name), tuple(_term(arg, names) for arg in args))
     raise ValueError(f"{ast.unparse(expression)} is not an expression of the opcode table")

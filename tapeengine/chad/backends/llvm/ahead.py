@@ -3,6 +3,7 @@
 LLVM calls the functions of vectors only in loops that it vectorises as a whole. A loop with other loops in its steps is
 none. If the argument of a function is known when a step begins, and no step changes what it depends on, a short loop
 computes the function for the next steps, into a buffer from which each step reads its value. That loop vectorises.
+numpy's functions are called once for all of these steps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import groupby
 from typing import TypeGuard
 
 from ...intermediate.analysis import outs, reads, renamed, walk
+from ...intermediate.operations import LOOPS, REAL
 from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
@@ -27,10 +29,14 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class Group:
-    """Functions that one loop computes ahead, and the statements of a step that compute their arguments."""
+    """Functions that one loop computes ahead, and the statements of a step that compute their arguments.
+
+    The arguments of a function of numpy's are stored, and the loop's end is followed by a call.
+    """
 
     functions: Sequence[Compute]
     needed: Sequence[Statement]
+    arguments: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -63,22 +69,41 @@ class Ahead:
             if s.out.name in read and s not in group.functions:
                 b.give(self.own[s.out.name], [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
         b.block(b.copies(group.needed, partial(renamed, names=self.own)))
-        for s in group.functions:
+        for buffer, x in zip(group.arguments, group.functions[0].args, strict=False):
+            b.line(f"store double {b.one(renamed(x, self.own))}, ptr {element(b, buffer, k)}, align 8")
+        for s in () if group.arguments else group.functions:
             b.line(f"store double {b.one(self.own[s.out.name])}, ptr {self.place(b, s, k)}, align 8")
 
+    def call(self, b: Body, group: Group, steps: str) -> None:
+        """Call a function of numpy's for the arguments that have been stored."""
+        for s in group.functions if group.arguments else ():
+            places = ", ".join(f"ptr {x}" for x in (group.arguments[0], group.arguments[-1], self.buffers[s.out.name]))
+            b.line(f"call void @te_apply(i64 {[*LOOPS].index(s.operation.name)}, i64 {steps}, {places})")
+
     def give(self, b: Body, k: str) -> None:
-        """Give a step its values; its own statements that compute them are left out."""
+        """Give a step its values; its own statements that compute them are left out, but for checks of numpy's."""
         for s in self.functions:
-            b.give(s.out, [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
-            b.hoisted.add(id(s))
+            value = b.op(f"load double, ptr {self.place(b, s, k)}, align 8")
+            if is_loop(s):
+                b.found[id(s)] = value
+            else:
+                b.give(s.out, [value])
+                b.hoisted.add(id(s))
 
     def leave(self, b: Body) -> None:
         """Discard the facts after the loop."""
-        b.hoisted -= {id(s) for s in self.functions}
+        for s in self.functions:
+            b.hoisted.discard(id(s))
+            b.found.pop(id(s), None)
 
     def place(self, b: Body, s: Compute, k: str) -> str:
         """Give the place of a function's value in its buffer."""
-        return b.op(f"getelementptr inbounds double, ptr {self.buffers[s.out.name]}, i64 {k}")
+        return element(b, self.buffers[s.out.name], k)
+
+
+def element(b: Body, buffer: str, k: str) -> str:
+    """Give the place of a step in a buffer."""
+    return b.op(f"getelementptr inbounds double, ptr {buffer}, i64 {k}")
 
 
 def ahead(b: Body, s: For, around: Before) -> Ahead | None:
@@ -94,17 +119,27 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
             for name in {v.name for x, _ in walk([t]) for v in outs(x)}:
                 known.pop(name, None)
     called = [t for t in plain if is_call(t)]
-    if not any(map(b.program.is_of_vectors, called)):
+    if not any(b.program.is_of_vectors(t) or is_loop(t) for t in called):
         return None
-    buffers = {t.out.name: b.fresh("ahead") for t in called}
-    b.places += [f"  {buffer} = alloca [{BLOCK} x double], align 64" for buffer in buffers.values()]
     own = {v.name: v for v in (*dict(known_at_first(b, s)).values(), *(v for t in plain for v in outs(t)))}
-    groups = [Group(list(functions), []) for _, functions in groupby(called, b.program.is_of_vectors)]
-    groups = [
-        Group(g.functions, list(needed_by(g.functions, [t for t in plain if not is_call(t) or t in g.functions])))
-        for g in groups
-    ]
-    return Ahead(groups, b.lane(own, -1), buffers)
+    groups = []
+    for kind, functions in groupby(called, lambda t: t.out.name if is_loop(t) else b.program.is_of_vectors(t)):
+        group, arguments = list(functions), [buffer(b) for x in called if x.out.name == kind for _ in x.args]
+        needed = needed_by(group, [t for t in plain if not is_call(t) or t in group])
+        groups.append(Group(group, [t for t in needed if not (arguments and t in group)], arguments))
+    return Ahead(groups, b.lane(own, -1), {t.out.name: buffer(b) for t in called})
+
+
+def buffer(b: Body) -> str:
+    """Give memory for a number of each step."""
+    made = b.fresh("ahead")
+    b.places.append(f"  {made} = alloca [{BLOCK} x double], align 64")
+    return made
+
+
+def is_loop(s: Statement) -> TypeGuard[Compute]:
+    """Tell whether a statement calls a function of numpy's."""
+    return isinstance(s, Compute) and s.operation.name in LOOPS and all(x.type == REAL for x in s.args)
 
 
 def is_call(s: Statement) -> TypeGuard[Compute]:

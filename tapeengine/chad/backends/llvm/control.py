@@ -19,7 +19,7 @@ from ...intermediate.analysis import renamed, walk
 from ...tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
-from .ahead import BLOCK, Ahead, Group, ahead, is_chain
+from .ahead import BLOCK, Ahead, Group, ahead, is_chain, is_loop
 from .before import Before
 from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
@@ -302,32 +302,36 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     last = "" if up else b.op(f"sub nsw i64 {count}, 1")
     given = Steps(count, last, place, kept, columns, scratch, quotients, each)
     plan, coming = None, None
-    if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
-        if not isinstance(s, Beside):
+    if b.program.is_full and not recalled.chains and not (count.isdigit() and int(count) < LANES):
+        if not innermost and not isinstance(s, Beside):
             plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
-        coming = ahead(b, s, before_loop) if plan is None else None
+        if plan is None and (not innermost or any(map(is_loop, s.body))):
+            coming = ahead(b, s, before_loop)
         if plan is not None:
             wide(b, s, given, plan, done)
-    part = strip(b, place, count) if innermost and each and not is_short else None
-    block = None if coming is None else in_blocks(b, s, given, coming)
+    part = None if coming is None else in_blocks(b, s, given, coming)
+    if part is None and innermost and each and not is_short:
+        part = strip(b, place, count)
+    top = count if part is None else part.top
     b.is_wide = innermost and b.is_main and not b.depth
     with b.postponing(end) if innermost else nullcontext():
-        following = one_step(b, s, given, recalled, coming, head)
+        following = one_step(b, s, given, recalled, coming, part, head)
         if innermost:
-            b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
+            b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
     b.is_wide = False
     if innermost:
         if each:
             charge(b, b.product([count if part is None else part.steps, each]))
-        if part is None:
-            b.line(f"br label %{done}")
-        else:
-            part.end(b, count, done)
     else:
         poll(b, each)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {count if block is None else block.top}"), head, end)
+        b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
         b.start(end)
-        b.line(f"br label %{done}") if block is None else block.next(b, count, done)
+    if part is None:
+        b.line(f"br label %{done}")
+    elif innermost and each:
+        part.end(b, count, done)
+    else:
+        part.next(b, count, done)
     b.start(done)
     if coming is not None:
         coming.leave(b)
@@ -340,7 +344,9 @@ def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
     return account(b, s, around, count) if may_be_whole(b) else str(weight(s.body))
 
 
-def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
+def one_step(
+    b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, part: Strip | None, head: str
+) -> str:
     """Write a step of a counted loop; return the number of completed ones."""
     b.depth += 1
     down = b.place("i64") if steps.last else ""
@@ -354,8 +360,8 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     checked = (isinstance(t, F.Load | F.Row) and t.checked and id(t) not in b.checked for t, _ in walk(s.body))
     if is_innermost(s.body) and any(checked):  # LLVM would lose this
         b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
-    if coming is not None:
-        coming.give(b, b.op(f"and i64 {step}, {BLOCK - 1}"))
+    if coming is not None and part is not None:
+        coming.give(b, b.op(f"sub nsw i64 {step}, {part.low}"))
     steps.quotients.begin(b, {})
     for c in steps.columns:
         c.recall(b, index)
@@ -400,6 +406,7 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, block
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {block.steps}"), head, end)
     b.is_wide = False
+    coming.call(b, group, block.steps)
 
 
 @dataclass

@@ -297,9 +297,13 @@ def tanh(x: Vector) -> Vector:
 def sech2(a: Vector, b: Vector) -> Vector:
     """Write ``1 / cosh(a)^2`` for ``b = tanh(a)``; see ``functions.h``."""
     square = b * b
-    e = exp(a.call("fabs") * -2.0)
+    return square.is_("uge", 0.9).where(1.0 - square, lambda: beyond(exp(a.call("fabs") * -2.0)))
+
+
+def beyond(e: Vector) -> Vector:
+    """Write ``1 / cosh(a)^2`` of large numbers for ``e = exp(-2 |a|)``."""
     above = e + 1.0
-    return square.is_("olt", 0.9).choose(1.0 - square, (e * 4.0) / (above * above))
+    return (e * 4.0) / (above * above)
 
 
 # ------------------------------------------------------------ a module

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...._core.programs.machine import addresses
-from ...intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
 from ..machine import NotAssembled
 from ..passes import Pass
@@ -338,11 +338,29 @@ INTRINSICS: Mapping[str, str] = {
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
     "te_in_order": "i32 (ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
+    "te_apply": "void (i64, i64, ptr, ptr, ptr) nounwind willreturn memory(argmem: readwrite)",
 }
 
 
+ONE = """
+define internal double @te.{0}(double %a, double %b) noinline {2} {{
+  %x = alloca [3 x double]
+  %y = getelementptr double, ptr %x, i64 1
+  %z = getelementptr double, ptr %x, i64 2
+  store double %a, ptr %x
+  store double %b, ptr %y
+  call void @te_apply(i64 {1}, i64 1, ptr %x, ptr %y, ptr %z)
+  %found = load double, ptr %z
+  ret double %found
+}}
+"""
+
 #: Functions that modules contain if they call them.
-SHARED: Mapping[str, str] = {"elements": ELEMENTS, "look": LOOK}
+SHARED: Mapping[str, str] = {
+    "elements": ELEMENTS,
+    "look": LOOK,
+    **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},
+}
 
 
 def declarations(text: str, variants: Collection[str]) -> str:
@@ -355,7 +373,7 @@ def declarations(text: str, variants: Collection[str]) -> str:
             result, params = of.rsplit(" (", 1) if not of.startswith("{") else of.split(" (")
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
-        if f"te.{o.name}" in called:
+        if f"te.{o.name}" in called and o.name not in LOOPS:
             vectors = [elementary.variants(o.name, elementary.WIDTHS[:1])] if o.name in variants else []
             found.append(
                 " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
