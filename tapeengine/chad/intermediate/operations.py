@@ -101,12 +101,13 @@ SIGNS: Mapping[str, tuple[str, int]] = {
 }
 #: The checks of `math` after a function, which raises an error if the value is not finite.
 CHECKED: Mapping[str, str] = {
-    **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"), "CHECK"),
-    **dict.fromkeys(("tanh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10"), "CHECK"),
+    **dict.fromkeys("sqrt exp log sin cos tan asin acos sinh cosh acosh atanh expm1 log1p log2 log10".split(), "CHECK"),
     **dict.fromkeys(("lgamma", "gamma"), "CHECK"),
     **dict.fromkeys(("fmod", "remainder"), "CHECK_FMOD"),
     "pow": "CHECK_POW",
 }
+#: Functions that have a number at each number.
+UNCHECKED = "cbrt hypot exp2 atan2 logaddexp tanh atan asinh".split()
 #: numpy's functions whose last bits differ from those of C, with their opcodes; the machine knows them by their number.
 #: A power with one exponent for all elements is another one: numpy has squares and roots of its own.
 LOOPS: Mapping[str, str] = {
@@ -115,7 +116,7 @@ LOOPS: Mapping[str, str] = {
         f"np.{name}": row.name
         for row in ROWS
         for name in row.ufuncs.split()
-        if row.name in CHECKED.keys() - {"sqrt", "fmod"} | {"cbrt", "hypot", "exp2", "atan2", "logaddexp"}
+        if row.name in (CHECKED.keys() - {"sqrt", "fmod"}).union(UNCHECKED)
     },
 }
 use_loops(
