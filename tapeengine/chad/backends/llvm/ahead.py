@@ -1,9 +1,9 @@
-"""Compute elementary functions for many steps of a loop at once, where the steps themselves run one after the other.
+"""Compute elementary functions for many steps of a loop at once, by one call.
 
-LLVM calls the functions of vectors only in loops that it vectorises as a whole. A loop with other loops in its steps is
-none. If the argument of a function is known when a step begins, and no step changes what it depends on, a short loop
-computes the function for the next steps, into a buffer from which each step reads its value. That loop vectorises.
-numpy's functions are called once for all of these steps.
+If the argument of a function is known when a step begins, and no step changes what it depends on, a short loop computes
+the arguments of the next steps. One call computes the function of all of them, into a buffer from which each step reads
+its value: numpy's own loop, or one with the bits of the C library. Other functions have loops of their own, as LLVM
+makes no vectors of loops that call them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from itertools import groupby
 from typing import TypeGuard
 
 from ...intermediate.analysis import outs, reads, renamed, walk
-from ...intermediate.operations import LOOPS, REAL
-from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
+from ...intermediate.operations import LOOPS
+from ...intermediate.statements import Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
-from .helpers import Helpers
 from .operations import INLINE
 
 #: The number of steps at once: a power of two.
@@ -31,7 +30,7 @@ BLOCK = 64
 class Group:
     """Functions that one loop computes ahead, and the statements of a step that compute their arguments.
 
-    The arguments of a function of numpy's are stored, and the loop's end is followed by a call.
+    If one call computes the function, the loop stores its arguments.
     """
 
     functions: Sequence[Compute]
@@ -46,7 +45,7 @@ class Ahead:
     Attributes
     ----------
     groups : sequence of Group
-        Functions of vectors and of numbers have loops of their own: the latter wait for all arithmetic before them.
+        Functions of numbers alone may be several.
     own : mapping of str to Var
         The variables of the steps that are computed ahead.
     buffers : mapping of str to str
@@ -75,25 +74,23 @@ class Ahead:
             b.line(f"store double {b.one(self.own[s.out.name])}, ptr {self.place(b, s, k)}, align 8")
 
     def call(self, b: Body, group: Group, steps: str) -> None:
-        """Call a function of numpy's for the arguments that have been stored."""
+        """Call a function of many numbers for the arguments that have been stored."""
         for s in group.functions if group.arguments else ():
-            places = ", ".join(f"ptr {x}" for x in (group.arguments[0], group.arguments[-1], self.buffers[s.out.name]))
-            b.line(f"call void @te_apply(i64 {[*LOOPS].index(s.operation.name)}, i64 {steps}, {places})")
+            name, places = s.operation.name, [f"ptr {x}" for x in (*group.arguments, self.buffers[s.out.name])]
+            if name in LOOPS:
+                of_numpy = [f"i64 {[*LOOPS].index(name)}", f"i64 {steps}", places[0], *places[-2:]]
+                b.line(f"call void @te_apply({', '.join(of_numpy)})")
+            else:
+                b.line(f"call void @loop.{name}({', '.join(places)}, i64 {steps})")
 
     def give(self, b: Body, k: str) -> None:
-        """Give a step its values; its own statements that compute them are left out, but for checks of numpy's."""
+        """Give a step its values, which its own statements check."""
         for s in self.functions:
-            value = b.op(f"load double, ptr {self.place(b, s, k)}, align 8")
-            if is_loop(s):
-                b.found[id(s)] = value
-            else:
-                b.give(s.out, [value])
-                b.hoisted.add(id(s))
+            b.found[id(s)] = b.op(f"load double, ptr {self.place(b, s, k)}, align 8")
 
     def leave(self, b: Body) -> None:
         """Discard the facts after the loop."""
         for s in self.functions:
-            b.hoisted.discard(id(s))
             b.found.pop(id(s), None)
 
     def place(self, b: Body, s: Compute, k: str) -> str:
@@ -119,12 +116,13 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
             for name in {v.name for x, _ in walk([t]) for v in outs(x)}:
                 known.pop(name, None)
     called = [t for t in plain if is_call(t)]
-    if not any(b.program.is_of_vectors(t) or is_loop(t) for t in called):
+    if not any(map(b.program.has_loop, called)):
         return None
     own = {v.name: v for v in (*dict(known_at_first(b, s)).values(), *(v for t in plain for v in outs(t)))}
     groups = []
-    for kind, functions in groupby(called, lambda t: t.out.name if is_loop(t) else b.program.is_of_vectors(t)):
-        group, arguments = list(functions), [buffer(b) for x in called if x.out.name == kind for _ in x.args]
+    for name, functions in groupby(called, lambda t: t.out.name if b.program.has_loop(t) else ""):
+        group = list(functions)
+        arguments = [buffer(b) for _ in group[0].args] if name else []
         needed = needed_by(group, [t for t in plain if not is_call(t) or t in group])
         groups.append(Group(group, [t for t in needed if not (arguments and t in group)], arguments))
     return Ahead(groups, b.lane(own, -1), {t.out.name: buffer(b) for t in called})
@@ -137,24 +135,9 @@ def buffer(b: Body) -> str:
     return made
 
 
-def is_loop(s: Statement) -> TypeGuard[Compute]:
-    """Tell whether a statement calls a function of numpy's."""
-    return isinstance(s, Compute) and s.operation.name in LOOPS and all(x.type == REAL for x in s.args)
-
-
 def is_call(s: Statement) -> TypeGuard[Compute]:
     """Tell whether a statement calls a function of real numbers."""
     return isinstance(s, Compute) and s.operation.name not in INLINE
-
-
-def is_chain(program: Helpers, s: For) -> bool:
-    """Tell whether an innermost loop calls functions of vectors, but has steps that wait: for others, or other calls.
-
-    Sums that may be reordered do not wait: LLVM makes vectors of the whole loop.
-    """
-    calls = list(filter(is_call, s.body))
-    waits = s.carried or any(isinstance(t, Add) for t, _ in walk(s.body)) or not all(map(program.is_of_vectors, calls))
-    return bool(waits) and program.is_full and not program.is_loose and any(map(program.is_of_vectors, calls))
 
 
 def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:

@@ -17,7 +17,6 @@ from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Progra
 from ..machine import NotAssembled
 from ..passes import Pass
 from ..skipped import skipping
-from . import elementary
 from .arguments import DATA, RANK, SHAPE, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
@@ -37,6 +36,8 @@ REFERENCE = 3
 
 #: Attributes of the opcode table's functions: their values depend only on their arguments, so loops may hoist them.
 PURE = "memory(none) nounwind willreturn speculatable"
+#: Attributes of functions of arrays.
+STRIP = "memory(argmem: readwrite) nounwind willreturn"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def module(
     texts += helpers.written.values()
     if helpers.most_zeros:
         texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
-    return "\n".join([declarations("\n".join(texts), variants), *texts, METADATA, *helpers.metadata]), entries
+    return "\n".join([declarations("\n".join(texts)), *texts, METADATA, *helpers.metadata]), entries
 
 
 def inner(helpers: Helpers, f: Function) -> str:
@@ -338,7 +339,7 @@ INTRINSICS: Mapping[str, str] = {
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
     "te_in_order": "i32 (ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
-    "te_apply": "void (i64, i64, ptr, ptr, ptr) nounwind willreturn memory(argmem: readwrite)",
+    "te_apply": f"void (i64, i64, ptr, ptr, ptr) {STRIP}",
 }
 
 
@@ -363,7 +364,7 @@ SHARED: Mapping[str, str] = {
 }
 
 
-def declarations(text: str, variants: Collection[str]) -> str:
+def declarations(text: str) -> str:
     """Declare the functions that a module calls."""
     called = {"te_more", *re.findall(r"@([\w.]+)\(", text)}
     called |= {c for name in SHARED if name in called for c in re.findall(r"@([\w.]+)\(", SHARED[name])}
@@ -374,12 +375,9 @@ def declarations(text: str, variants: Collection[str]) -> str:
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
         if f"te.{o.name}" in called and o.name not in LOOPS:
-            vectors = [elementary.variants(o.name, elementary.WIDTHS[:1])] if o.name in variants else []
-            found.append(
-                " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
-            )
-    of_vectors = {name: {elementary.name_of(name, n) for n in elementary.WIDTHS} for name in variants}
-    found += elementary.of_vectors([name for name, each in of_vectors.items() if called & {f"te.{name}", *each}])
+            found.append(f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))}) {PURE}")
+        if f"loop.{o.name}" in called:
+            found.append(f"declare void @loop.{o.name}({'ptr, ' * len(o.takes)}ptr, i64) {STRIP}")
     return "\n".join([*found, TAKE, *(text for name, text in SHARED.items() if name in called)])
 
 

@@ -205,7 +205,7 @@ INLINE: Mapping[str, Rule] = {
 def called(name: str, args: Sequence[str], w: Writer) -> str:
     """Call a function of the opcode table, or a loop of numpy's for one number."""
     args = [*args, args[0]][:2] if name in LOOPS else args
-    return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)}){w.attributes(name)}")
+    return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)})")
 
 
 def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool, known: str | None = None) -> str:
