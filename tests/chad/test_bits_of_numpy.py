@@ -99,7 +99,7 @@ def test_rows_and_functions_of_functions(form):
     source = f"""
     def f(x: te.Array[te.Vec], y: te.Array[te.Vec]) -> te.Array[te.Vec]:
         z = {again} + np.exp(np.sin(y[1, 0]) * x)
-        return np.array([z[0], {form.replace("(x", "(x[1]")} - z[1]])
+        return np.array([z[0], np.tanh(np.sin({form.replace("(x", "(x[1]")})) - z[1]])
     """
     both = [arguments(form, 2 * n) for n in (1, 3, 70)]
     check(function_of(inspect.cleandoc(source)), [(x.reshape(2, -1), y.reshape(2, -1)) for x, y in both])

@@ -20,7 +20,7 @@ from ...intermediate.operations import LOOPS
 from ...intermediate.statements import Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
-from .operations import INLINE
+from .operations import INLINE, check_value
 
 #: The number of steps at once: a power of two.
 BLOCK = 64
@@ -63,7 +63,7 @@ class Ahead:
 
     def write(self, b: Body, group: Group, k: str) -> None:
         """Write the functions of the step whose variables have been given, and store their values."""
-        read = {x.name for s in group.needed for x in reads(s) if isinstance(x, Var)}
+        read = {x.name for s in (*group.needed, *group.functions) for x in reads(s) if isinstance(x, Var)}
         for s in self.functions:
             if s.out.name in read and s not in group.functions:
                 b.give(self.own[s.out.name], [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
@@ -83,15 +83,23 @@ class Ahead:
             else:
                 b.line(f"call void @loop.{name}({', '.join(places)}, i64 {steps})")
 
+    def check(self, b: Body, group: Group, k: str) -> None:
+        """Check the value of a function of many numbers."""
+        s = group.functions[0]
+        found, *args = (
+            b.op(f"load double, ptr {element(b, x, k)}") for x in (self.buffers[s.out.name], *group.arguments)
+        )
+        check_value(b, s.operation, found, args)
+
     def give(self, b: Body, k: str) -> None:
-        """Give a step its values, which its own statements check."""
+        """Give a step its values; its own statements that compute them are left out."""
         for s in self.functions:
-            b.found[id(s)] = b.op(f"load double, ptr {self.place(b, s, k)}, align 8")
+            b.give(s.out, [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
+            b.hoisted.add(id(s))
 
     def leave(self, b: Body) -> None:
         """Discard the facts after the loop."""
-        for s in self.functions:
-            b.found.pop(id(s), None)
+        b.hoisted -= {id(s) for s in self.functions}
 
     def place(self, b: Body, s: Compute, k: str) -> str:
         """Give the place of a function's value in its buffer."""
@@ -145,8 +153,9 @@ def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:
     yield s.index.name, s.index
     for k in s.recalled:
         site = b.program.recomputed.get(k.frames.name)
-        again = [] if site is None else [site.index, *(v for t in done_in_steps(b, site.again) for v in outs(t))]
-        yield from ((v.name, v) for v in (*k.fields, *again))
+        again = [] if site is None else [site.index, *(v for t in site.again for v in outs(t))]
+        fixed = {v for t in (site.again if site else ()) if id(t) in b.hoisted for v in outs(t)}
+        yield from ((v.name, v) for v in (*k.fields, *again) if v not in fixed)
 
 
 def done_in_steps(b: Body, statements: Iterable[Statement]) -> Iterator[Statement]:

@@ -34,7 +34,6 @@ class Body(Values):
         self.is_main = False
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
-        self.found: dict[int, str] = {}
         self.prepared: dict[tuple[int, int], str] = {}
         self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
         self.following: Sequence[F.Statement] = ()

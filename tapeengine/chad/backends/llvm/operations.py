@@ -208,18 +208,24 @@ def called(name: str, args: Sequence[str], w: Writer) -> str:
     return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)})")
 
 
-def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool, known: str | None = None) -> str:
-    """Write an operation, or the checks of its value if that is known; return its value."""
+def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool) -> str:
+    """Write an operation; return its value."""
     is_real = operation.gives == REAL and all(t == REAL for t in operation.takes)
     if may_raise and operation.name in ("div", "mod"):
         w.stop_if(w.op(f"fcmp oeq double {args[1]}, {ZERO}"), POLE)
     rule = INLINE.get(operation.name)
     if rule is None and not is_real:
         raise NotImplementedError(operation.name)
-    found = known or (called(operation.name, args, w) if rule is None else rule(w, args))
-    if may_raise and is_real and len(operation.machine) > 1:
-        CHECKS[operation.machine[1]](w, found, args)
+    found = called(operation.name, args, w) if rule is None else rule(w, args)
+    if may_raise and is_real:
+        check_value(w, operation, found, args)
     return found
+
+
+def check_value(w: Writer, operation: Operation, found: str, args: Sequence[str]) -> None:
+    """Stop where a function of Python's raises an error for the value."""
+    for name in operation.machine[1:]:
+        CHECKS[name](w, found, args)
 
 
 def check(w: Writer, found: str, args: Sequence[str]) -> None:

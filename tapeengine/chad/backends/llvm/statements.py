@@ -41,7 +41,7 @@ def compute_(b: Body, s: F.Compute) -> None:
     elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
-        b.give(s.out, [compute(b, s.operation, args, b.may_raise, b.found.get(id(s)))])
+        b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
 
 
 @entry
