@@ -259,6 +259,13 @@ TE_RARE static void te_apply(int64_t which, intptr_t n, const double *a, const d
     }
 }
 
+/* Whether Python raises an error for one of n values: it is not finite, although its arguments are, or NaN without one. */
+TE_RARE static int te_poles(intptr_t n, const double *a, const double *b, const double *x) {
+    for (intptr_t k = 0; k < n; k++)
+        if (!isfinite(x[k]) && ((isfinite(a[k]) && isfinite(b[k])) || (isnan(x[k]) && !isnan(a[k] + b[k])))) return 1;
+    return 0;
+}
+
 /* ---------------------------------------------------------------- the loop */
 
 #ifdef __GNUC__

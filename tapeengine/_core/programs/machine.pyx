@@ -40,6 +40,7 @@ cdef extern from "machine.h" nogil:
         int takes
     te_loop *te_loops
     void te_apply(int64_t which, Py_ssize_t n, const double *a, const double *b, double *out)
+    int te_poles(Py_ssize_t n, const double *a, const double *b, const double *x)
     ctypedef struct te_state:
         const te_step *pc
         const int32_t *side
@@ -320,7 +321,7 @@ def addresses():
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
-    found["te_in_order"], found["te_apply"] = <size_t> in_order, <size_t> te_apply
+    found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
     return found
 
 include "kernel.pxi"

@@ -20,7 +20,8 @@ from ...intermediate.operations import LOOPS
 from ...intermediate.statements import Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
-from .operations import INLINE, check_value
+from .operations import INLINE
+from .writer import POLE
 
 #: The number of steps at once: a power of two.
 BLOCK = 64
@@ -74,22 +75,16 @@ class Ahead:
             b.line(f"store double {b.one(self.own[s.out.name])}, ptr {self.place(b, s, k)}, align 8")
 
     def call(self, b: Body, group: Group, steps: str) -> None:
-        """Call a function of many numbers for the arguments that have been stored."""
+        """Call a function of many numbers for the arguments that have been stored, and check its values."""
         for s in group.functions if group.arguments else ():
             name, places = s.operation.name, [f"ptr {x}" for x in (*group.arguments, self.buffers[s.out.name])]
+            all_three = f"i64 {steps}, {places[0]}, {', '.join(places[-2:])}"
             if name in LOOPS:
-                of_numpy = [f"i64 {[*LOOPS].index(name)}", f"i64 {steps}", places[0], *places[-2:]]
-                b.line(f"call void @te_apply({', '.join(of_numpy)})")
+                b.line(f"call void @te_apply(i64 {[*LOOPS].index(name)}, {all_three})")
             else:
                 b.line(f"call void @loop.{name}({', '.join(places)}, i64 {steps})")
-
-    def check(self, b: Body, group: Group, k: str) -> None:
-        """Check the value of a function of many numbers."""
-        s = group.functions[0]
-        found, *args = (
-            b.op(f"load double, ptr {element(b, x, k)}") for x in (self.buffers[s.out.name], *group.arguments)
-        )
-        check_value(b, s.operation, found, args)
+            if b.may_raise and s.operation.machine[1:]:
+                b.stop_if(b.op(f"icmp ne i32 {b.op(f'call i32 @poles({all_three})')}, 0"), POLE, now=True)
 
     def give(self, b: Body, k: str) -> None:
         """Give a step its values; its own statements that compute them are left out."""

@@ -7,7 +7,7 @@ exit except its end, so that it vectorises: it runs in strips. Other loops check
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
@@ -392,31 +392,20 @@ def in_block(b: Body, s: F.For, steps: Steps, coming: Ahead, block: Strip) -> st
 
 def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, count: str, first: str) -> None:
     """Compute some functions of a block of steps, in the order of memory."""
-
-    def write(k: str) -> None:
-        index = b.op(f"add nuw nsw i64 {first}, {k}")
-        b.give(coming.own[s.index.name], [index])
-        for c in steps.columns:
-            c.of_lane(b, coming.own).recall(b, index)
-        coming.write(b, group, k)
-
-    repeat(b, count, write)
-    coming.call(b, group, count)
-    if group.arguments and b.may_raise and group.functions[0].operation.machine[1:]:
-        repeat(b, count, partial(coming.check, b, group))
-
-
-def repeat(b: Body, count: str, write: Callable[[str], None]) -> None:
-    """Write a short loop, in whose steps nothing waits."""
     place, head, end = b.place("i64", "k"), b.label("head"), b.label("end")
     b.set(place, "i64", "0")
     with b.postponing(end):
         b.begin(head)
         k = b.get(place, "i64")
-        write(k)
+        index = b.op(f"add nuw nsw i64 {first}, {k}")
+        b.give(coming.own[s.index.name], [index])
+        for c in steps.columns:
+            c.of_lane(b, coming.own).recall(b, index)
+        coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
         b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, end)
+    coming.call(b, group, count)
 
 
 @dataclass

@@ -339,9 +339,36 @@ INTRINSICS: Mapping[str, str] = {
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
     "te_in_order": "i32 (ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
+    "te_poles": "i32 (i64, ptr, ptr, ptr) memory(argmem: read) nounwind willreturn",
     "te_apply": f"void (i64, i64, ptr, ptr, ptr) {STRIP}",
 }
 
+
+POLES = """
+define internal i32 @poles(i64 %n, ptr %a, ptr %b, ptr %x) noinline {
+entry:
+  br label %step
+step:
+  %k = phi i64 [0, %entry], [%next, %step]
+  %before = phi i64 [0, %entry], [%all, %step]
+  %at = getelementptr i64, ptr %x, i64 %k
+  %word = load i64, ptr %at
+  %exponent = and i64 %word, 9218868437227405312
+  %overflow = add i64 %exponent, 4503599627370496
+  %all = or i64 %before, %overflow
+  %next = add nuw nsw i64 %k, 1
+  %go = icmp slt i64 %next, %n
+  br i1 %go, label %step, label %last
+last:
+  %some = icmp slt i64 %all, 0
+  br i1 %some, label %there, label %none
+there:
+  %found = call i32 @te_poles(i64 %n, ptr %a, ptr %b, ptr %x)
+  ret i32 %found
+none:
+  ret i32 0
+}
+"""
 
 ONE = """
 define internal double @te.{0}(double %a, double %b) noinline {2} {{
@@ -360,6 +387,7 @@ define internal double @te.{0}(double %a, double %b) noinline {2} {{
 SHARED: Mapping[str, str] = {
     "elements": ELEMENTS,
     "look": LOOK,
+    "poles": POLES,
     **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},
 }
 

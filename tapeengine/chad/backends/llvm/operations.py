@@ -217,15 +217,9 @@ def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: boo
     if rule is None and not is_real:
         raise NotImplementedError(operation.name)
     found = called(operation.name, args, w) if rule is None else rule(w, args)
-    if may_raise and is_real:
-        check_value(w, operation, found, args)
+    if may_raise and is_real and len(operation.machine) > 1:
+        CHECKS[operation.machine[1]](w, found, args)
     return found
-
-
-def check_value(w: Writer, operation: Operation, found: str, args: Sequence[str]) -> None:
-    """Stop where a function of Python's raises an error for the value."""
-    for name in operation.machine[1:]:
-        CHECKS[name](w, found, args)
 
 
 def check(w: Writer, found: str, args: Sequence[str]) -> None:
