@@ -16,7 +16,7 @@ from . import target as T
 from . import terms as S
 from .depth import deep
 from .intermediate.operations import ATOM as CALL
-from .intermediate.operations import OPERATIONS_BY_NAME
+from .intermediate.operations import LOOPS, OPERATIONS_BY_NAME
 from .terms import Definition, Module, Term, Var
 from .traverse import Name, Names, children
 from .types import EVM, Product, show
@@ -309,7 +309,7 @@ class Writer:
 
     def op(self, term: S.Op) -> tuple[str, int]:
         """Write a scalar operation."""
-        if term.op == "pow":
+        if LOOPS.get(term.op, term.op) == "pow":
             return f"{self.expr(term.args[0], 10)} ** {self.expr(term.args[1], 9)}", 9
         record = OPERATIONS_BY_NAME[term.op]
         if record.binds == CALL:

@@ -12,11 +12,11 @@ from typing import Any
 
 from .._core.tape.table import interpret
 from ..reference.ops import OPERATIONS
-from .intermediate.operations import OPERATIONS_BY_NAME
+from .intermediate.operations import LOOPS, OPERATIONS_BY_NAME
 from .terms import Op, Term, lit
 
-#: Real operations of the opcode table.
-REAL: frozenset[str] = frozenset(OPERATIONS)
+#: Real operations: those of the opcode table, and numpy's functions, with the derivatives of these.
+REAL: frozenset[str] = frozenset((*OPERATIONS, *LOOPS))
 
 
 #: Discrete operations.
@@ -39,8 +39,9 @@ def partial(t: Op, which: int, args: Sequence[Term], out: Term) -> Term | None:
         return None
     if t.op == "div" and which == 1 and t.args[0] == lit(1.0):  # of 1 / b: a product, and no second division
         return Op("neg", (Op("mul", (out, out)),))
-    expression = OPERATIONS[t.op].partials[which]
+    expression = OPERATIONS[LOOPS.get(t.op, t.op)].partials[which]
     if isinstance(expression, ast.Constant) and expression.value == 0:
         return None
     names = dict(zip("ab", args, strict=False)) | {"v": out}
-    return interpret(expression, names.__getitem__, lit, lambda name, *operands: Op(name, operands))
+    of_numpy = {LOOPS[name]: name for name in (*LOOPS, t.op)} if t.op in LOOPS else {}
+    return interpret(expression, names.__getitem__, lit, lambda name, *on: Op(of_numpy.get(name, name), on))

@@ -19,6 +19,11 @@
 #include "ops_table.h"
 
 #define TE_RANK 8
+#ifdef __GNUC__
+#define TE_RARE __attribute__((cold, noinline, unused)) /* short code */
+#else
+#define TE_RARE
+#endif
 
 typedef struct te_array {
     struct te_array *next;
@@ -51,7 +56,7 @@ enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, T
 /* In the comments below, d, a, b, c are the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \
     X(DONE) X(MOVE) X(MOVES) X(SELECT) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
-    X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(MULTIPLY_ADD) X(SAME) \
+    X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(MULTIPLY_ADD) X(LOOP) X(SAME) \
     X(IADD) X(ISUB) X(IMUL) X(INEG) X(IFLOORDIV) X(IMOD) X(IPOW) X(IABS) X(IMAX) X(IMIN) \
     X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
     X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
@@ -238,6 +243,29 @@ static inline int64_t te_floordiv(int64_t a, int64_t b) {
 
 static inline int te_whole(double x) { return x > -9.2e18 && x < 9.2e18; }
 
+/* ---------------------------------------------------------------- numpy's loops over doubles */
+
+typedef struct { void (*run)(char **, const intptr_t *, const intptr_t *, void *); void *data; int takes; } te_loop;
+static te_loop te_loops[32]; /* the first one is for powers with one exponent: numpy has squares and roots of its own */
+
+TE_RARE static void te_apply(int64_t which, intptr_t n, const double *a, const double *b, double *out) {
+    const te_loop *f = te_loops + which;
+    const intptr_t steps[] = {8, which ? 8 : 0, 8};
+    for (intptr_t m; n > 0; n -= m, a += m, b += m, out += m) {
+        char *args[] = {(char *)a, (char *)b, (char *)out};
+        args[f->takes] = (char *)out;
+        for (m = which ? n : 1; m < n && b[m] == *b; m++);
+        f->run(args, &m, steps, f->data);
+    }
+}
+
+/* Whether Python raises an error for one of n values: it is not finite, although its arguments are, or NaN without one. */
+TE_RARE static int te_poles(intptr_t n, const double *a, const double *b, const double *x) {
+    for (intptr_t k = 0; k < n; k++)
+        if (!isfinite(x[k]) && ((isfinite(a[k]) && isfinite(b[k])) || (isnan(x[k]) && !isnan(a[k] + b[k])))) return 1;
+    return 0;
+}
+
 /* ---------------------------------------------------------------- the loop */
 
 #ifdef __GNUC__
@@ -288,6 +316,7 @@ again:
         TE_END
     }
     TE_AT(SELECT) D = A.i ? B : C; TE_END
+    TE_AT(LOOP) { double x = A.f, y = B.f, z; te_apply(p->c, 1, &x, &y, &z); D.f = z; TE_END }
     TE_AT(MULTIPLY_ADD) D.f = A.f * B.f + C.f; TE_END /* two roundings: contraction is off */
 
     /* Jumps are relative. FROM and NEXT: r[d] counts from 0 to r[a] - 1; DOWN and PREVIOUS: back to 0. c: length. */
@@ -458,12 +487,6 @@ static inline char *te_take(te_arena *a, int64_t size) {
     a->top += size;
     return at;
 }
-
-#ifdef __GNUC__
-#define TE_RARE __attribute__((cold, noinline, unused)) /* short code */
-#else
-#define TE_RARE
-#endif
 
 /* Copy the elements from one axis on to C order, and look for interrupts at times; return the status of the run. */
 TE_RARE static int te_copy_axis(

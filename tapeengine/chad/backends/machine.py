@@ -15,7 +15,7 @@ from ..._core.programs.machine import Code, opcodes
 from ...errors import UnsupportedError
 from ..intermediate import statements as F
 from ..intermediate.analysis import blocks, recalls, walk
-from ..intermediate.operations import REAL, TRUTH, WHOLE
+from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..tables import entry, table
 from .skipped import skipping
 
@@ -152,6 +152,8 @@ def compute(a: Assembler, s: F.Compute) -> None:
     if not a.may_raise and s.operation.gives == REAL and all(t == REAL for t in s.operation.takes):
         name, check = s.operation.name, []
     registers = [a.at(x) for x in s.args]
+    if name in LOOPS:
+        name, registers = "LOOP", [registers[0], registers[-1], [*LOOPS].index(name)]
     a.step(name, a.at(s.out), *registers)
     if check:
         a.step(check[0], a.at(s.out), *registers)

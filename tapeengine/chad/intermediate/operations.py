@@ -10,10 +10,14 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from ..._core.programs.machine import use_loops
+from ..._core.tape.table import ROWS
 from ...reference.ops import OPERATIONS, value
 from ..values import same_size
 
@@ -90,12 +94,27 @@ SIGNS: Mapping[str, tuple[str, int]] = {
 }
 #: The checks of `math` after a function, which raises an error if the value is not finite.
 CHECKED: Mapping[str, str] = {
-    **dict.fromkeys(("sqrt", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh"), "CHECK"),
-    **dict.fromkeys(("tanh", "asinh", "acosh", "atanh", "expm1", "log1p", "log2", "log10"), "CHECK"),
+    **dict.fromkeys("sqrt exp log sin cos tan asin acos sinh cosh acosh atanh expm1 log1p log2 log10".split(), "CHECK"),
     **dict.fromkeys(("lgamma", "gamma"), "CHECK"),
     **dict.fromkeys(("fmod", "remainder"), "CHECK_FMOD"),
     "pow": "CHECK_POW",
 }
+#: Functions that have a number at each number.
+UNCHECKED = "cbrt hypot exp2 atan2 logaddexp tanh atan asinh".split()
+#: numpy's functions whose last bits differ from those of C, with their opcodes; the machine knows them by their number.
+#: A power with one exponent for all elements is another one: numpy has squares and roots of its own.
+LOOPS: Mapping[str, str] = {
+    **dict.fromkeys(("np.power", "np.power.each"), "pow"),
+    **{
+        f"np.{name}": row.name
+        for row in ROWS
+        for name in row.ufuncs.split()
+        if row.name in (CHECKED.keys() - {"sqrt", "fmod"}).union(UNCHECKED)
+    },
+}
+use_loops(
+    [x for name in LOOPS for f in [getattr(np, name.split(".")[1])] for x in (f, f.types.index("d" * f.nin + "->d"))]
+)
 #: Real operations that are Python operators and never raise an error.
 TOTAL = frozenset(("add", "sub", "mul", "neg"))
 
@@ -105,6 +124,14 @@ def _real(name: str) -> Operation:
     machine = {"div": ("DIVIDE",), "mod": ("MODULO",)}.get(name, (name, *([CHECKED[name]] if name in CHECKED else [])))
     text, binds = SIGNS.get(name, (f"{name}({', '.join(['{0}', '{1}'][:arity])})", ATOM))
     return Operation(name, (REAL,) * arity, REAL, lambda *args: value(name, *args), text, binds, machine, name in TOTAL)
+
+
+def _loop(name: str, opcode: str) -> Operation:
+    """Give a function of numpy's, which computes arrays and numbers by the same loop."""
+    function, like = getattr(np, name.split(".")[1]), _real(opcode)
+    compute = np.errstate(all="ignore")(lambda *args: float(function(*args)))
+    text = like.text.replace(opcode, f"np.{function.__name__}", 1)
+    return replace(like, name=name, compute=compute, text=text, machine=(name, *like.machine[1:]))
 
 
 def _discrete(
@@ -123,7 +150,7 @@ def _discrete(
 def _table() -> Mapping[str, Operation]:
     two, real_two = (WHOLE, WHOLE), (REAL, REAL)
     compare = {n: getattr(operator, n) for n in ("lt", "le", "gt", "ge", "eq", "ne")}
-    found = [_real(name) for name in OPERATIONS]
+    found = [*map(_real, OPERATIONS), *map(_loop, LOOPS, LOOPS.values())]
     found += [_discrete(n, real_two, TRUTH, f, is_total=True) for n, f in compare.items()]
     found += [_discrete("i" + n, two, TRUTH, f, is_total=True) for n, f in compare.items()]
     found += [

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from ..._core.tape.table import ROWS
 from ...structure import attribute_of
 from ..errors import ProgramError
 from ..in_language import WRITTEN
@@ -70,28 +71,13 @@ from .unpacking import parts_of
 from .whole import as_numpy
 
 #: Names under which modules know an opcode.
-ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "arcsin": "asin",
-        "arccos": "acos",
-        "arctan": "atan",
-        "arctan2": "atan2",
-        "arcsinh": "asinh",
-        "arccosh": "acosh",
-        "arctanh": "atanh",
-        "fabs": "abs",
-        "power": "pow",
-        "float_power": "pow",
-        "multiply": "mul",
-        "subtract": "sub",
-        "divide": "div",
-        "true_divide": "div",
-        "truediv": "div",
-        "negative": "neg",
-        "gammaln": "lgamma",
-        "digamma": "polygamma",
-    }
-)
+ALIASES: Mapping[str, str] = {
+    **{name: row.name for row in ROWS for name in row.ufuncs.split() if name not in REAL},
+    "true_divide": "div",
+    "truediv": "div",
+    "gammaln": "lgamma",
+    "digamma": "polygamma",
+}
 
 
 #: Builtin functions that apply an operator, and so mean something else for lists than for arrays.
@@ -641,8 +627,9 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if function is not None:
         return of_all(p, node, args, lambda given: function(p, node, given))
     last = name.split(".")[-1]
-    if ALIASES.get(last, last) in REAL:
-        return library.opcode(p, node, ALIASES.get(last, last), list(args))
+    opcode = f"np.{last}" if name == f"numpy.{last}" and f"np.{last}" in REAL else ALIASES.get(last, last)
+    if opcode in REAL:
+        return library.opcode(p, node, opcode, list(args))
     if isinstance(found, MEMOISED):
         p.on_duals(node, f"{found.__name__}() gives results of earlier calls", "call the function without a memo")
     if callable(found):

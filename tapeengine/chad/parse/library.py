@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy
 
-from ...reference.ops import OPERATIONS
 from ..in_language import rounded
+from ..intermediate.operations import OPERATIONS_BY_NAME
 from ..kinds import ARRAY
 from ..terms import (
     Build,
@@ -77,7 +77,7 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     """A scalar operation, element by element on arrays; numpy computes those of bools with 16 bits."""
     numeric.no_conditions(p, node, args)
     scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
-    return numeric.applied(scalar, len(OPERATIONS[name].partials))(p, node, args)
+    return numeric.applied(scalar, len(OPERATIONS_BY_NAME[name].takes))(p, node, args)
 
 
 def of_floats(function: Callable[..., Term]) -> Callable[..., Term]:
@@ -753,7 +753,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.pow": of_floats(whole.power),
         "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
         "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
-        "numpy.power": whole.power,
+        "numpy.power": lambda p, node, args: whole.power(p, node, args, "np.power"),
         "operator.pow": whole.power,
         "math.log": logarithm,
         "math.floor": whole.to_int("floor"),

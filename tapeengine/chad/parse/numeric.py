@@ -244,8 +244,8 @@ def broadcast(
     return lets(bound, Map(tuple(variables), body, tuple(arrays), broadcasts=True))
 
 
-def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
-    """``left op right``."""
+def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term, *, opcode: str = "pow") -> Term:
+    """``left op right``; the opcode is that of powers of numbers."""
     if isinstance(op, ast.MatMult):
         return p.grammar.matmul(p, node, left, right)
     if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor) and {left.type, right.type} != {INT}:
@@ -258,7 +258,8 @@ def binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) 
     no_conditions(p, node, (left, right))
     if isinstance(op, ast.Pow):
         no_conditions(p, node, (left,))
-    return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1]), (left, right))
+        opcode = "np.power.each" if rank(right.type) else "np.power" if rank(left.type) else opcode
+    return elementwise(p, node, lambda p, node, xs: _binary(p, node, op, xs[0], xs[1], opcode), (left, right))
 
 
 def logical(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
@@ -312,7 +313,7 @@ def repeated(p: Parser, items: Term, size: Term) -> Term:
     return Build(whole, k, Index(xs, Op("imod", (k, Size(xs)), INT)))
 
 
-def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term) -> Term:
+def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term, opcode: str) -> Term:
     if NEVER in (left.type, right.type):
         return failing()
     if isinstance(op, Extreme):
@@ -324,7 +325,7 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
     left, right = (counted(t) if t.type == BOOL else t for t in (left, right))
     whole = left.type == INT and right.type == INT
     if isinstance(op, ast.Pow):
-        return power(p, node, left, right)
+        return power(p, node, left, right, opcode)
     if whole and type(op) in WHOLE:
         return Op(WHOLE[type(op)], (left, right), INT)
     left, right = real(p, node, left), real(p, node, right)
@@ -348,18 +349,18 @@ def floor_division(p: Parser, left: Term, right: Term) -> Term:
     return If(Op("eq", (q, lit(0.0)), BOOL), Op("copysign", (lit(0.0), Op("div", (x, y)))), some)
 
 
-def power(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
+def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow") -> Term:
     """``left ** right``; squares are products."""
     if left.type == INT and right.type == INT:
         if isinstance(right, Literal) and right.value < 0:
-            return Op("pow", (real(p, node, left), real(p, node, right)))
+            return Op(opcode, (real(p, node, left), real(p, node, right)))
         return Op("ipow", (left, right), INT)
     base = real(p, node, left)
     if isinstance(right, Literal) and right.value == 2:
         return p.within("x", base, lambda x: Op("mul", (x, x)))
     if isinstance(right, Literal) and right.value == 1:
         return base
-    return Op("pow", (base, real(p, node, right)))
+    return Op(opcode, (base, real(p, node, right)))
 
 
 def negative(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:

@@ -228,10 +228,10 @@ def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
 
 
-def power(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def power(p: Parser, node: ast.AST, args: list[Term], opcode: str = "pow") -> Term:
     """``pow(x, y)``."""
     numeric.wanted(p, node, args, 2)
-    return numeric.binary(p, node, ast.Pow(), args[0], args[1])
+    return numeric.binary(p, node, ast.Pow(), args[0], args[1], opcode=opcode)
 
 
 def dot(p: Parser, node: ast.AST, args: list[Term]) -> Term:

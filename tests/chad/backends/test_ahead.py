@@ -140,7 +140,6 @@ def test_the_bits_are_those_of_one_step_after_the_other_and_the_value_that_of_py
     plain = [in_order(function, *(x.tolist() for x in args)) for args in given]
     assert [np.float64(value).tobytes() for value in plain] == [x[0] for x in found]
     monkeypatch.setattr(control, "ahead", lambda *rest: None)
-    monkeypatch.setattr(control, "is_chain", lambda *rest: False)
     slow = te.program(function, backend="native")
     bits(slow, *given[0])
     assert found == [bits(slow, *args) for args in given]
@@ -149,7 +148,10 @@ def test_the_bits_are_those_of_one_step_after_the_other_and_the_value_that_of_py
 @pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
 @pytest.mark.parametrize(
     ("function", "of_pass", "is_ahead"),
-    [*((f, "forward", f in AHEAD) for f in (*AHEAD, *IN_TURN)), (places, "forward", False), (places, "reverse", True)],
+    [
+        *((f, "forward", f in AHEAD) for f in (*AHEAD, *IN_TURN)),
+        *((places, each, True) for each in ("forward", "reverse")),
+    ],
 )
 def test_functions_of_what_a_step_knows_at_first_are_computed_ahead(function, of_pass, is_ahead, monkeypatch):
     texts, compiled = [], calling.compiled
@@ -163,29 +165,30 @@ def test_functions_of_what_a_step_knows_at_first_are_computed_ahead(function, of
 
 
 @pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
-@pytest.mark.parametrize(("function", "groups"), [(two, 1), (waves, 4), (waves_apart, 2)])
-def test_functions_of_numbers_and_of_vectors_have_loops_of_their_own(function, groups, monkeypatch):
-    """Each loop computes neighbours of one kind; those of numbers wait for all arithmetic before them."""
+@pytest.mark.parametrize(
+    ("function", "at_once", "apart"),
+    [(two, ["exp", "tanh"], []), (waves, ["exp", "tanh"], ["cos", "sin"]), (waves_apart, ["exp"], ["sin"])],
+)
+def test_one_call_computes_many_numbers_and_other_functions_have_loops_of_their_own(
+    function, at_once, apart, monkeypatch
+):
     texts, compiled = [], calling.compiled
     monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
     program = te.program(function, backend="native")
     for _ in range(2):
         bits(program, *arguments(2 * BLOCK))
     text = texts[1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
-    loops = re.split(r"\nhead\.", text)[1:]
-    kinds = [set(re.findall(r"call double @te\.(\w+)\(", x.split("br i1")[0])) for x in loops]
-    assert len(kinds) == groups
-    assert all(x <= set(variants()) or x.isdisjoint(variants()) for x in kinds)
+    loops = re.split(r"\n(?=\w+\.\d+:)", text)
+    assert sorted(re.findall(r"call void @loop\.(\w+)\(", text)) == at_once
+    numbers = {x.split(".")[0]: re.findall(r"call double @te\.(\w+)\(", x) for x in loops if "@te." in x}
+    assert numbers.keys() <= {"head"}
+    assert sorted(re.findall(r"call double @te\.(\w+)\(", text)) == apart
 
 
-@pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
 @pytest.mark.parametrize("function", [summed, squared])
-def test_sums_that_may_be_reordered_are_vectors_as_a_whole(function, monkeypatch):
-    texts, compiled = [], calling.compiled
-    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+def test_sums_may_be_reordered(function):
     program, args = te.program(function, backend="fastmath"), arguments(2 * BLOCK)
     assert te.vjp(program, *args)[0] == pytest.approx(function(*(x.tolist() for x in args)), rel=1e-12)
-    assert f"= alloca [{BLOCK} x double]" not in texts[-1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
 
 
 @pytest.mark.parametrize("function", [squared, carried, two])

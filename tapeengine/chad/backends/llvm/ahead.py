@@ -1,8 +1,9 @@
-"""Compute elementary functions for many steps of a loop at once, where the steps themselves run one after the other.
+"""Compute elementary functions for many steps of a loop at once, by one call.
 
-LLVM calls the functions of vectors only in loops that it vectorises as a whole. A loop with other loops in its steps is
-none. If the argument of a function is known when a step begins, and no step changes what it depends on, a short loop
-computes the function for the next steps, into a buffer from which each step reads its value. That loop vectorises.
+If the argument of a function is known when a step begins, and no step changes what it depends on, a short loop computes
+the arguments of the next steps. One call computes the function of all of them, into a buffer from which each step reads
+its value: numpy's own loop, or one with the bits of the C library. Other functions have loops of their own, as LLVM
+makes no vectors of loops that call them.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from itertools import groupby
 from typing import TypeGuard
 
 from ...intermediate.analysis import outs, reads, renamed, walk
-from ...intermediate.statements import Add, Compute, Const, For, Load, Operand, Row, Size, Statement, Var
+from ...intermediate.operations import LOOPS
+from ...intermediate.statements import Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
 from .body import Body
-from .helpers import Helpers
 from .operations import INLINE
+from .writer import POLE
 
 #: The number of steps at once: a power of two.
 BLOCK = 64
@@ -27,18 +29,21 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class Group:
-    """Functions that one loop computes ahead, and the statements of a step that compute their arguments."""
+    """Functions that one loop computes ahead, and the statements of a step that compute their arguments.
+
+    If one call computes the function, the loop stores its arguments.
+    """
 
     functions: Sequence[Compute]
     needed: Sequence[Statement]
+    arguments: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Ahead:
     """The functions that are computed ahead, and buffers for their values.
 
-    * `groups`: functions of vectors and of numbers have loops of their own: the latter wait for all arithmetic before
-      them.
+    * `groups`: functions of numbers alone may be several.
     * `own`: the variables of the steps that are computed ahead.
     * `buffers`: a buffer for each function.
     """
@@ -54,13 +59,27 @@ class Ahead:
 
     def write(self, b: Body, group: Group, k: str) -> None:
         """Write the functions of the step whose variables have been given, and store their values."""
-        read = {x.name for s in group.needed for x in reads(s) if isinstance(x, Var)}
+        read = {x.name for s in (*group.needed, *group.functions) for x in reads(s) if isinstance(x, Var)}
         for s in self.functions:
             if s.out.name in read and s not in group.functions:
                 b.give(self.own[s.out.name], [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
         b.block(b.copies(group.needed, partial(renamed, names=self.own)))
-        for s in group.functions:
+        for buffer, x in zip(group.arguments, group.functions[0].args, strict=False):
+            b.line(f"store double {b.one(renamed(x, self.own))}, ptr {element(b, buffer, k)}, align 8")
+        for s in () if group.arguments else group.functions:
             b.line(f"store double {b.one(self.own[s.out.name])}, ptr {self.place(b, s, k)}, align 8")
+
+    def call(self, b: Body, group: Group, steps: str) -> None:
+        """Call a function of many numbers for the arguments that have been stored, and check its values."""
+        for s in group.functions if group.arguments else ():
+            name, places = s.operation.name, [f"ptr {x}" for x in (*group.arguments, self.buffers[s.out.name])]
+            all_three = f"i64 {steps}, {places[0]}, {', '.join(places[-2:])}"
+            if name in LOOPS:
+                b.line(f"call void @te_apply(i64 {[*LOOPS].index(name)}, {all_three})")
+            else:
+                b.line(f"call void @loop.{name}({', '.join(places)}, i64 {steps})")
+            if b.may_raise and s.operation.machine[1:]:
+                b.stop_if(b.op(f"icmp ne i32 {b.op(f'call i32 @poles({all_three})')}, 0"), POLE, now=True)
 
     def give(self, b: Body, k: str) -> None:
         """Give a step its values; its own statements that compute them are left out."""
@@ -74,7 +93,12 @@ class Ahead:
 
     def place(self, b: Body, s: Compute, k: str) -> str:
         """Give the place of a function's value in its buffer."""
-        return b.op(f"getelementptr inbounds double, ptr {self.buffers[s.out.name]}, i64 {k}")
+        return element(b, self.buffers[s.out.name], k)
+
+
+def element(b: Body, buffer: str, k: str) -> str:
+    """Give the place of a step in a buffer."""
+    return b.op(f"getelementptr inbounds double, ptr {buffer}, i64 {k}")
 
 
 def ahead(b: Body, s: For, around: Before) -> Ahead | None:
@@ -90,17 +114,23 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
             for name in {v.name for x, _ in walk([t]) for v in outs(x)}:
                 known.pop(name, None)
     called = [t for t in plain if is_call(t)]
-    if not any(map(b.program.is_of_vectors, called)):
+    if not any(map(b.program.has_loop, called)):
         return None
-    buffers = {t.out.name: b.fresh("ahead") for t in called}
-    b.places += [f"  {buffer} = alloca [{BLOCK} x double], align 64" for buffer in buffers.values()]
     own = {v.name: v for v in (*dict(known_at_first(b, s)).values(), *(v for t in plain for v in outs(t)))}
-    groups = [Group(list(functions), []) for _, functions in groupby(called, b.program.is_of_vectors)]
-    groups = [
-        Group(g.functions, list(needed_by(g.functions, [t for t in plain if not is_call(t) or t in g.functions])))
-        for g in groups
-    ]
-    return Ahead(groups, b.lane(own, -1), buffers)
+    groups = []
+    for name, functions in groupby(called, lambda t: t.out.name if b.program.has_loop(t) else ""):
+        group = list(functions)
+        arguments = [buffer(b) for _ in group[0].args] if name else []
+        needed = needed_by(group, [t for t in plain if not is_call(t) or t in group])
+        groups.append(Group(group, [t for t in needed if not (arguments and t in group)], arguments))
+    return Ahead(groups, b.lane(own, -1), {t.out.name: buffer(b) for t in called})
+
+
+def buffer(b: Body) -> str:
+    """Give memory for a number of each step."""
+    made = b.fresh("ahead")
+    b.places.append(f"  {made} = alloca [{BLOCK} x double], align 64")
+    return made
 
 
 def is_call(s: Statement) -> TypeGuard[Compute]:
@@ -108,23 +138,14 @@ def is_call(s: Statement) -> TypeGuard[Compute]:
     return isinstance(s, Compute) and s.operation.name not in INLINE
 
 
-def is_chain(program: Helpers, s: For) -> bool:
-    """Tell whether an innermost loop calls functions of vectors, but has steps that wait: for others, or other calls.
-
-    Sums that may be reordered do not wait: LLVM makes vectors of the whole loop.
-    """
-    calls = list(filter(is_call, s.body))
-    waits = s.carried or any(isinstance(t, Add) for t, _ in walk(s.body)) or not all(map(program.is_of_vectors, calls))
-    return bool(waits) and program.is_full and not program.is_loose and any(map(program.is_of_vectors, calls))
-
-
 def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:
     """Iterate over the variables that a step has when it begins: its index, and what it recalls."""
     yield s.index.name, s.index
     for k in s.recalled:
         site = b.program.recomputed.get(k.frames.name)
-        again = [] if site is None else [site.index, *(v for t in done_in_steps(b, site.again) for v in outs(t))]
-        yield from ((v.name, v) for v in (*k.fields, *again))
+        again = [] if site is None else [site.index, *(v for t in site.again for v in outs(t))]
+        fixed = {v for t in (site.again if site else ()) if id(t) in b.hoisted for v in outs(t)}
+        yield from ((v.name, v) for v in (*k.fields, *again) if v not in fixed)
 
 
 def done_in_steps(b: Body, statements: Iterable[Statement]) -> Iterator[Statement]:

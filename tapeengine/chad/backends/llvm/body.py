@@ -9,7 +9,6 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.operations import Scalar
 from .aliases import Aliases
-from .elementary import variants
 from .helpers import Helpers
 from .layout import SCALARS, stride
 from .values import Values
@@ -33,7 +32,6 @@ class Body(Values):
         self.checked: set[int] = set()
         self.depth = 0
         self.is_main = False
-        self.is_wide = False
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
         self.prepared: dict[tuple[int, int], str] = {}
@@ -51,10 +49,6 @@ class Body(Values):
             if id(s) not in self.hoisted:
                 self.following = statements[k + 1 :]
                 self.rules[type(s)](self, s)
-
-    def attributes(self, function: str) -> str:
-        """Let LLVM call a function for eight numbers in a loop that no other contains; others may have few steps."""
-        return f" {variants(function)}" if self.is_wide and function in self.program.variants else ""
 
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]

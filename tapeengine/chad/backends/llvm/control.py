@@ -19,7 +19,7 @@ from ...intermediate.analysis import renamed, walk
 from ...tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
-from .ahead import BLOCK, Ahead, Group, ahead, is_chain
+from .ahead import BLOCK, Ahead, Group, ahead
 from .before import Before
 from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
@@ -288,7 +288,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     """Write a counted loop with its frames."""
     columns = recalled.open(b, count)
     up = not s.down or (not recalled.chains and is_orderless(s, b.placed.keys()))
-    scratch, innermost = Scratch(b, s), is_innermost(s.body) and not is_chain(b.program, s)
+    scratch, innermost = Scratch(b, s), is_innermost(s.body)
     is_short = count.isdigit() and int(count) <= STRIP
     place = b.place("i64", "i")
     entered, head, end, done = (b.label(x) for x in ("enter", "step", "end", "done"))
@@ -302,32 +302,36 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     last = "" if up else b.op(f"sub nsw i64 {count}, 1")
     given = Steps(count, last, place, kept, columns, scratch, quotients, each)
     plan, coming = None, None
-    if b.program.is_full and not innermost and not recalled.chains and not (count.isdigit() and int(count) < LANES):
-        if not isinstance(s, Beside):
+    if b.program.is_full and not recalled.chains and not (count.isdigit() and int(count) < LANES):
+        if not innermost and not isinstance(s, Beside):
             plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         coming = ahead(b, s, before_loop) if plan is None else None
         if plan is not None:
             wide(b, s, given, plan, done)
-    part = strip(b, place, count) if innermost and each and not is_short else None
-    block = None if coming is None else in_blocks(b, s, given, coming)
-    b.is_wide = innermost and b.is_main and not b.depth
+    part, first = None, ""
+    if coming is not None:
+        part = strip(b, place, count, BLOCK)
+        first = in_block(b, s, given, coming, part)
+    elif innermost and each and not is_short:
+        part = strip(b, place, count)
+    top = count if part is None else part.top
     with b.postponing(end) if innermost else nullcontext():
-        following = one_step(b, s, given, recalled, coming, head)
+        following = one_step(b, s, given, recalled, coming, first, head)
         if innermost:
-            b.jump_if(b.op(f"icmp slt i64 {following}, {count if part is None else part.top}"), head, end)
-    b.is_wide = False
+            b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
     if innermost:
         if each:
             charge(b, b.product([count if part is None else part.steps, each]))
-        if part is None:
-            b.line(f"br label %{done}")
-        else:
-            part.end(b, count, done)
     else:
         poll(b, each)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {count if block is None else block.top}"), head, end)
+        b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
         b.start(end)
-        b.line(f"br label %{done}") if block is None else block.next(b, count, done)
+    if part is None:
+        b.line(f"br label %{done}")
+    elif innermost and each:
+        part.end(b, count, done)
+    else:
+        part.next(b, count, done)
     b.start(done)
     if coming is not None:
         coming.leave(b)
@@ -340,8 +344,11 @@ def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
     return account(b, s, around, count) if may_be_whole(b) else str(weight(s.body))
 
 
-def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, head: str) -> str:
-    """Write a step of a counted loop; return the number of completed ones."""
+def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, first: str, head: str) -> str:
+    """Write a step of a counted loop; return the number of completed ones.
+
+    Functions are computed ahead for the index `first` and those after it.
+    """
     b.depth += 1
     down = b.place("i64") if steps.last else ""
     if down:
@@ -355,7 +362,7 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     if is_innermost(s.body) and any(checked):  # LLVM would lose this
         b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
     if coming is not None:
-        coming.give(b, b.op(f"and i64 {step}, {BLOCK - 1}"))
+        coming.give(b, b.op(f"sub nsw i64 {index}, {first}"))
     steps.quotients.begin(b, {})
     for c in steps.columns:
         c.recall(b, index)
@@ -373,33 +380,32 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     return following
 
 
-def in_blocks(b: Body, s: F.For, steps: Steps, coming: Ahead) -> Strip:
-    """Begin a block of steps: compute the functions of all of them."""
-    block = strip(b, steps.place, steps.count, BLOCK)
+def in_block(b: Body, s: F.For, steps: Steps, coming: Ahead, block: Strip) -> str:
+    """Compute the functions of a block of steps; return the least index."""
+    first = b.op(f"sub nsw i64 {steps.count}, {block.top}") if steps.last else block.low
     b.depth += 1
     for group in coming.groups:
-        ahead_by(b, s, steps, coming, group, block)
+        ahead_by(b, s, steps, coming, group, block.steps, first)
     b.depth -= 1
-    return block
+    return first
 
 
-def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, block: Strip) -> None:
-    """Compute some functions of a block of steps."""
+def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, count: str, first: str) -> None:
+    """Compute some functions of a block of steps, in the order of memory."""
     place, head, end = b.place("i64", "k"), b.label("head"), b.label("end")
     b.set(place, "i64", "0")
     with b.postponing(end):
         b.begin(head)
         k = b.get(place, "i64")
-        index = steps.index(b, b.op(f"add nuw nsw i64 {block.low}, {k}"))
+        index = b.op(f"add nuw nsw i64 {first}, {k}")
         b.give(coming.own[s.index.name], [index])
         for c in steps.columns:
             c.of_lane(b, coming.own).recall(b, index)
-        b.is_wide = b.is_main and b.depth == 1
         coming.write(b, group, k)
         following = b.op(f"add nuw nsw i64 {k}, 1")
         b.set(place, "i64", following)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {block.steps}"), head, end)
-    b.is_wide = False
+        b.jump_if(b.op(f"icmp slt i64 {following}, {count}"), head, end)
+    coming.call(b, group, count)
 
 
 @dataclass

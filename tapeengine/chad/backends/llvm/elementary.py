@@ -1,6 +1,6 @@
-"""Elementary functions of four and eight numbers at once, with the bits of the C library's functions of one number.
+"""Elementary functions of eight numbers at once, with the bits of the C library's functions of one number.
 
-LLVM calls them in loops that it vectorises. Eight numbers take little longer than four. They follow the algorithms of
+They follow the algorithms of
 glibc (``exp`` of Szabolcs Nagy, ``expm1`` and ``tanh`` of fdlibm of Sun) instruction by instruction, and compute all
 branches; each number selects one. A C library with other algorithms, or compiled otherwise, has other bits; so each
 function is compared with that of the core at some thousand numbers, when it is first needed, and is used only where all
@@ -16,39 +16,10 @@ from decimal import Decimal, localcontext
 import numpy as np
 from numpy.typing import NDArray
 
-#: The numbers of elements of vectors.
-WIDTHS = (4, 8)
+#: The number of elements of vectors.
+WIDTH = 8
 REAL, WHOLE, TRUTH = "double", "i64", "i1"
 INFINITY = float("inf")
-
-
-def name_of(name: str, width: int) -> str:
-    """Give the name of a function of vectors."""
-    return f"te.{name}.x{width}"
-
-
-def signature(name: str, width: int) -> str:
-    """Give the name of a function of vectors with the types of its value and its arguments."""
-    reals = f"<{width} x double>"
-    return f'{reals} @"{name_of(name, width)}"({", ".join([reals] * ARITIES[name])})'
-
-
-def variants(name: str, widths: Sequence[int] = WIDTHS) -> str:
-    """Give the attribute by which LLVM finds the functions of vectors of a function of numbers."""
-    given = "v" * ARITIES[name]
-    found = ",".join(f"_ZGV_LLVM_N{n}{given}_te.{name}({name_of(name, n)})" for n in widths)
-    return f'"vector-function-abi-variant"="{found}"'
-
-
-def of_vectors(names: Sequence[str]) -> list[str]:
-    """Declare functions of vectors; LLVM would remove them before it looks for them."""
-    if not names:
-        return []
-    each = [(name, n) for name in names for n in WIDTHS]
-    found = [f"declare {signature(*x)} memory(none) nounwind willreturn" for x in each]
-    places = ", ".join(f"ptr @{name_of(*x)}" for x in each)
-    used = f'@llvm.compiler.used = appending global [{len(each)} x ptr] [{places}], section "llvm.metadata"'
-    return [*found, used]
 
 
 # ------------------------------------------------------------ vectors
@@ -62,13 +33,13 @@ def bits(x: float) -> int:
 class Vector:
     """A vector of reals or integers in the text of a function."""
 
-    def __init__(self, lines: list[str], name: str, width: int, word: str = REAL) -> None:
-        self.lines, self.name, self.width, self.word = lines, name, width, word
+    def __init__(self, lines: list[str], name: str, word: str = REAL, width: int = WIDTH) -> None:
+        self.lines, self.name, self.word, self.width = lines, name, word, width
         self.of = f"<{width} x {word}>"
 
     def op(self, text: str, word: str = "") -> Vector:
         """Append an instruction."""
-        made = Vector(self.lines, f"%v{len(self.lines)}", self.width, word or self.word)
+        made = Vector(self.lines, f"%v{len(self.lines)}", word or self.word, self.width)
         self.lines.append(f"  {made.name} = {text}")
         return made
 
@@ -104,11 +75,11 @@ class Vector:
     def call(self, name: str, *args: Vector | float) -> Vector:
         """Call an intrinsic function."""
         given = ", ".join(f"{self.of} {self.like(x)}" for x in (self, *args))
-        return self.op(f"call {self.of} @llvm.{name}.v{self.width}f64({given})")
+        return self.op(f"call {self.of} @llvm.{name}.v{WIDTH}f64({given})")
 
     def cast(self, word: str) -> Vector:
         """Give the same bits as a vector of another type."""
-        return self.op(f"bitcast {self.of} {self.name} to <{self.width} x {word}>", word)
+        return self.op(f"bitcast {self.of} {self.name} to <{WIDTH} x {word}>", word)
 
     def is_(self, comparison: str, x: Vector | float) -> Vector:
         """Compare two vectors."""
@@ -116,15 +87,15 @@ class Vector:
 
     def choose(self, then: Vector | float, orelse: Vector | float) -> Vector:
         """Select by truths."""
-        reals = Vector(self.lines, "", self.width)
+        reals = Vector(self.lines, "")
         then, orelse = (f"{reals.of} {reals.like(x)}" for x in (then, orelse))  # type: ignore[assignment]
         return self.op(f"select {self.of} {self.name}, {then}, {orelse}", REAL)
 
     def where(self, usual: Vector, other: Callable[[], Vector]) -> Vector:
         """Select a value that is computed in a branch, which is taken only if a number needs it."""
-        k, mask = len(self.lines), self.op(f"bitcast {self.of} {self.name} to i{self.width}").name
+        k, mask = len(self.lines), self.op(f"bitcast {self.of} {self.name} to i{WIDTH}").name
         self.lines.append(f"  br label %from{k}\nfrom{k}:")
-        none = self.op(f"icmp eq i{self.width} {mask}, 0").name
+        none = self.op(f"icmp eq i{WIDTH} {mask}, 0").name
         self.lines.append(f"  br i1 {none}, label %to{k}, label %any{k}\nany{k}:")
         found = self.choose(other(), usual)
         self.lines.append(f"  br label %last{k}\nlast{k}:\n  br label %to{k}\nto{k}:")
@@ -189,21 +160,21 @@ def far(x: Vector, scale: Vector, tail: Vector) -> Vector:
 def looked_up(at: Vector) -> tuple[Vector, Vector]:
     """Read pairs of neighbours from the table of `exp`; return the first and the second ones."""
     parts = []
-    for k in range(at.width):
+    for k in range(WIDTH):
         lane = at.op(f"extractelement {at.of} {at.name}, i64 {k}").name
         place = at.op(f"getelementptr i64, ptr @powers, i64 {lane}").name
-        found = Vector(at.lines, "", 2, WHOLE)
+        found = Vector(at.lines, "", WHOLE, 2)
         parts.append(found.op(f"load {found.of}, ptr {place}, align 16"))
     while len(parts) > 2:
         parts = [shuffled(a, b, range(2 * a.width)) for a, b in zip(parts[::2], parts[1::2], strict=True)]
     lower, upper = parts
-    return shuffled(lower, upper, range(0, 2 * at.width, 2)), shuffled(lower, upper, range(1, 2 * at.width, 2))
+    return shuffled(lower, upper, range(0, 2 * WIDTH, 2)), shuffled(lower, upper, range(1, 2 * WIDTH, 2))
 
 
 def shuffled(a: Vector, b: Vector, places: Sequence[int]) -> Vector:
     """Give some elements of two vectors."""
     mask = ", ".join(f"i32 {k}" for k in places)
-    made = Vector(a.lines, "", len(places), WHOLE)
+    made = Vector(a.lines, "", WHOLE, len(places))
     return made.op(f"shufflevector {a.of} {a.name}, {b.of} {b.name}, <{len(places)} x i32> <{mask}>")
 
 
@@ -297,9 +268,13 @@ def tanh(x: Vector) -> Vector:
 def sech2(a: Vector, b: Vector) -> Vector:
     """Write ``1 / cosh(a)^2`` for ``b = tanh(a)``; see ``functions.h``."""
     square = b * b
-    e = exp(a.call("fabs") * -2.0)
+    return square.is_("uge", 0.9).where(1.0 - square, lambda: beyond(exp(a.call("fabs") * -2.0)))
+
+
+def beyond(e: Vector) -> Vector:
+    """Write ``1 / cosh(a)^2`` of large numbers for ``e = exp(-2 |a|)``."""
     above = e + 1.0
-    return square.is_("olt", 0.9).choose(1.0 - square, (e * 4.0) / (above * above))
+    return (e * 4.0) / (above * above)
 
 
 # ------------------------------------------------------------ a module
@@ -309,23 +284,24 @@ RULES: Mapping[str, Callable[..., Vector]] = {"exp": exp, "tanh": tanh, "sech2":
 ARITIES: Mapping[str, int] = {"exp": 1, "tanh": 1, "sech2": 2}
 
 
-def function(name: str, width: int) -> str:
+def function(name: str) -> str:
     """Write a function of vectors."""
     lines: list[str] = []
-    args = [Vector(lines, f"%{k}", width) for k in range(ARITIES[name])]
-    found = RULES[name](*args)
+    args = [Vector(lines, f"%{k}") for k in range(ARITIES[name])]
+    found, of = RULES[name](*args), args[0].of
     body = "\n".join(lines)
-    return f"define {signature(name, width)} {{\nentry:\n{body}\n  ret {found.of} {found.name}\n}}\n"
+    head = f'define internal {of} @"{name}"({", ".join([of] * len(args))})'
+    return f"{head} {{\nentry:\n{body}\n  ret {of} {found.name}\n}}\n"
 
 
 def loop(name: str, callee: str, of: str, each: int) -> str:
     """Write a function of arrays of arguments, an array of values, and their length, which calls another function."""
-    params = range(ARITIES[name])
+    params = range(ARITIES[callee.removeprefix("te.")])
     reads = [
         f"  %q{k} = getelementptr double, ptr %p{k}, i64 %i\n  %x{k} = load {of}, ptr %q{k}, align 8" for k in params
     ]
     return f"""
-define void @"loop.{callee}"({"".join(f"ptr %p{k}, " for k in params)}ptr %to, i64 %n) {{
+define void @"{name}"({"".join(f"ptr %p{k}, " for k in params)}ptr %to, i64 %n) {{
 entry:
   br label %step
 step:
@@ -344,18 +320,16 @@ done:
 
 
 def text() -> str:
-    """Write a module of all functions, each with a loop that calls it, and one that calls the core's."""
+    """Write a module of loops: `loop` of each function calls it for eight numbers, and `one` that of the core."""
     powers = f"@powers = internal constant [{2 * STEPS} x i64] [{', '.join(f'i64 {n}' for n in table())}], align 16\n"
-    intrinsics = (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
-    types = {n: f"<{n} x double>" for n in WIDTHS}
+    of = f"<{WIDTH} x double>"
     declared = [
-        f"declare {of} @llvm.{f}.v{n}f64({', '.join([of] * k)})\n" for n, of in types.items() for f, k in intrinsics
+        f"declare {of} @llvm.{f}.v{WIDTH}f64({', '.join([of] * k)})\n"
+        for f, k in (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
     ]
     declared += [f"declare double @te.{n}({', '.join(['double'] * k)})\n" for n, k in ARITIES.items()]
-    functions = [function(f, n) for f in RULES for n in WIDTHS]
-    loops = [loop(f, name_of(f, n), t, n) for f in RULES for n, t in types.items()]
-    loops += [loop(f, f"te.{f}", "double", 1) for f in RULES]
-    return "\n".join([powers, *declared, *functions, *loops])
+    loops = [loop(f"loop.{f}", f, of, WIDTH) + loop(f"one.{f}", f"te.{f}", REAL, 1) for f in RULES]
+    return "\n".join([powers, *declared, *map(function, RULES), *loops])
 
 
 def arguments(arity: int) -> list[NDArray[np.float64]]:
@@ -368,5 +342,5 @@ def arguments(arity: int) -> list[NDArray[np.float64]]:
     ends = [0.0, NEAR, FAR, ONCE, OFTEN, 1.0, 22.0, 2.0**-54, 2.0**-55, 708.4, 709.78, 745.1, INFINITY, np.nan]
     found = np.concatenate([sizes, *(np.nextafter(ends, to) for to in (0.0, INFINITY)), ends])
     found = np.concatenate([found, -found])
-    found = found[: len(found) // WIDTHS[-1] * WIDTHS[-1]]
+    found = found[: len(found) // WIDTH * WIDTH]
     return [found, np.tanh(found)][:arity]

@@ -18,7 +18,7 @@ from typing import Any
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, keeps, named, outs, reads, renamed, walk, with_blocks
-from ...intermediate.operations import REAL, Scalar
+from ...intermediate.operations import LOOPS, REAL, Scalar
 from .lifetimes import Lifetimes
 
 
@@ -223,7 +223,7 @@ def in_two(s: F.For, variants: Collection[str], lifetimes: Lifetimes, parts: Par
     used = [*(x for t in last for x in reads(t)), *(x for _, x in s.carried)]
     crossing = [v for v in made.values() if v in used]
     plain = all(isinstance(t, PLAIN) for t in last) and all(isinstance(v.type, Scalar) for v in crossing)
-    called = any(isinstance(t, F.Compute) and t.operation.name in variants for t in last)
+    called = any(isinstance(t, F.Compute) and t.operation.name in (*variants, *LOOPS) for t in last)
     if not (cut and called and plain and s.count) or s.recalled or s.is_parallel or meet(s, first, last, lifetimes):
         return [s]
     names = {v.name: F.Var(f"{v.name}.last", v.type) for v in (s.index, *crossing)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import renamed, walk
-from ...intermediate.operations import REAL, Scalar
+from ...intermediate.operations import LOOPS, REAL, Scalar
 from .interrupts import Counted
 from .layout import linear_fields, name_of, stride, words
 from .ranges import naturals
@@ -68,9 +68,10 @@ class Helpers:
         kept = self.kept.get(x.name)
         return kept is not None and x.name not in self.uncounted and not self.stored(kept)
 
-    def is_of_vectors(self, s: F.Statement) -> bool:
-        """Tell whether a statement calls a function that is compiled for vectors, too."""
-        return isinstance(s, F.Compute) and s.operation.name in self.variants and all(x.type == REAL for x in s.args)
+    def has_loop(self, s: F.Statement) -> bool:
+        """Tell whether a statement calls a function of which there is one of many numbers, too."""
+        of_many = isinstance(s, F.Compute) and (s.operation.name in self.variants or s.operation.name in LOOPS)
+        return of_many and all(x.type == REAL for x in s.args)  # type: ignore[union-attr]
 
     def lane(self, frames: str, like: str, names: Mapping[str, F.Var]) -> None:
         """Give the frames of one of several steps the layout of the site."""

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...._core.programs.machine import addresses
-from ...intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
 from ..machine import NotAssembled
 from ..passes import Pass
 from ..skipped import skipping
-from . import elementary
 from .arguments import DATA, RANK, SHAPE, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
@@ -37,6 +36,8 @@ REFERENCE = 3
 
 #: Attributes of the opcode table's functions: their values depend only on their arguments, so loops may hoist them.
 PURE = "memory(none) nounwind willreturn speculatable"
+#: Attributes of functions of arrays.
+STRIP = "memory(argmem: readwrite) nounwind willreturn"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def module(
     texts += helpers.written.values()
     if helpers.most_zeros:
         texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
-    return "\n".join([declarations("\n".join(texts), variants), *texts, METADATA, *helpers.metadata]), entries
+    return "\n".join([declarations("\n".join(texts)), *texts, METADATA, *helpers.metadata]), entries
 
 
 def inner(helpers: Helpers, f: Function) -> str:
@@ -328,14 +329,60 @@ INTRINSICS: Mapping[str, str] = {
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
     "te_in_order": "i32 (ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
+    "te_poles": "i32 (i64, ptr, ptr, ptr) memory(argmem: read) nounwind willreturn",
+    "te_apply": f"void (i64, i64, ptr, ptr, ptr) {STRIP}",
 }
 
 
+POLES = """
+define internal i32 @poles(i64 %n, ptr %a, ptr %b, ptr %x) noinline {
+entry:
+  br label %step
+step:
+  %k = phi i64 [0, %entry], [%next, %step]
+  %before = phi i64 [0, %entry], [%all, %step]
+  %at = getelementptr i64, ptr %x, i64 %k
+  %word = load i64, ptr %at
+  %exponent = and i64 %word, 9218868437227405312
+  %overflow = add i64 %exponent, 4503599627370496
+  %all = or i64 %before, %overflow
+  %next = add nuw nsw i64 %k, 1
+  %go = icmp slt i64 %next, %n
+  br i1 %go, label %step, label %last
+last:
+  %some = icmp slt i64 %all, 0
+  br i1 %some, label %there, label %none
+there:
+  %found = call i32 @te_poles(i64 %n, ptr %a, ptr %b, ptr %x)
+  ret i32 %found
+none:
+  ret i32 0
+}
+"""
+
+ONE = """
+define internal double @te.{0}(double %a, double %b) noinline {2} {{
+  %x = alloca [3 x double]
+  %y = getelementptr double, ptr %x, i64 1
+  %z = getelementptr double, ptr %x, i64 2
+  store double %a, ptr %x
+  store double %b, ptr %y
+  call void @te_apply(i64 {1}, i64 1, ptr %x, ptr %y, ptr %z)
+  %found = load double, ptr %z
+  ret double %found
+}}
+"""
+
 #: Functions that modules contain if they call them.
-SHARED: Mapping[str, str] = {"elements": ELEMENTS, "look": LOOK}
+SHARED: Mapping[str, str] = {
+    "elements": ELEMENTS,
+    "look": LOOK,
+    "poles": POLES,
+    **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},
+}
 
 
-def declarations(text: str, variants: Collection[str]) -> str:
+def declarations(text: str) -> str:
     """Declare the functions that a module calls."""
     called = {"te_more", *re.findall(r"@([\w.]+)\(", text)}
     called |= {c for name in SHARED if name in called for c in re.findall(r"@([\w.]+)\(", SHARED[name])}
@@ -345,13 +392,10 @@ def declarations(text: str, variants: Collection[str]) -> str:
             result, params = of.rsplit(" (", 1) if not of.startswith("{") else of.split(" (")
             found.append(f"declare {result} @{name}({params}")
     for o in OPERATIONS_BY_NAME.values():
-        if f"te.{o.name}" in called:
-            vectors = [elementary.variants(o.name, elementary.WIDTHS[:1])] if o.name in variants else []
-            found.append(
-                " ".join([f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))})", PURE, *vectors])
-            )
-    of_vectors = {name: {elementary.name_of(name, n) for n in elementary.WIDTHS} for name in variants}
-    found += elementary.of_vectors([name for name, each in of_vectors.items() if called & {f"te.{name}", *each}])
+        if f"te.{o.name}" in called and o.name not in LOOPS:
+            found.append(f"declare double @te.{o.name}({', '.join(['double'] * len(o.takes))}) {PURE}")
+        if f"loop.{o.name}" in called:
+            found.append(f"declare void @loop.{o.name}({'ptr, ' * len(o.takes)}ptr, i64) {STRIP}")
     return "\n".join([*found, TAKE, *(text for name, text in SHARED.items() if name in called)])
 
 

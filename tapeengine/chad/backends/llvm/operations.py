@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ...intermediate.operations import REAL, Operation
+from ...intermediate.operations import LOOPS, REAL, Operation
 from .writer import POLE, REFER, Writer
 
 INFINITY = "0x7FF0000000000000"
@@ -58,6 +58,17 @@ def choose(w: Writer, args: Sequence[str]) -> str:
 def powda(w: Writer, args: Sequence[str]) -> str:
     a, b = args
     return w.op(f"fmul double {TWO}, {a}") if b == TWO else called("powda", args, w)
+
+
+def lorentz(w: Writer, args: Sequence[str]) -> str:
+    a = args[0]
+    square = w.op(f"fmul double {a}, {a}")
+    return w.op(f"fdiv double {ONE}, {w.op(f'fadd double {ONE}, {square}')}")
+
+
+def rest2(w: Writer, args: Sequence[str]) -> str:
+    a = args[0]
+    return w.op(f"fmul double {w.op(f'fsub double {ONE}, {a}')}, {w.op(f'fadd double {ONE}, {a}')}")
 
 
 def overflowing(name: str) -> Rule:
@@ -161,6 +172,8 @@ INLINE: Mapping[str, Rule] = {
     "minimum": chosen("ole"),
     "choose": choose,
     "powda": powda,
+    "lorentz": lorentz,
+    "rest2": rest2,
     "relu": choice(f"fcmp olt double {{0}}, {ZERO}", ZERO, "{0}"),
     "step": choice(f"fcmp ogt double {{0}}, {ZERO}", ONE, ZERO),
     **{n: instruction(f"fcmp {c} double {{0}}, {{1}}") for n, c in COMPARISONS.items()},
@@ -190,8 +203,9 @@ INLINE: Mapping[str, Rule] = {
 
 
 def called(name: str, args: Sequence[str], w: Writer) -> str:
-    """Call a function of the opcode table."""
-    return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)}){w.attributes(name)}")
+    """Call a function of the opcode table, or a loop of numpy's for one number."""
+    args = [*args, args[0]][:2] if name in LOOPS else args
+    return w.op(f"call double @te.{name}({', '.join(f'double {a}' for a in args)})")
 
 
 def compute(w: Writer, operation: Operation, args: Sequence[str], may_raise: bool) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compile import Compiled, binding, compiled
-from .elementary import ARITIES, WIDTHS, arguments, name_of, text
+from .elementary import ARITIES, arguments, text
 
 #: Without it `fma` is a slow call, and the C library computes otherwise.
 NEEDED = "fma"
@@ -23,26 +23,26 @@ def library() -> Compiled:
 
 @functools.cache
 def variants() -> tuple[str, ...]:
-    """Name the functions that loops may call for vectors, and make them known to LLVM; none without `NEEDED`."""
+    """Name the functions that loops may call for many numbers, and make them known to LLVM; none without `NEEDED`."""
     if not binding().get_host_cpu_features().get(NEEDED):
         return ()
     found = tuple(name for name in ARITIES if not differing(name))
-    for of_vectors in (name_of(name, n) for name in found for n in WIDTHS):
-        binding().add_symbol(of_vectors, library().address(of_vectors))
+    for name in found:
+        binding().add_symbol(f"loop.{name}", library().address(f"loop.{name}"))
     return found
 
 
 def differing(name: str) -> int:
     """Count the arguments for which functions of vectors have other bits than that of numbers."""
     given = arguments(ARITIES[name])
-    its, *ours = (values(callee, given) for callee in (f"te.{name}", *(name_of(name, n) for n in WIDTHS)))
-    return sum(int(((x.view(np.int64) != its.view(np.int64)) & ~(np.isnan(x) & np.isnan(its))).sum()) for x in ours)
+    its, ours = (values(f"{kind}.{name}", given) for kind in ("one", "loop"))
+    return int(((ours.view(np.int64) != its.view(np.int64)) & ~(np.isnan(ours) & np.isnan(its))).sum())
 
 
-def values(callee: str, given: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Give the values of a function."""
+def values(loop: str, given: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Give the values that a loop computes."""
     found = np.empty_like(given[0])
     places = [*given, found]
-    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(places), ctypes.c_int64)(library().address(f"loop.{callee}"))
+    run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(places), ctypes.c_int64)(library().address(loop))
     run(*(x.ctypes.data for x in places), len(found))
     return found

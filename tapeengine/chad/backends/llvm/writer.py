@@ -186,10 +186,6 @@ class Writer:
         if not go:
             self.start(following)
 
-    def attributes(self, function: str) -> str:
-        """Give the attributes of a call of a function of numbers."""
-        return ""
-
     def least(self, a: str, b: str) -> str:
         """Give the smaller of two integers."""
         return self.op(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")

@@ -1,0 +1,105 @@
+"""Functions of numpy have the bits of the plain program in each pass and back end, on numbers and on arrays.
+
+numpy computes most of them by loops of its own, and so do programs; the C library's functions have other last bits.
+"""
+
+import inspect
+import linecache
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.chad.intermediate.operations import LOOPS
+
+#: All functions of one or two numbers that give a number.
+UFUNCS = [
+    name
+    for name in sorted(vars(np))
+    if isinstance(f := getattr(np, name), np.ufunc)
+    and f.signature is None
+    and f.nin < 3
+    and "d" * f.nin + "->d" in f.types
+]
+POWERS = ["x**3", "x**-1", "x**0.5", "x**1.7", "1.7**x", "x**y", "np.power(x, 1.7)", "np.power(x, y)", "x**x[0]"]
+FORMS = [f"np.{n}({'x' if getattr(np, n).nin == 1 else 'x, y'})" for n in UFUNCS] + POWERS
+#: Lengths about those of vectors and of strips.
+LENGTHS = (1, 3, 8, 9, 63, 64, 65, 130)
+BACKENDS = (None, "machine", "native")
+OF_LARGE = ("np.acosh(x)", "np.arccosh(x)")
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*runs without native code")
+
+
+def function_of(source):
+    """Return the function with this source."""
+    name = f"<{source}>"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    scope = {"np": np, "te": te}
+    exec(compile(source, name, "exec"), scope)
+    return scope["f"]
+
+
+def arguments(form, n):
+    """Return arguments for which a function is defined."""
+    draw = np.random.default_rng(n)
+    return draw.uniform(0.05, 0.95, n) + (form in OF_LARGE), draw.uniform(0.05, 0.95, n)
+
+
+def passes(program, x, y):
+    """Return the value of `vjp` and the cotangents, and the value and the tangent of `jvp`."""
+    value, back = te.vjp(program, x, y)
+    ones = np.ones_like(x) if isinstance(x, np.ndarray) else 1.0
+    return value, back(np.cos(value)), *te.jvp(program, (x, y), (ones, ones))
+
+
+def bits(value):
+    """Return the bits of numbers."""
+    return [float(x).hex() for each in (value if isinstance(value, tuple) else (value,)) for x in np.ravel(each)]
+
+
+def runs(function, all_arguments):
+    """Iterate over back ends and arguments, and the bits that `passes` gives, also when code has been improved."""
+    for backend in BACKENDS:
+        program = te.program(backend=backend)(function)
+        for is_improved in (False, True):
+            if is_improved and program.ways.native is not None:
+                program.ways.native.promote()
+            for k, (x, y) in enumerate(all_arguments):
+                if k == 0:
+                    assert bits(program(x, y)) == bits(function(x, y))
+                yield (backend, is_improved, k), list(map(bits, passes(program, x, y)))
+
+
+def check(function, all_arguments):
+    """Check that all values are that of the plain call, and that back ends agree on derivatives."""
+    plain = [bits(function(x, y)) for x, y in all_arguments]
+    first = {}
+    for (backend, is_improved, k), (value, cotangents, other, tangent) in runs(function, all_arguments):
+        assert value == other == plain[k], (backend, is_improved, k)
+        if backend is not None:  # without one, numpy computes derivatives of large arrays
+            assert (cotangents, tangent) == first.setdefault(k, (cotangents, tangent)), (backend, is_improved, k)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_arrays(form):
+    f = function_of(f"def f(x: te.Vec, y: te.Vec) -> te.Vec:\n    return {form}\n")
+    check(f, [arguments(form, n) for n in LENGTHS])
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if "[0]" not in form])
+def test_numbers(form):
+    f = function_of(f"def f(x: float, y: float) -> float:\n    return {form}\n")
+    check(f, [tuple(float(z[0]) for z in arguments(form, k)) for k in range(1, 12)])
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form.split("(")[0] in LOOPS and "y" not in form])
+def test_rows_and_functions_of_functions(form):
+    again = form.replace("(x", f"(np.tanh(x * y[0]) * 0.4 + {1.01 if form in OF_LARGE else 0.2}")
+    source = f"""
+    def f(x: te.Array[te.Vec], y: te.Array[te.Vec]) -> te.Array[te.Vec]:
+        z = {again} + np.exp(np.sin(y[1, 0]) * x)
+        return np.array([z[0], np.tanh(np.sin({form.replace("(x", "(x[1]")})) - z[1]])
+    """
+    both = [arguments(form, 2 * n) for n in (1, 3, 70)]
+    check(function_of(inspect.cleandoc(source)), [(x.reshape(2, -1), y.reshape(2, -1)) for x, y in both])
