@@ -52,6 +52,7 @@ from .parse.numeric import rank
 from .parse.parser import ProgramParser
 from .parse.procedures import changed_parameters, starting
 from .parse.remembered import forget
+from .parse.results import TOGETHER
 from .parse.state import Parsed, unannotated
 from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
@@ -284,7 +285,8 @@ class Program(Enterable):
             return [*self.instances.values(), *self.by_kinds.values()][-1].linked  # the one that was made last
         self.renew()
         try:
-            return link(self)
+            with TOGETHER:
+                return link(self)
         except Unresolved as error:
             raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
 
@@ -599,8 +601,9 @@ class Program(Enterable):
     def constants(self) -> Checks:
         """Compares what the program has looked at outside with what is there now."""
         found = Checks()
-        for unit in reached(self, Program.parsed):
-            found.add_all(unit.parsed().constants)
+        with TOGETHER:
+            for unit in reached(self, Program.parsed):
+                found.add_all(unit.parsed().constants)
         return found
 
     def constants_at(self, values: tuple[Any, ...]) -> Checks | None:
