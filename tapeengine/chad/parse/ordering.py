@@ -24,7 +24,7 @@ def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) 
         x = p.fresh("x", element(xs))
         keys = Map((x,), p.grammar.apply(p, key, key, (x,), env), (xs,))
     if not is_ordered(p, element(keys)):
-        p.error(key or node, f"an order of {show(element(keys))}", "order by numbers, with key=")
+        p.unfit(key or node, [element(keys)], f"an order of {show(element(keys))}", "order by numbers, with key=")
     return keys
 
 

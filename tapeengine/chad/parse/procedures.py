@@ -308,7 +308,7 @@ READING_NOW = Reading()
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     """For a function outside that changes its arguments, give one that returns them, and what it changes."""
     function = FUNCTIONS.get(library_name(function), attribute_of(function, "__tapeengine_function__", function))
-    if hasattr(function, "changed"):
+    if isinstance(function, FunctionType) and hasattr(function, "changed"):
         return function, function.changed
     return made_handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
 

@@ -194,7 +194,7 @@ def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
     found = env.get(getattr(call.func, "id", ""), p.static(call.func, env))
     if found is MISSING and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in env:
         found = p.method_of(env[call.func.value.id], call.func.attr)  # type: ignore[attr-defined]
-        return hasattr(found, "__tapeengine_function__") and not handing_back(found)
+        return hasattr(type(found), "__tapeengine_function__") and not handing_back(found)
     is_own = attribute_of(found, "__tapeengine_function__") not in (None, *WRITTEN)
     return is_own or isinstance(found, Lifted | Local)
 
@@ -331,7 +331,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if term.type == NEVER:
                 return failing()
             if isinstance(term.type, Product) and not p.is_sequence(term.type):
-                p.error(target, f"cannot take {show(term.type)} apart", "name its fields, or its keys")
+                p.unfit(target, [term.type], f"cannot take {show(term.type)} apart", "name its fields, or its keys")
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
                 return p.within("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
