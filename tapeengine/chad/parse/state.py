@@ -542,7 +542,8 @@ class Parser(Lets):
                 return self.static(node, env)
             case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
                 owner = self.known(value, env)
-                return owner.get(self.known(index, env), MISSING) if isinstance(owner, dict) else MISSING
+                if isinstance(owner, dict):
+                    return owner.get(self.known(index, env), MISSING)
         return known_text(node, lambda part: self.known(part, env))
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
