@@ -185,7 +185,8 @@ class Program(Enterable):
         if holds_traced(args) or holds_traced(tuple(named.values())):
             whole = self.positional(args, named)[1]
             if self.inferred:
-                return self.for_values(whole)(*whole)
+                found = self.for_values(whole)
+                return found(*whole) if found.is_read else self.python(*args, **named)
             if self.is_recorded(live_traces() - 1) and not self.changes:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
@@ -394,6 +395,8 @@ class Program(Enterable):
         others = self.others(len(primals), named)
         instance = self.for_values((*primals, *others))
         is_other = instance is not self
+        if not instance.is_read:
+            return engine.vjp(self.with_others(others), *primals)  # type: ignore[no-any-return]
         entered: tuple[Any, Any] | None = (
             enter(instance, (*primals, *others), {}, engine) if others or is_other else None
         )
@@ -417,7 +420,7 @@ class Program(Enterable):
             if holds_traced((own, others)) and self.is_recorded(live_traces()):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
-            return engine.vjp(self.by_position, *own, **dict(zip(self.names[len(own) :], others, strict=True)))
+            return engine.vjp(self.with_others(others), *own)
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
@@ -472,7 +475,7 @@ class Program(Enterable):
         def on_duals() -> tuple[Any, Any]:
             if holds_traced((primals, tangents)) and self.is_recorded(live_traces()):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
-            return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
+            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
@@ -722,6 +725,11 @@ class Program(Enterable):
             return made  # type: ignore[no-any-return]
         return lambda *args, **named: made(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
 
+    def with_others(self, others: tuple[Any, ...]) -> Callable[..., Any]:
+        """Give the same with arguments for the last parameters."""
+        by_name = dict(zip(self.names[self.arity - len(others) :], others, strict=True))
+        return functools.partial(self.by_position, **by_name) if others else self.by_position
+
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
         return self.names, (*args, *self.others(len(args), named))
@@ -895,7 +903,8 @@ class Unread(Program):
 
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program on dual numbers."""
-        return engine.jvp(self.by_position, primals, tangents)  # type: ignore[no-any-return]
+        others = self.others(len(primals), {})
+        return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:

@@ -30,8 +30,8 @@ def known_text(node: ast.expr, known: Callable[[ast.expr], Any]) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
             return -value
         case ast.Subscript(value=value, slice=index) if isinstance(owner := known(value), str):
-            parts = (index.lower, index.upper, index.step) if isinstance(index, ast.Slice) else (index,)
-            found = [part and known(part) for part in parts]
+            ends = (index.lower, index.upper, index.step) if isinstance(index, ast.Slice) else (index,)
+            found: list[Any] = [end and known(end) for end in ends]
             try:
                 return owner[slice(*found) if len(found) > 1 else found[0]]
             except (IndexError, TypeError, ValueError):  # which a run raises, or an index that only a run knows
