@@ -70,7 +70,7 @@ def on_duals(
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
     named = used.difference(given)
-    exchanged |= {n: x for n, x in BUILTINS.items() if n in named and (n == "isinstance" or "type" not in used)}
+    exchanged |= {n: x for n, x in BUILTINS.items() if n in named}
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     captured = zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True)
     own = {name for name, new, old in captured if content(new) is not content(old)}
@@ -80,9 +80,10 @@ def on_duals(
     moved = names_in(function.__code__, "STORE_DEREF", "DELETE_DEREF") & own
     moved |= names_in(function.__code__, "STORE_GLOBAL", "DELETE_GLOBAL") | (named & NAMESPACES)
     if moved:
+        what = ", ".join(sorted(moved))
         raise UnsupportedError(
-            f"on dual numbers {function.__qualname__} has other names outside than the plain function, and it changes "
-            f"or looks through them: {', '.join(sorted(moved))}; pass values in and return them"
+            f"{function.__qualname__} changes or looks up names outside ({what}), and runs on dual numbers, where it "
+            "has names of its own: pass values in and return them"
         )
 
     def importing(name: str, _: Any, *others: Any) -> Any:
@@ -244,8 +245,8 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     return any(value is not function and _is_own(value, function) for value in outside)
 
 
-#: The builtins that a function on dual numbers gets: `float` and `complex` keep traced numbers.
-BUILTINS = {"float": stand_ins()[float], "complex": stand_ins()[complex], "isinstance": is_instance}
+#: The builtins that a function on dual numbers gets: `float` and `complex` keep traced numbers, `type` knows these.
+BUILTINS = {**{cls.__name__: stand_ins()[cls] for cls in (float, complex, type)}, "isinstance": is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

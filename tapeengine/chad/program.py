@@ -464,9 +464,11 @@ class Program(Enterable):
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
         instance = self.for_values(self.positional(primals, {})[1])
+        others = self.others(len(primals), {})
+        if not instance.is_read:
+            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
         if instance is not self:
             return instance.__tapeengine_jvp__(engine, primals, tangents)
-        others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
@@ -896,15 +898,6 @@ class Unread(Program):
     def __tapeengine_directional__(self) -> Along:
         """Refuse to give a program of directional derivatives."""
         raise self.refusal
-
-    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
-        """Run the program on dual numbers."""
-        return engine.vjp(self.by_position, *primals, **named)  # type: ignore[no-any-return]
-
-    def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Run the program on dual numbers."""
-        others = self.others(len(primals), {})
-        return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:

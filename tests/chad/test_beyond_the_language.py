@@ -92,6 +92,14 @@ copy.deepcopy(Plain(x)).w * x | dataclasses.fields(Plain(x))[0].name.startswith(
 np.linalg.svd(np.ones((2, 2)) * x)[1][0]
 """
 
+OF_CLASSES = """
+2.0 if type(x) is float else x | 2.0 if type(x) == float else float(x) | 2.0 if type(x).__name__ == "float" else x
+{float: 2.0, int: 3.0}[type(x)] | 2.0 if issubclass(type(x), float) else x | type(x)(3.0)
+2.0 if type(x) in (int, float) else x | 2.0 if isinstance(x, type(2.0)) else x
+2.0 if type(v * x) is np.ndarray else x | 2.0 if isinstance(v * x, np.ndarray) else x
+2.0 if type([x]) is list else x | 2.0 if type(Plain(x)) is Plain else x | 2.0 if type(x) is type(1.5) else x
+"""
+
 
 def listed(text):
     return [case.strip() for line in text.strip().splitlines() for case in line.split(" | ")]
@@ -104,7 +112,10 @@ def function_of(case):
     return found
 
 
-@pytest.mark.parametrize("case", listed(OF_RECORDS) + listed(OF_LIBRARIES))
+@pytest.mark.parametrize(
+    "case",
+    [*listed(OF_RECORDS), *listed(OF_LIBRARIES), *(f"copy.copy([x])[0] * ({case})" for case in listed(OF_CLASSES))],
+)
 def test_value_and_derivatives_of(case):
     plain, traced = function_of(case), function_of(case)
     program, x, step = te.program(traced["f"]), 1.7, 1e-6

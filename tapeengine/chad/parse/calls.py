@@ -38,7 +38,7 @@ from ..types import (
     with_elements,
 )
 from . import dicts, library
-from .callees import MEMOISED, library_name
+from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
 from .constants import ATOMS
 from .expressions import (
@@ -650,8 +650,6 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     last = name.split(".")[-1]
     if ALIASES.get(last, last) in REAL:
         return library.opcode(p, node, ALIASES.get(last, last), list(args))
-    if isinstance(found, MEMOISED):
-        p.on_duals(node, f"{found.__name__}() gives results of earlier calls", "call the function without a memo")
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
