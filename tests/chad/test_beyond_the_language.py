@@ -62,6 +62,20 @@ class Checked:
     c: dataclasses.InitVar[float] = 1.0
     def __post_init__(self, c):
         self.w = self.w * c
+def sum_of(x, axis=None): return np.exp(x).sum(axis=axis)
+def halved(x):
+    with np.errstate(divide="ignore"): y = x / 2.0
+    return y
+def chosen(x):
+    if x > 1.0:
+        def g(y): return y * x
+    else:
+        def g(y): return y + x
+    return g(2.0)
+def chosen_lambda(x):
+    if x > 1.0: g = lambda y: y * x
+    else: g = lambda y: y + x
+    return g(2.0)
 """
 OF_RECORDS = """
 abs(q) | round(q) * x | round(q, 2) * x | q | q ^ q | q << 2 | q.w if q else q.x | q.x if not q else q.w
@@ -92,6 +106,14 @@ copy.deepcopy(Plain(x)).w * x | dataclasses.fields(Plain(x))[0].name.startswith(
 np.linalg.svd(np.ones((2, 2)) * x)[1][0]
 """
 
+OF_NUMBERS = """
+np.asarray(x) * 2.0 | np.asanyarray(x) * x | np.array(x) * x | np.squeeze(x) * x | np.min(x) * x
+np.asarray(x * x).item() | np.sum(x) * x | np.ravel(x)[0] * x | np.isscalar(x) * x | np.sum(abs(v) * x * 2.0)
+np.sum(np.ones(np.shape(v)) * v * x) | np.sum(np.zeros(np.shape(m)) + x) | np.sum(np.full(np.shape(m), x))
+sum_of(v * x) | sum_of(v * x, axis=0) | halved(x) | chosen(x) | chosen_lambda(x) | np.broadcast_arrays(x, v)[0][1]
+np.piecewise(v * x, [v < 0.5, v >= 0.5], [lambda t: t * t, lambda t: 2.0 * t])
+v.sum() * np.finfo(v.dtype).max * 1e-300 * x | list(map(np.asanyarray, (x, 2.0)))[0] * x
+"""
 OF_CLASSES = """
 2.0 if type(x) is float else x | 2.0 if type(x) == float else float(x) | 2.0 if type(x).__name__ == "float" else x
 {float: 2.0, int: 3.0}[type(x)] | 2.0 if issubclass(type(x), float) else x | type(x)(3.0)
@@ -114,7 +136,12 @@ def function_of(case):
 
 @pytest.mark.parametrize(
     "case",
-    [*listed(OF_RECORDS), *listed(OF_LIBRARIES), *(f"copy.copy([x])[0] * ({case})" for case in listed(OF_CLASSES))],
+    [
+        *listed(OF_RECORDS),
+        *listed(OF_LIBRARIES),
+        *listed(OF_NUMBERS),
+        *(f"copy.copy([x])[0] * ({case})" for case in listed(OF_CLASSES)),
+    ],
 )
 def test_value_and_derivatives_of(case):
     plain, traced = function_of(case), function_of(case)

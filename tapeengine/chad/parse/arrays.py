@@ -20,8 +20,9 @@ from ..terms import (
     Total,
     Tuple,
     lit,
+    parts,
 )
-from ..types import FLOAT, INT, Array, numbers_of, show
+from ..types import FLOAT, INT, Array, Product, numbers_of, show
 from .numeric import elementwise, multiplied, promoted, rank, same_sizes, shown, total_of
 from .registered import primitive
 from .state import Parser, with_lets
@@ -207,9 +208,10 @@ def counted(p: Parser, n: Term) -> Term:
     return p.within("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
 
+@with_lets
 def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:
     """``np.full(shape, value)``."""
-    sizes = shape.items if isinstance(shape, Tuple) else (shape,)
-    for size in reversed(sizes):
+    shape = shape if isinstance(shape, Tuple) else p.bound("shape", shape)
+    for size in reversed(parts(shape) if isinstance(shape.type, Product) else (shape,)):
         value = Replicate(counted(p, p.coerce(node, size, INT)), value)
     return value

@@ -65,7 +65,7 @@ def written_axes(p: Parser, node: ast.expr | None) -> Sequence[int] | None:
         found = ast.literal_eval(node)
         return [int(axis) for axis in (found if isinstance(found, tuple) else (found,))]
     except (ValueError, TypeError):
-        p.error(node, "an axis is a number written out", "write axis=0 or axis=1")
+        p.on_duals(node, "an axis is a number written out", "write axis=0 or axis=1")
 
 
 def function_of(made: Reduction, position: int = 1) -> Callable[[Parser, ast.Call, Env], Term]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+import numpy
+
 from ...structure import attribute_of
 from ..errors import ProgramError
 from ..in_language import WRITTEN
@@ -45,6 +47,7 @@ from .names import (
     surely_assigned,
     uses,
 )
+from .outside import named_outside
 from .partial import held_type
 from .procedures import handing_back
 from .raising import failing, guarded, may_be_none, unguarded
@@ -272,6 +275,11 @@ def is_of_part(node: ast.expr) -> bool:
     )
 
 
+def is_errstate(p: Parser, node: ast.expr) -> bool:
+    """Tell whether an expression is ``np.errstate(...)``."""
+    return isinstance(node, ast.Call) and named_outside(node.func, p.outer) is numpy.errstate
+
+
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
     if isinstance(node, ast.Expr):
@@ -280,7 +288,9 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
     kind = type(node).__name__.lower()
-    p.error(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
+    is_settings = isinstance(node, ast.With) and all(is_errstate(p, item.context_expr) for item in node.items)
+    refuse = p.on_duals if is_settings else p.error
+    refuse(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
 
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
@@ -598,7 +608,7 @@ def value_at(p: Parser, node: ast.AST, name: str, env: Env) -> Term:
     if isinstance(found, Local) and None not in found.parameters.types:
         return value_of(p, found, tuple(t for t in found.parameters.types if t is not None), env)
     if not isinstance(found, Term):
-        p.error(node, f"{name} is another function on another path", "give the functions different names")
+        p.on_duals(node, f"{name} is another function on another path", "give the functions different names")
     return found
 
 

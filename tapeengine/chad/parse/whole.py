@@ -63,6 +63,8 @@ def array(p: Parser, node: ast.AST, term: Term) -> Term:
     if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
         return p.within("t", term, lambda t: items_of(p, node, parts(t)))
     if not isinstance(term.type, Array):
+        if term.type in (FLOAT, INT, BOOL):  # of which numpy makes an array
+            p.on_duals(node, "an array is wanted here, not a number", "give an array or a comprehension")
         p.unfit(
             node, [term.type], f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension"
         )
