@@ -112,7 +112,7 @@ np.asarray(x * x).item() | np.sum(x) * x | np.ravel(x)[0] * x | np.isscalar(x) *
 np.sum(np.ones(np.shape(v)) * v * x) | np.sum(np.zeros(np.shape(m)) + x) | np.sum(np.full(np.shape(m), x))
 sum_of(v * x) | sum_of(v * x, axis=0) | halved(x) | chosen(x) | chosen_lambda(x) | np.broadcast_arrays(x, v)[0][1]
 np.piecewise(v * x, [v < 0.5, v >= 0.5], [lambda t: t * t, lambda t: 2.0 * t])
-v.sum() * np.finfo(v.dtype).max * 1e-300 * x | list(map(np.asanyarray, (x, 2.0)))[0] * x
+v.sum() * np.finfo(v.dtype).eps * 1e16 * x | list(map(np.asanyarray, (x, 2.0)))[0] * x
 """
 OF_CLASSES = """
 2.0 if type(x) is float else x | 2.0 if type(x) == float else float(x) | 2.0 if type(x).__name__ == "float" else x
