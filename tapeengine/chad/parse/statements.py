@@ -468,17 +468,17 @@ def branching(
         return then({**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}})
 
     joining = Joining(p, node, names, optional=[n for n in names if n not in known])
-    terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    terms = joining.read(arms, flow)
     if joining.missing:
         names = [n for n in names if n not in joining.missing]
         joining = Joining(p, node, names)
-        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+        terms = joining.read(arms, flow)
     if not joining.types:
         return combine(terms)
     types = joining.common()
     if any(found != types for found in joining.types):
         joining = Joining(p, node, names, types)
-        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+        terms = joining.read(arms, flow)
     held = [joining.held(env, i) for i in range(len(names))]
     return joined(p, names, combine(same_type(p, node, terms)), held, env, after)
 
@@ -572,6 +572,15 @@ class Joining:
         if self.wanted is not None:
             values = [self.p.coerce(self.node, v, t) for v, t in zip(values, self.wanted, strict=True)]
         return packed(values or [lit(True)])
+
+    def read(self, arms: Iterable[Arm], flow: Flow) -> list[Term]:
+        """Read the arms; the last end of each counts, as those before it were read to find a type."""
+        terms = []
+        for arm in arms:
+            count = len(self.types)
+            terms.append(block(self.p, arm.statements, arm.env, self, flow))
+            del self.types[count:-1], self.ends[count:-1]
+        return terms
 
     def value(self, n: str, env: Env) -> Term:
         """Give the value of a variable, or whether it has one."""
