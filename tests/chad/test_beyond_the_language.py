@@ -62,6 +62,9 @@ class Checked:
     c: dataclasses.InitVar[float] = 1.0
     def __post_init__(self, c):
         self.w = self.w * c
+def first_and_sum(x):
+    it = iter([x, x * x, 2.0])
+    return next(it) * sum(it)
 def sum_of(x, axis=None): return np.exp(x).sum(axis=axis)
 def halved(x):
     with np.errstate(divide="ignore"): y = x / 2.0
@@ -114,6 +117,11 @@ sum_of(v * x) | sum_of(v * x, axis=0) | halved(x) | chosen(x) | chosen_lambda(x)
 np.piecewise(v * x, [v < 0.5, v >= 0.5], [lambda t: t * t, lambda t: 2.0 * t])
 v.sum() * np.finfo(v.dtype).eps * 1e16 * x | list(map(np.asanyarray, (x, 2.0)))[0] * x
 """
+OF_BUILTINS = """
+next(iter([x, 2.0])) * x | ord("c") * x | getattr(x, "real") * x | len(bin(5)) * x | locals()["x"] * x
+int("3", base=8) * x | pow(base=x, exp=2) | sorted([x, 2.0], reverse=x > 1)[0] * x | first_and_sum(x)
+(m * x).sum(keepdims=x > 0) | len(repr(2.5)) * x
+"""
 OF_CLASSES = """
 2.0 if type(x) is float else x | 2.0 if type(x) == float else float(x) | 2.0 if type(x).__name__ == "float" else x
 {float: 2.0, int: 3.0}[type(x)] | 2.0 if issubclass(type(x), float) else x | type(x)(3.0)
@@ -140,6 +148,7 @@ def function_of(case):
         *listed(OF_RECORDS),
         *listed(OF_LIBRARIES),
         *listed(OF_NUMBERS),
+        *listed(OF_BUILTINS),
         *(f"copy.copy([x])[0] * ({case})" for case in listed(OF_CLASSES)),
     ],
 )

@@ -402,8 +402,8 @@ class Parser(Lets):
         self.error(node, message, advice, OnDuals)
 
     def beyond(self, node: ast.AST, found: Any, message: str, advice: str) -> NoReturn:
-        """Refuse a function; one of a library, but of `math` and `builtins`, whose work dual numbers do, is theirs."""
-        is_own = not callable(found) or is_plain(found) or library_name(found).startswith(("math.", "builtins."))
+        """Refuse a function; one of a library but `math`, which takes numbers, is left to dual numbers."""
+        is_own = not callable(found) or is_plain(found) or library_name(found).startswith("math.")
         self.error(node, message, advice, ProgramError if is_own and not isinstance(found, type) else OnDuals)
 
     def unfit(self, node: ast.AST, types: Iterable[Type], message: str, advice: str) -> NoReturn:
