@@ -13,7 +13,8 @@ STORES = GLOBAL_STORES | {"STORE_DEREF", "DELETE_DEREF"}
 def found_as(program: Any) -> Any:
     """Return what a program's module holds under the program's name; None if it holds nothing there."""
     module = sys.modules.get(getattr(program, "__module__", None) or "")
-    return reached(module, getattr(program, "__qualname__", "<"))
+    name = getattr(program, "__qualname__", None)
+    return reached(module, name) if isinstance(name, str) else None
 
 
 def reached(module: Any, name: str) -> Any:

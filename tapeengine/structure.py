@@ -150,6 +150,8 @@ def attribute_of(value: Any, name: str, default: Any = None) -> Any:
     >>> attribute_of(Settings(scale=2.0), "scale"), attribute_of(Settings(), "dtype")
     (2.0, None)
     """
+    if name.startswith("__tapeengine_") and not hasattr(type(value), name):
+        return default  # of an object that has an attribute of every name
     try:
         return getattr(value, name, default)
     except Exception:

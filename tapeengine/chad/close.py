@@ -224,8 +224,13 @@ def inlined_definitions(module: S.Module) -> dict[str, S.Definition]:
 
 
 def mentions_functions(term: S.Term) -> bool:
-    """Tell whether functions are left in a term."""
-    return has_functions(term.type) or any(mentions_functions(child) for child, _ in children(term))
+    """Tell whether functions are left in a term, in which many parts have one and the same type."""
+    pending, types = [term], dict[int, Type]()
+    while pending:
+        one = pending.pop()
+        types[id(one.type)] = one.type
+        pending += [child for child, _ in children(one)]
+    return any(map(has_functions, types.values()))
 
 
 def defunctionalised(module: S.Module) -> S.Module:

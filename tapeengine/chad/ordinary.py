@@ -7,6 +7,7 @@ them, as its text is read and not run; to run it on dual numbers the same code g
 from __future__ import annotations
 
 import builtins
+import cmath
 import dataclasses
 import functools
 import itertools
@@ -18,19 +19,21 @@ from typing import Any
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
+import tapeengine.cmath as traced_cmath
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
 from .._core.programs.callables import Memoised, is_instance, stand_ins
 from .._core.programs.replay import Checks
-from ..errors import CONTAINS_ITSELF, StructureError, class_name
+from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
 from ..primitive import is_traced
 from ..structure import attribute_of
 from .parse.callees import MEMOISED, is_plain
-from .parse.constants import content, global_names, imports, watch
+from .parse.constants import content, global_names, imports, names_in, watch
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
+    (cmath, traced_cmath),
     (numpy, traced_numpy),
     (numpy.linalg, traced_numpy.linalg),
     (numpy.fft, traced_numpy.fft),
@@ -63,32 +66,55 @@ def on_duals(
     known = {} if known is None else known
     made: Any = function
     known[function] = lambda *args, **named: made(*args, **named)  # where functions call one another
+    known[function].__dict__ = function.__dict__
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
     named = used.difference(given)
-    exchanged |= {n: x for n, x in BUILTINS.items() if n in named and (n == "isinstance" or "type" not in used)}
+    exchanged |= {n: x for n, x in BUILTINS.items() if n in named}
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
+    captured = zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True)
+    own = {name for name, new, old in captured if content(new) is not content(old)}
     same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
-    if same and all(content(new) is content(old) for new, old in zip(cells, function.__closure__ or (), strict=True)):
+    if same and not own:
         return function
+    moved = names_in(function.__code__, "STORE_DEREF", "DELETE_DEREF") & own
+    moved |= names_in(function.__code__, "STORE_GLOBAL", "DELETE_GLOBAL") | (named & NAMESPACES)
+    if moved:
+        what = ", ".join(sorted(moved))
+        raise UnsupportedError(
+            f"{function.__qualname__} changes or looks up names outside ({what}), and runs on dual numbers, where it "
+            "has names of its own: pass values in and return them"
+        )
 
     def importing(name: str, _: Any, *others: Any) -> Any:
         return _exchanged(builtins.__import__(name, given, *others), known)
 
-    scope = {
-        **exchanged,
-        "__builtins__": {**vars(builtins), "__import__": importing},
-        "__name__": given.get("__name__"),
-    }
+    scope = Scope(
+        {n: getattr(builtins, n) for n in named} | {n: x for n, x in exchanged.items() if given.get(n) is not x}
+    )
+    scope.__missing__ = given.__getitem__
+    scope |= {"__builtins__": {**vars(builtins), "__import__": importing}, "__name__": given.get("__name__")}
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
-    made.__kwdefaults__ = function.__kwdefaults__
+    for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__kwdefaults__", "__dict__"):
+        setattr(made, attribute, getattr(function, attribute))
     for name in used:  # a recursive function calls itself, and not the program of it
         if exchanged.get(name) is function:
             scope[name] = made
     for cell in cells:
         if content(cell) is function:
             cell.cell_contents = made
-    return functools.update_wrapper(made, function)
+    return made  # type: ignore[no-any-return]
+
+
+class Scope(dict[str, Any]):
+    """The names of a function on dual numbers; what is not exchanged has the value that it has in the module now."""
+
+    __slots__ = ("__missing__",)
+    __missing__: Callable[[str], Any]
+
+
+#: Functions that read or change the names of the function that calls them.
+NAMESPACES = frozenset({"eval", "exec", "globals"})
 
 
 def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] | None, Checks]:
@@ -216,8 +242,8 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     return any(value is not function and _is_own(value, function) for value in outside)
 
 
-#: The builtins that a function on dual numbers gets: `float` and `complex` keep traced numbers.
-BUILTINS = {"float": stand_ins()[float], "complex": stand_ins()[complex], "isinstance": is_instance}
+#: The builtins that a function on dual numbers gets: `float` and `complex` keep traced numbers, `type` knows these.
+BUILTINS = {**{cls.__name__: stand_ins()[cls] for cls in (float, complex, type)}, "isinstance": is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

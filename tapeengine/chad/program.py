@@ -45,6 +45,7 @@ from .parse.numeric import rank
 from .parse.parser import ProgramParser
 from .parse.procedures import changed_parameters, starting
 from .parse.remembered import forget
+from .parse.results import TOGETHER
 from .parse.state import Parsed, unannotated
 from .parse.types import TypeTable
 from .parse.whole_arrays import Wanted, check_lists, through
@@ -177,7 +178,8 @@ class Program(Enterable):
         if holds_traced(args) or holds_traced(tuple(named.values())):
             whole = self.positional(args, named)[1]
             if self.inferred:
-                return self.for_values(whole)(*whole)
+                found = self.for_values(whole)
+                return found(*whole) if found.is_read else self.python(*args, **named)
             if self.is_recorded(live_traces() - 1) and not self.changes:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
@@ -277,7 +279,8 @@ class Program(Enterable):
             return [*self.instances.values(), *self.by_kinds.values()][-1].linked  # the one that was made last
         self.renew()
         try:
-            return link(self)
+            with TOGETHER:
+                return link(self)
         except Unresolved as error:
             raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
 
@@ -385,6 +388,8 @@ class Program(Enterable):
         others = self.others(len(primals), named)
         instance = self.for_values((*primals, *others))
         is_other = instance is not self
+        if not instance.is_read:
+            return engine.vjp(self.with_others(others), *primals)  # type: ignore[no-any-return]
         entered: tuple[Any, Any] | None = (
             enter(instance, (*primals, *others), {}, engine) if others or is_other else None
         )
@@ -408,7 +413,7 @@ class Program(Enterable):
             if holds_traced((own, others)) and self.is_recorded(live_traces()):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
-            return engine.vjp(self.by_position, *own, **dict(zip(self.names[len(own) :], others, strict=True)))
+            return engine.vjp(self.with_others(others), *own)
 
         value, backpropagator = self._run(lambda: run((*own, *others)), on_duals, (*own, *others))
         value = self.with_kinds(value, (*own, *others))
@@ -452,9 +457,11 @@ class Program(Enterable):
     def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program, on values of an outer trace by dual numbers; return its value and its tangent."""
         instance = self.for_values(self.positional(primals, {})[1])
+        others = self.others(len(primals), {})
+        if not instance.is_read:
+            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
         if instance is not self:
             return instance.__tapeengine_jvp__(engine, primals, tangents)
-        others = self.others(len(primals), {})
         self.check_lists((*primals, *others))
         self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
@@ -463,7 +470,7 @@ class Program(Enterable):
         def on_duals() -> tuple[Any, Any]:
             if holds_traced((primals, tangents)) and self.is_recorded(live_traces()):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
-            return engine.jvp(self.by_position, (*primals, *others), whole)  # type: ignore[no-any-return]
+            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
@@ -587,8 +594,9 @@ class Program(Enterable):
     def constants(self) -> Checks:
         """Compares what the program has looked at outside with what is there now."""
         found = Checks()
-        for unit in reached(self, Program.parsed):
-            found.add_all(unit.parsed().constants)
+        with TOGETHER:
+            for unit in reached(self, Program.parsed):
+                found.add_all(unit.parsed().constants)
         return found
 
     def constants_at(self, values: tuple[Any, ...]) -> Checks | None:
@@ -706,6 +714,11 @@ class Program(Enterable):
         if not self.changes:
             return made  # type: ignore[no-any-return]
         return lambda *args, **named: made(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
+
+    def with_others(self, others: tuple[Any, ...]) -> Callable[..., Any]:
+        """Give the same with arguments for the last parameters."""
+        by_name = dict(zip(self.names[self.arity - len(others) :], others, strict=True))
+        return functools.partial(self.by_position, **by_name) if others else self.by_position
 
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
@@ -873,14 +886,6 @@ class Unread(Program):
     def __tapeengine_directional__(self) -> Along:
         """Refuse to give a program of directional derivatives."""
         raise self.refusal
-
-    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
-        """Run the program on dual numbers."""
-        return engine.vjp(self.by_position, *primals, **named)  # type: ignore[no-any-return]
-
-    def __tapeengine_jvp__(self, engine: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Run the program on dual numbers."""
-        return engine.jvp(self.by_position, primals, tangents)  # type: ignore[no-any-return]
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:

@@ -13,7 +13,7 @@ from typing import Any
 from .._core.arrays.storing import fresh
 from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
-from .._core.sweeps.trace import value_unseen
+from .._core.sweeps.trace import Backpropagator, value_unseen
 from ..errors import RepeatError
 from .calls import Derivative, call_with_rule
 from .contract import Engine
@@ -184,6 +184,8 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
 def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
     """The value and the derivative, used as a backpropagator; with `has_aux`, also the program's auxiliary result."""
     value, back = engine.vjp(program, *primals)
+    if isinstance(back, Backpropagator) and not has_aux:  # of a run on dual numbers, whose tape gives all derivatives
+        return value, back
     derivative = OwnDerivative(engine, program, primals, value, back, has_aux)
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
 

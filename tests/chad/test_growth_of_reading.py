@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import tapeengine as te
+from tapeengine.chad import close
 from tapeengine.chad.terms import Term
 from tapeengine.chad.traverse import children
 
@@ -214,6 +215,11 @@ LONG = {
     "keys": lambda n: (
         "def f(x: float):\n    d = {}\n" + "".join(f"    d[{k}] = x * {k}\n" for k in range(n)) + "    return d[0]\n"
     ),
+    "functions": lambda n: (
+        "def g0(y):\n    return y\n"
+        + "".join(f"def g{k + 1}(y: float) -> float:\n    return g{k}(y) + 0.1\n" for k in range(n))
+        + f"def f(x: float):\n    return g{n}(x)\n"
+    ),
     "changes": lambda n: "def f(x: float):\n    y = [x]\n" + f"    y[0] = x * {n}\n" * n + "    return y[0]\n",
 }
 
@@ -225,3 +231,14 @@ def test_work_is_linear_in_the_length_of_a_text(case: str) -> None:
     many, large = work(LONG[case](60), 8 * few)
     assert many <= 2.5 * few
     assert large <= 2.5 * small
+
+
+def test_the_type_of_a_record_is_looked_at_once_for_each_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    n, looked = 40, []
+    fields = "".join(f"    x{k}: float\n" for k in range(n))
+    body = "".join(f"    d.x{k} += x * d.x{(k + 1) % n}\n" for k in range(n))
+    made = f"    d = D({', '.join('x' * n)})\n"
+    look = close.has_functions
+    monkeypatch.setattr(close, "has_functions", lambda of: looked.append(of) or look(of))
+    work(f"@dataclasses.dataclass\nclass D:\n{fields}def f(x: float):\n{made}{body}    return d.x0\n")
+    assert n <= len(looked) <= 6 * n

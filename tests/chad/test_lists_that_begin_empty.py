@@ -1,5 +1,6 @@
 """Lists that begin empty, whose elements the text reads before it appends the first."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -62,3 +63,27 @@ def test_the_first_element_tells_the_type(kind, read, backend):
         assert value == pytest.approx(function(x), rel=1e-14)
         np.testing.assert_allclose(back(1.0)[0], plain(1.0)[0], rtol=1e-12)
         assert expected == pytest.approx(value, rel=1e-14)
+
+
+#: Arms of a branching statement that give a list, in any order, and what follows it.
+ARMS = (
+    "r = []",
+    "r = [b / a]",
+    "r = []\n        r.append(a * b)",
+    "r = []\n        if b > 1.5: r.append(a * b)",
+    "r = [a, b]\n        r = []",
+)
+AFTER = ("", "r.append(b)", "for k in range(2): r.append(a * k)", "if b > 1.5: r = r + [b]", "r = r + r")
+
+
+@pytest.mark.parametrize("after", AFTER)
+@pytest.mark.parametrize(("one", "two"), itertools.product(ARMS, repeat=2))
+def test_empty_in_one_arm(one, two, after):
+    lines = [f"if a > 1.0:\n        {one}\n    else:\n        {two}", *([after] if after else []), "return r"]
+    f = function_of("a, b", lines)
+    for args in ((0.5, 2.0), (2.0, 1.0), (2.0, 3.0)):
+        value, back = te.vjp(te.program(f), *args)
+        expected, reference = te.vjp(f, *args)
+        assert value == expected == f(*args)
+        weights = [float(k + 1) for k in range(len(value))]
+        assert back(weights) == pytest.approx(reference(weights), rel=1e-14)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..terms import Build, Elements, Index, Literal, Map, Op, Replicate, Size, Term, Total, Tuple, lit
-from ..types import FLOAT, INT, Array, numbers_of, show
+from ..terms import Build, Elements, Index, Literal, Map, Op, Replicate, Size, Term, Total, Tuple, lit, parts
+from ..types import FLOAT, INT, Array, Product, numbers_of, show
 from .numeric import elementwise, multiplied, promoted, rank, same_sizes, shown, total_of
 from .registered import primitive
 from .state import Parser, with_lets
@@ -194,9 +194,10 @@ def counted(p: Parser, n: Term) -> Term:
     return p.within("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
 
+@with_lets
 def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:
     """``np.full(shape, value)``."""
-    sizes = shape.items if isinstance(shape, Tuple) else (shape,)
-    for size in reversed(sizes):
+    shape = shape if isinstance(shape, Tuple) else p.bound("shape", shape)
+    for size in reversed(parts(shape) if isinstance(shape.type, Product) else (shape,)):
         value = Replicate(counted(p, p.coerce(node, size, INT)), value)
     return value

@@ -39,7 +39,7 @@ from ..types import (
     with_elements,
 )
 from . import dicts, library
-from .callees import MEMOISED, library_name
+from .callees import library_name
 from .closures import call_closure, call_lifted, call_local, closure_of, local_of, only_called, opened, value_of
 from .constants import ATOMS
 from .expressions import (
@@ -271,7 +271,7 @@ def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
 
 def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env) -> Term:
     """Call a method of a record with the record as its first argument."""
-    if method is not p.function and not hasattr(method, "__tapeengine_signature__"):
+    if method is not p.function and not hasattr(type(method), "__tapeengine_signature__"):
         p.error(node, "this method is not in the language", "write it as a def with self in its class")
     of = p.own if method is p.function else of_program(p, node, method)
 
@@ -307,7 +307,7 @@ def held_by_object(found: Any) -> functools.partial[Any] | None:
     """Give the function and the arguments that a partial, a method of an object or a callable record holds."""
     if isinstance(found, functools.partial):
         return found
-    if hasattr(found, "__tapeengine_signature__") or library_name(found):
+    if hasattr(type(found), "__tapeengine_signature__") or library_name(found):
         return None
     if isinstance(found, MethodType) and not isinstance(found.__self__, type):
         return functools.partial(found.__func__, found.__self__)
@@ -475,14 +475,13 @@ def by_position(node: ast.Call, found: Any) -> ast.Call:
 def registered_call(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     """A call with arguments by name: a registry primitive with static parameters written out."""
     if find(found) is None:
-        refuse = p.on_duals if isinstance(found, type) else p.error
-        refuse(node, "arguments by name", "give them by position")
+        p.beyond(node, found, "arguments by name", "give them by position")
     static = {}
     for keyword in node.keywords:
         try:
             static[str(keyword.arg)] = ast.literal_eval(keyword.value)
         except ValueError:
-            p.error(keyword.value, f"the parameter {keyword.arg} is not differentiated", "write its value out")
+            p.beyond(keyword.value, found, f"the parameter {keyword.arg} is not differentiated", "write its value out")
     return primitive(p, node, found, as_numpy(p, node.args, [expression(p, a, env) for a in node.args]), static)
 
 
@@ -500,7 +499,7 @@ def parameter_types(p: Parser, node: ast.expr, env: Env) -> tuple[Type, ...] | N
         return found.type.params if isinstance(found.type, Function) else None
     if found is p.function or attribute_of(found, "__tapeengine_function__") is p.function:
         return tuple(v.of for v in p.definitions[p.symbol].params) if p.symbol in p.definitions else None
-    if found is not MISSING and hasattr(found, "__tapeengine_signature__") and not found.inferred:
+    if found is not MISSING and hasattr(type(found), "__tapeengine_signature__") and not found.inferred:
         return tuple(found.__tapeengine_signature__()[1])
     return None
 
@@ -608,11 +607,11 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         not_of_bools(p, node, found, args)
     if is_written:
         return apply_written(p, node, found, args)
-    if hasattr(found, "__tapeengine_signature__") and len(args) < found.arity:
+    if hasattr(type(found), "__tapeengine_signature__") and len(args) < found.arity:
         args = with_defaults(args, of_program(p, node, found))
-    if getattr(found, "inferred", ()):
+    if hasattr(type(found), "__tapeengine_signature__") and found.inferred:
         found = instance_for(p, node, found, args)
-    if hasattr(found, "__tapeengine_signature__"):
+    if hasattr(type(found), "__tapeengine_signature__"):
         return apply_program(p, node, found, args)
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
@@ -630,8 +629,6 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     opcode = f"np.{last}" if name == f"numpy.{last}" and f"np.{last}" in REAL else ALIASES.get(last, last)
     if opcode in REAL:
         return library.opcode(p, node, opcode, list(args))
-    if isinstance(found, MEMOISED):
-        p.on_duals(node, f"{found.__name__}() gives results of earlier calls", "call the function without a memo")
     if callable(found):
         return primitive(p, node, found, list(args), {})
     p.error(node, f"{name or found!r} is not a function of the language", "write it as a te.program")
@@ -680,7 +677,7 @@ def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
         args = with_defaults(args, of_program(p, node, program)) if len(args) < program.arity else args
         found = apply_program(p, node, instance_for(p, node, program, args), args)
     except ProgramError as error:
-        p.error(node, f"{program.__name__}: {error.message}", error.advice)
+        p.error(node, f"{program.__name__}: {error.message}", error.advice, type(error))
     if found.type in (UNIT, Array(UNIT)):
         p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
     return present(p, node, found)
@@ -714,6 +711,8 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     """Make a dataclass or NamedTuple."""
     types = p.field_types(cls, node)
     own_constructor(p, node, cls)
+    if has_init_variables(cls):
+        p.on_duals(node, f"{cls.__name__} has variables of its constructor that are no fields", "make them fields")
     places, names = constructor_of(cls)
     given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
@@ -738,6 +737,12 @@ def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
         return list(cls._fields), list(cls._fields)
     taken = [f for f in dataclasses.fields(cls) if f.init]
     return [f.name for f in taken if not f.kw_only], [f.name for f in taken]
+
+
+def has_init_variables(cls: Any) -> bool:
+    """Tell whether the constructor that a record's class was given takes arguments that are no fields."""
+    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
+    return set(names_of(made)[1:]) != set(constructor_of(cls)[1])
 
 
 def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
@@ -771,7 +776,7 @@ def new_default(p: Parser, node: ast.AST, factory: Any) -> Term:
         return Elements((), p.of_empty)
     if factory is dict:
         return dict_of(p, {})
-    if getattr(factory, "__name__", "") == "<lambda>" and is_literal(factory):
+    if factory in ATOMS or (getattr(factory, "__name__", "") == "<lambda>" and is_literal(factory)):
         return constant(p, node, factory())
     return called_by_name(p, node, p.callee(factory), [])
 

@@ -73,7 +73,10 @@ def own_parameters(
     """Give the parameters of a local function, and the defaults, which are bound at its definition."""
     args = parameters(node.args)
     types: list[Type | None] = [
-        None if p.is_vague(a.annotation) else p.annotated(a.annotation, a, f"the parameter {a.arg}") for a in args
+        None
+        if p.is_vague(a.annotation) or (isinstance(default, ast.Constant) and default.value is None)
+        else p.annotated(a.annotation, a, f"the parameter {a.arg}")
+        for a, default in zip(args, defaults(node.args), strict=True)
     ]
     found: list[Term | None] = [None] * len(args)
     own: list[tuple[Var, Term]] = []

@@ -191,7 +191,7 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
     n = numeric.rank(args[0].type)
     if n == 0:
-        p.error(node, "np.squeeze of a number", "leave it out")
+        p.on_duals(node, "np.squeeze of a number", "leave it out")
     single = p.single_axes.of(args[0]) if len(args) == 1 else {axis_of(p, node, args[1], n)}
     if len(single) == n:
         p.error(node, "an array of no axes", "read the number by its index")

@@ -196,11 +196,16 @@ def path_of(node: ast.AST) -> tuple[str, ...]:
     return (node.id if isinstance(node, ast.Name) else "",)
 
 
-@functools.lru_cache(maxsize=4096)
 def global_names(code: types.CodeType) -> frozenset[str]:
     """Give the global names that a function and those inside it load."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return frozenset(found.union(*map(global_names, inner_codes(code))))
+    return names_in(code, "LOAD_GLOBAL", "LOAD_NAME")
+
+
+@functools.lru_cache(maxsize=4096)
+def names_in(code: types.CodeType, *steps: str) -> frozenset[str]:
+    """Give the names that some instructions of a function and of those inside it load, assign or delete."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in steps}
+    return frozenset(found.union(*(names_in(inner, *steps) for inner in inner_codes(code))))
 
 
 def inner_codes(code: types.CodeType) -> list[types.CodeType]:

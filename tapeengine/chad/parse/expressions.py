@@ -479,7 +479,8 @@ def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: 
 def decided(p: Parser, node: ast.expr, op: ast.boolop, first: Term, rest: Term) -> Term:
     """``first and rest``, ``first or rest``."""
     if (first.type == BOOL) != (rest.type == BOOL):
-        p.error(node, f"this is {show(first.type)} in one case and {show(rest.type)} in another", "write a if c else b")
+        message = f"this is {show(first.type)} in one case and {show(rest.type)} in another"
+        p.unfit(node, [first.type, rest.type], message, "write a if c else b")
     of, x = p.unify(node, first.type, rest.type), p.bound("x", first)
     test, own, other = truth(p, node, x), p.coerce(node, x, of), p.coerce(node, rest, of)
     return If(test, other, own) if isinstance(op, ast.And) else If(test, own, other)
@@ -558,7 +559,7 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
     if isinstance(term.type, Text) or term.type == UNIT:
         return p.by_type(term, lit(bool(getattr(term.type, "value", None))))
     advice = "write is not None" if p.table.options(term.type) else "compare with something"
-    p.error(node, f"a condition is a bool, not {show(term.type)}", advice)
+    p.unfit(node, [term.type], f"a condition is a bool, not {show(term.type)}", advice)
 
 
 def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.expr, bool] | None:
@@ -700,7 +701,7 @@ def parts_written_out(p: Parser, node: ast.expr, env: Env, or_array: bool = Fals
     if isinstance(of, Product) and p.is_sequence(of):
         return [item_of(node.value, k) for k in range(len(of.items))]
     if not or_array:
-        p.error(node, f"* of {show(of)} in a call", "give a tuple, or the array as one argument")
+        p.unfit(node, [of], f"* of {show(of)} in a call", "give a tuple, or the array as one argument")
     return [node]
 
 

@@ -99,7 +99,7 @@ def element(
             changed = made(p, node, whole)
         return p.grammar.bind(p, name, changed, env, then)
     if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
-        p.error(node, f"an element of {name}, which is no array", "give an array")
+        p.unfit(node, [getattr(array, "type", UNIT)], f"an element of {name}, which is no array", "give an array")
     no_views(p, node, name, array)
     if is_part(p, node.value, index, array, env):
         return p.grammar.bind(p, name, with_parts(p, node, array, value, env), env, then)

@@ -70,7 +70,7 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     if isinstance(of, Product) and of.name == "dict":
         return written_out([constant(p, node, key) for key in of.fields], tuple(own))
     if not isinstance(of, Array) and not (isinstance(of, Product) and p.is_sequence(of)):
-        p.error(node, f"a loop runs over a range or an array, not over {show(of)}", "use range(...)")
+        p.unfit(node, [of], f"a loop runs over a range or an array, not over {show(of)}", "use range(...)")
     is_several = isinstance(of, Product) and (is_known(of) or not have_one_type(p, of.items))
     if is_several and isinstance(found, Tuple):
         return written_out(found.items, tuple(own))

@@ -57,7 +57,7 @@ class Ends:
             for _, env in self.found:
                 value = value_of(n, env)
                 if value is None and n in env and env[n] is not self.env.get(n):
-                    self.p.error(self.node, f"{n} is another function on another path", "give them different names")
+                    self.p.on_duals(self.node, f"{n} is another function on another path", "give them other names")
                 if value is not None and value.type != NEVER:
                     found[n] = self.p.unify(self.node, found[n], value.type) if n in found else value.type
         return found

@@ -431,7 +431,7 @@ def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
     if not is_iterator(p, node.args[0], env):
-        p.error(node, "next of something other than an iterator written out", "write next(x for x in xs if ...)")
+        p.on_duals(node, "next of something other than an iterator written out", "write next(x for x in xs if ...)")
     found = expression(p, node.args[0], env)
     if len(node.args) == 1:
         return Index(found, lit(0))

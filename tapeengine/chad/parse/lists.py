@@ -267,6 +267,8 @@ class Kinds:
                 return self.of(over)
             case "sum", [_, *_]:
                 return COMPUTED
+            case "abs", [only] if (kind := self.of(only)) in (ARRAY, COMPUTED, NUMBER) or isinstance(kind, Given):
+                return COMPUTED if isinstance(kind, Given) else kind
             case "len" | "int" | "float" | "round", [_, *_]:
                 return NUMBER
             case "max" | "min" | "next", [over]:

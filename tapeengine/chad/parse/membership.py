@@ -84,7 +84,7 @@ def equal_parts(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:
     """``x == y`` of two tuples: all their parts are equal."""
     assert isinstance(x.type, Product) and isinstance(y.type, Product)
     if not (p.is_compared(x.type) and p.is_compared(y.type)):
-        p.error(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare their fields")
+        p.on_duals(node, f"comparison of {show(x.type)} and {show(y.type)}", "compare their fields")
     count = len(x.type.items)
     if count != len(y.type.items):
         return lit(False)

@@ -80,7 +80,7 @@ def promoted(p: Parser, node: ast.AST, terms: Sequence[Term]) -> list[Term]:
     of = FLOAT if FLOAT in kinds else INT if INT in kinds else BOOL
     if not kinds <= {FLOAT, INT, BOOL}:
         wrong = next(t.type for t in terms if numbers_of(t.type) not in (FLOAT, INT, BOOL))
-        p.error(node, f"arithmetic on {show(wrong)}", "use numbers and arrays of numbers")
+        p.unfit(node, [wrong], f"arithmetic on {show(wrong)}", "use numbers and arrays of numbers")
     return [of_kind(p, node, t, of) for t in terms]
 
 
@@ -320,7 +320,7 @@ def _binary(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term,
         return larger(p, node, op.name, left, right)
     for term in (left, right):
         if term.type not in (INT, FLOAT, BOOL):
-            p.error(node, f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
+            p.unfit(node, [term.type], f"arithmetic on {show(term.type)}", "use numbers and arrays of numbers")
     no_bools(p, node, (left, right))
     left, right = (counted(t) if t.type == BOOL else t for t in (left, right))
     whole = left.type == INT and right.type == INT
@@ -395,7 +395,7 @@ def in_order(p: Parser, node: ast.AST, op: str, left: Term, right: Term, k: int)
     """Compare two tuples from an item on: the first items that differ decide."""
     sizes = [len(t.type.items) for t in (left, right)]  # type: ignore[attr-defined]
     if not (p.is_compared(left.type) and p.is_compared(right.type)):  # type: ignore[arg-type]
-        p.error(node, f"comparison of {show(left.type)}", "compare its fields")
+        p.on_duals(node, f"comparison of {show(left.type)}", "compare its fields")
     if k == min(sizes):
         return lit(bool(getattr(operator, op)(*sizes)))
     items = Proj(left, k), Proj(right, k)

@@ -24,7 +24,7 @@ def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) 
         x = p.fresh("x", element(xs))
         keys = Map((x,), p.grammar.apply(p, key, key, (x,), env), (xs,))
     if not is_ordered(p, element(keys)):
-        p.error(key or node, f"an order of {show(element(keys))}", "order by numbers, with key=")
+        p.unfit(key or node, [element(keys)], f"an order of {show(element(keys))}", "order by numbers, with key=")
     return keys
 
 
@@ -50,7 +50,7 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     given = {k.arg: k.value for k in node.keywords}
     falling = given.get("reverse")
     if falling is not None and not (isinstance(falling, ast.Constant) and isinstance(falling.value, bool)):
-        p.error(falling, "reverse is True or False written out", "write reverse=True")
+        p.on_duals(falling, "reverse is True or False written out", "write reverse=True")
     xs = p.bound("xs", array(p, node, expression(p, node.args[0], env)))
     keys = p.bound("keys", keys_of(p, node, given.get("key"), xs, env))
     order: Term | None = None

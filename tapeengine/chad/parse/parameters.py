@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from ...structure import attribute_of
+from ..in_language import WRITTEN
 from ..signatures import defaults_of, names_of, source_of, stars_of
 from ..terms import Term, Var
 from ..types import Closure, Fixed, Type
@@ -55,7 +56,7 @@ def parameters_of(p: Parser, node: ast.expr, env: Env) -> Parameters | None:
         return found.parameters
     if found is p.function or attribute_of(found, "__tapeengine_function__") is p.function:
         return p.own
-    return of_program(p, node, found) if hasattr(found, "__tapeengine_signature__") else None
+    return of_program(p, node, found) if hasattr(type(found), "__tapeengine_signature__") else None
 
 
 def of_program(p: Parser, node: ast.AST, found: Any) -> Parameters:
@@ -75,7 +76,10 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
         name = str(keyword.arg)
         if name not in of.names or name in given:
             problem = "given twice" if name in given else "not one of the function's"
-            p.error(keyword.value, f"the parameter {name} is {problem}", f"its parameters are {', '.join(of.names)}")
+            advice = f"its parameters are {', '.join(of.names)}"
+            if of.source in WRITTEN:
+                p.on_duals(keyword.value, f"the parameter {name} is not one that the language knows", advice)
+            p.error(keyword.value, f"the parameter {name} is {problem}", advice)
         given[name] = keyword.value
     found = []
     for name, of_type, default in zip(of.names, of.types, of.defaults, strict=True):
@@ -118,7 +122,7 @@ def no_other_keywords(p: Parser, node: ast.Call, known: Collection[str]) -> None
     for keyword in node.keywords:
         if keyword.arg not in known:
             advice = f"its arguments by name are {', '.join(known)}" if known else "give the arguments by position"
-            p.error(keyword.value, f"the argument {keyword.arg} by name", advice)
+            p.on_duals(keyword.value, f"the argument {keyword.arg} by name", advice)
 
 
 def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[Any]], Term]) -> Term:

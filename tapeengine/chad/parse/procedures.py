@@ -299,7 +299,7 @@ READING_NOW = Reading()
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
     """For a function outside that changes its arguments, give one that returns them, and what it changes."""
     function = FUNCTIONS.get(library_name(function), attribute_of(function, "__tapeengine_function__", function))
-    if hasattr(function, "changed"):
+    if isinstance(function, FunctionType) and hasattr(function, "changed"):
         return function, function.changed
     return made_handing_back(function) if is_plain(function) and function not in READING_NOW.functions else None
 
@@ -313,10 +313,21 @@ def changed_parameters(function: Any) -> tuple[str, ...]:
         return ()
     nodes = list(ast.walk(tree))
     added = [n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]
-    bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    made = {id(n) for test in nodes for n in made_if_none(test)}
+    bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) not in made]
     changed = changed_in_place(tree.body, Procedures(tree, names_outside(function)).of)
     names = [name for name in (*changed, *added) if bound.count(name) == added.count(name)]
     return tuple(a.arg for a in parameters(tree.args) if a.arg in names)
+
+
+def made_if_none(node: ast.AST) -> list[ast.expr]:
+    """Give the target of ``if x is None: x = e``, which binds x only where there is no argument to change."""
+    match node:
+        case ast.If(
+            ast.Compare(ast.Name(tested), [ast.Is()], [ast.Constant(None)]), [ast.Assign([ast.Name(name) as x])], []
+        ):
+            return [x] if name == tested else []
+    return []
 
 
 def starting(function: Any, names: Sequence[str]) -> FunctionType:

@@ -61,7 +61,7 @@ def written_axes(p: Parser, node: ast.expr | None) -> Sequence[int] | None:
         found = ast.literal_eval(node)
         return [int(axis) for axis in (found if isinstance(found, tuple) else (found,))]
     except (ValueError, TypeError):
-        p.error(node, "an axis is a number written out", "write axis=0 or axis=1")
+        p.on_duals(node, "an axis is a number written out", "write axis=0 or axis=1")
 
 
 def function_of(made: Reduction, position: int = 1) -> Callable[[Parser, ast.Call, Env], Term]:
@@ -105,7 +105,7 @@ def with_axes(p: Parser, node: ast.Call, xs: Term, axes: Sequence[int] | None, r
     if keeps is None:
         return result
     if not isinstance(keeps, ast.Constant) or not isinstance(keeps.value, bool):
-        p.error(keeps, "keepdims is True or False written out", "write keepdims=True")
+        p.on_duals(keeps, "keepdims is True or False written out", "write keepdims=True")
     n = numeric.rank(xs.type)
     if not keeps.value:
         return result

@@ -24,8 +24,8 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     name = getattr(found, "__name__", None) or getattr(found, "name", repr(found))
     known = find(found)
     if known is None:
-        refuse = p.on_duals if isinstance(found, type) else p.error
-        refuse(node, f"{name} is not a function of the language", "write it as a te.program, or call a primitive")
+        advice = "write it as a te.program, or call a primitive"
+        p.beyond(node, found, f"{name} is not a function of the language", advice)
     if known.variadic and found is not known:  # numpy takes a sequence where the primitive takes its members
         if not args or not isinstance(args[0], Tuple | Elements):
             p.error(node, f"{name} takes arrays written out", f"write {name}((a, b))")
@@ -33,14 +33,15 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
     elif found is not known:
         args, static = by_name(found, known, args, static)
     if not known.variadic and len(args) > len(known.vjp_rules):
-        p.error(node, f"{name} with {len(args)} arguments", "leave out the last ones")
+        p.beyond(node, found, f"{name} with {len(args)} arguments", "leave out the last ones")
     try:
         value = trial_result(known, [a.type for a in args], static)
         of = type_of(value)
     except Exception as error:  # the primitive's own refusal, whatever it is
         pass_on(error)
         types = ", ".join(show(a.type) for a in args)
-        p.error(node, f"{known.name} does not take ({types}): {error}", "give arguments that the primitive takes")
+        advice = "give arguments that the primitive takes"
+        p.beyond(node, found, f"{known.name} does not take ({types}): {error}", advice)
     if isinstance(of, Product) and (fields := class_fields(type(value))) and library_name(found)[:5] == "numpy":
         of = p.table.record(type(value), dict(zip(fields, of.items, strict=True)))
     name = known.name

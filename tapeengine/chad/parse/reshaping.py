@@ -26,7 +26,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
         return p.within("xs", term, lambda xs: _shape(xs, attr))
     if attr == "pop":
         p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
-    p.error(node, f"arrays have no {attr} here", "use len, size, shape or T")
+    p.on_duals(node, f"arrays have no {attr} here", "use len, size, shape or T")
 
 
 def _shape(xs: Term, attr: str) -> Term:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import threading
 from collections.abc import Mapping, Sequence
 from types import FunctionType, MappingProxyType
 from typing import Any
@@ -20,6 +21,25 @@ from .lists import RESULT, Kinds, Results, parameters_of
 from .outside import is_numpy, named_outside, names_outside
 from .procedures import text_of
 from .types import class_fields
+
+
+class Together(threading.local):
+    """What functions return that depends on no function that is being read; kept while several are read at a time."""
+
+    def __init__(self) -> None:
+        self.found: dict[Any, Results] = {}
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.found.clear()
+
+
+TOGETHER = Together()
 
 
 class Outside:
@@ -92,6 +112,8 @@ class Outside:
         function = attribute_of(function, "__tapeengine_function__", function)
         if not isinstance(function, type | FunctionType):
             return NOTHING
+        if (function, cls) in TOGETHER.found:
+            return TOGETHER.found[function, cls]
         level: Outside | None = self
         while level is not None and (function, cls) not in level.found:
             level = level.around
@@ -102,6 +124,8 @@ class Outside:
                 level = level.around  # where all the functions are being read that it depends on
             level.found[function, cls], self.cut = found, before
         result, cut = level.found[function, cls]
+        if TOGETHER.depth and not cut:
+            TOGETHER.found[function, cls] = result
         self.cut |= cut
         return result
 

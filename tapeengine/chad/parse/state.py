@@ -13,7 +13,7 @@ import os
 import textwrap
 import threading
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -26,7 +26,7 @@ from ...structure import attribute_of
 from ..errors import OnDuals, ProgramError
 from ..in_language import FUNCTIONS, WRITTEN
 from ..kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
-from ..signatures import names_of, source_of, stars_of
+from ..signatures import defaults_of, names_of, source_of, stars_of
 from ..terms import (
     Branch,
     Case,
@@ -96,10 +96,12 @@ from .texts import MISSING, known_text
 from .types import (
     ITEMS,
     ORDER,
+    OfValues,
     TypeTable,
     UnknownType,
     Unresolved,
     annotation_object,
+    class_fields,
     has_free_fields,
     is_open,
     is_vague,
@@ -385,6 +387,16 @@ class Parser(Lets):
         """Leave a program to dual numbers because of a piece of it."""
         self.error(node, message, advice, OnDuals)
 
+    def beyond(self, node: ast.AST, found: Any, message: str, advice: str) -> NoReturn:
+        """Refuse a function; one of a library but `math`, which takes numbers, is left to dual numbers."""
+        is_own = not callable(found) or is_plain(found) or library_name(found).startswith("math.")
+        self.error(node, message, advice, ProgramError if is_own and not isinstance(found, type) else OnDuals)
+
+    def unfit(self, node: ast.AST, types: Iterable[Type], message: str, advice: str) -> NoReturn:
+        """Refuse values of some types; what Python does with records, methods of their classes may say."""
+        classes = [self.table.classes.get(getattr(of, "name", "")) for of in types]
+        self.error(node, message, advice, OnDuals if any(map(class_fields, classes)) else ProgramError)
+
     def error(self, node: ast.AST, message: str, advice: str, of: type[ProgramError] = ProgramError) -> NoReturn:
         """Refuse a piece of a program."""
         lineno = getattr(node, "lineno", 1)
@@ -403,6 +415,13 @@ class Parser(Lets):
             return annotation_object(node, {**self.outer, **given} if given else self.outer)
         except UnknownType as error:
             self.error(node, f"{what} has a type outside the language", str(error))
+        except Unresolved:  # a name of a function around this one, which only annotations use
+            own, a = self.function.__annotations__, self.tree.args
+            texts = {**{arg.arg: arg.annotation for arg in parameters(a)}, "return": self.tree.returns}
+            same = [own.get(n, "") for n, of in texts.items() if of is not None and ast.dump(of) == ast.dump(node)]
+            if not same or isinstance(same[0], str):
+                raise
+            return same[0]
 
     def is_vague(self, node: ast.expr | None) -> bool:
         """Tell whether an annotation is missing, or leaves the type to the argument."""
@@ -419,6 +438,7 @@ class Parser(Lets):
         try:
             return self.table(annotation)
         except UnknownType as error:
+            refusal = OnDuals if isinstance(error, OfValues) else refusal
             self.error(node, f"{what} has a type outside the language", str(error), refusal)
 
     def field_types(self, cls: Any, node: ast.AST) -> dict[str, Type | None]:
@@ -508,7 +528,8 @@ class Parser(Lets):
                 return self.static(node, env)
             case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
                 owner = self.known(value, env)
-                return owner.get(self.known(index, env), MISSING) if isinstance(owner, dict) else MISSING
+                if isinstance(owner, dict):
+                    return owner.get(self.known(index, env), MISSING)
         return known_text(node, lambda part: self.known(part, env))
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
@@ -643,7 +664,8 @@ class Parser(Lets):
         """Make a term one of a given type: integers become floats, members become members of their union."""
         result = self.convert(term, of)
         if result is None:
-            self.error(node, f"this is of type {show(term.type)} where {show(of)} is wanted", f"give a {show(of)}")
+            message = f"this is of type {show(term.type)} where {show(of)} is wanted"
+            self.unfit(node, [term.type], message, f"give a {show(of)}")
         return result
 
     def convert(self, term: Term, of: Type) -> Term | None:
@@ -743,9 +765,8 @@ class Parser(Lets):
         if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
             items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
             return replace(first, items=tuple(items))
-        self.error(
-            node, f"this is {show(first)} in one case and {show(second)} in another", "give one type in all cases"
-        )
+        message = f"this is {show(first)} in one case and {show(second)} in another"
+        self.unfit(node, [first, second], message, "give one type in all cases")
 
     def no_bool_or_float(self, node: ast.AST, types: Sequence[Type]) -> None:
         """Refuse a choice between a bool and a float, which is no number in one case."""
@@ -780,7 +801,9 @@ class Parser(Lets):
         """Give the type of a parameter: as annotated, or that of its argument."""
         if node is self.tree and arg.arg in self.given:
             return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}", OnDuals)
-        return self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
+        of = self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
+        may_be_none = node is self.tree and defaults_of(self.function).get(arg.arg, of) is None
+        return self.unify(arg, of, UNIT) if may_be_none else of
 
     def header(self) -> tuple[tuple[Type, ...], Type | None]:
         """Give the parameter types and the result type as they are annotated."""
@@ -792,11 +815,14 @@ def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
     """Give the parameters of a function that have no annotation, or one that leaves the type to the argument."""
     outer = {**vars(builtins), **function.__globals__}
 
+    values = defaults_of(function)
+
     def is_open(name: str) -> bool:
         annotation = function.__annotations__.get(name, typing.Any)
         try:
             text = isinstance(annotation, str)
-            return is_vague(annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation)
+            found = annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation
+            return is_vague(found if values.get(name, found) is not None else typing.Optional[found])  # noqa: UP045
         except Exception as error:  # the parser reports it with its place
             pass_on(error)
             return False

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+import numpy
+
 from ...structure import attribute_of
 from ..errors import ProgramError
 from ..in_language import WRITTEN
@@ -25,6 +27,7 @@ from .grids import made as made_grid
 from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .liveness import Walk
 from .names import DUNDERS, computed_parts, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
+from .outside import named_outside
 from .partial import held_type
 from .procedures import handing_back
 from .raising import failing, guarded, may_be_none, unguarded
@@ -174,7 +177,7 @@ def is_for_errors(p: Parser, call: ast.Call, env: Env) -> bool:
     found = env.get(getattr(call.func, "id", ""), p.static(call.func, env))
     if found is MISSING and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") in env:
         found = p.method_of(env[call.func.value.id], call.func.attr)  # type: ignore[attr-defined]
-        return hasattr(found, "__tapeengine_function__") and not handing_back(found)
+        return hasattr(type(found), "__tapeengine_function__") and not handing_back(found)
     is_own = attribute_of(found, "__tapeengine_function__") not in (None, *WRITTEN)
     return is_own or isinstance(found, Lifted | Local)
 
@@ -252,6 +255,11 @@ def is_of_part(node: ast.expr) -> bool:
     )
 
 
+def is_errstate(p: Parser, node: ast.expr) -> bool:
+    """Tell whether an expression is ``np.errstate(...)``."""
+    return isinstance(node, ast.Call) and named_outside(node.func, p.outer) is numpy.errstate
+
+
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
     if isinstance(node, ast.Expr):
@@ -260,7 +268,9 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
     kind = type(node).__name__.lower()
-    p.error(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
+    is_settings = isinstance(node, ast.With) and all(is_errstate(p, item.context_expr) for item in node.items)
+    refuse = p.on_duals if is_settings else p.error
+    refuse(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
 
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
@@ -311,7 +321,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if term.type == NEVER:
                 return failing()
             if isinstance(term.type, Product) and not p.is_sequence(term.type):
-                p.error(target, f"cannot take {show(term.type)} apart", "name its fields, or its keys")
+                p.unfit(target, [term.type], f"cannot take {show(term.type)} apart", "name its fields, or its keys")
             if isinstance(term.type, Array) or any(isinstance(e, ast.Starred) for e in elts):
                 return p.within("t", term, lambda t: apart(p, target, elts, t, env, then))
             if not isinstance(term.type, Product) or len(term.type.items) != len(elts):
@@ -432,17 +442,17 @@ def branching(
         return then({**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}})
 
     joining = Joining(p, node, names, optional=[n for n in names if n not in known])
-    terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+    terms = joining.read(arms, flow)
     if joining.missing:
         names = [n for n in names if n not in joining.missing]
         joining = Joining(p, node, names)
-        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+        terms = joining.read(arms, flow)
     if not joining.types:
         return combine(terms)
     types = joining.common()
     if any(found != types for found in joining.types):
         joining = Joining(p, node, names, types)
-        terms = [block(p, arm.statements, arm.env, joining, flow) for arm in arms]
+        terms = joining.read(arms, flow)
     held = [joining.held(env, i) for i in range(len(names))]
     return joined(p, names, combine(same_type(p, node, terms)), held, env, after)
 
@@ -537,6 +547,15 @@ class Joining:
             values = [self.p.coerce(self.node, v, t) for v, t in zip(values, self.wanted, strict=True)]
         return packed(values or [lit(True)])
 
+    def read(self, arms: Iterable[Arm], flow: Flow) -> list[Term]:
+        """Read the arms; the last end of each counts, as those before it were read to find a type."""
+        terms = []
+        for arm in arms:
+            count = len(self.types)
+            terms.append(block(self.p, arm.statements, arm.env, self, flow))
+            del self.types[count:-1], self.ends[count:-1]
+        return terms
+
     def value(self, n: str, env: Env) -> Term:
         """Give the value of a variable, or whether it has one."""
         name = n.removeprefix(HAS)
@@ -572,7 +591,7 @@ def value_at(p: Parser, node: ast.AST, name: str, env: Env) -> Term:
     if isinstance(found, Local) and None not in found.parameters.types:
         return value_of(p, found, tuple(t for t in found.parameters.types if t is not None), env)
     if not isinstance(found, Term):
-        p.error(node, f"{name} is another function on another path", "give the functions different names")
+        p.on_duals(node, f"{name} is another function on another path", "give the functions different names")
     return found
 
 

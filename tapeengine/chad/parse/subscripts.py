@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from .. import terms
 from ..kinds import ListOf
 from ..terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
-from ..types import BOOL, INT, Array, Product, Type, numbers_of, show
+from ..types import BOOL, INT, Array, Product, Text, Type, numbers_of, show
 from .arrays import axes, expanded, product
 from .dicts import at_key
 from .expressions import as_names, expression, read_ahead
@@ -89,7 +89,8 @@ def of_record(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     has_slices = any(isinstance(part, ast.Slice) for part in parts)
     found = None if has_slices else p.grammar.special(p, node, "__getitem__", [term, expression(p, index, env)])
-    return found or p.error(node, f"{show(term.type)} cannot be indexed so", "index an array or a tuple")
+    refuse = p.on_duals if isinstance(term.type, Text) else p.error  # by an index that only a run knows
+    return found or refuse(node, f"{show(term.type)} cannot be indexed so", "index an array or a tuple")
 
 
 def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -> Term:

@@ -27,6 +27,15 @@ def known_text(node: ast.expr, known: Callable[[ast.expr], Any]) -> Any:
         case ast.Call(func=ast.Attribute(value=value, attr=attr), args=args, keywords=[]):
             owner = known(value)
             return method(owner, attr, list(map(known, args))) if isinstance(owner, str) else MISSING
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return -value
+        case ast.Subscript(value=value, slice=index) if isinstance(owner := known(value), str):
+            ends = (index.lower, index.upper, index.step) if isinstance(index, ast.Slice) else (index,)
+            found: list[Any] = [end and known(end) for end in ends]
+            try:
+                return owner[slice(*found) if len(found) > 1 else found[0]]
+            except (IndexError, TypeError, ValueError):  # which a run raises, or an index that only a run knows
+                return MISSING
         case ast.JoinedStr(values=values):
             parts = [formatted(part, known) for part in values]
             return MISSING if any(part is MISSING for part in parts) else "".join(parts)

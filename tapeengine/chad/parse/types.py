@@ -41,6 +41,10 @@ class UnknownType(Exception):
     """An annotation has no type in the language. The message gives an alternative."""
 
 
+class OfValues(UnknownType):
+    """A type that depends on values, which dual numbers do not ask for."""
+
+
 def has_free_fields(cls: Any) -> bool:
     """Tell whether a class is a dataclass whose fields can be assigned, and an assignment does nothing else."""
     is_record = isinstance(cls, type) and dataclasses.is_dataclass(cls)
@@ -273,7 +277,7 @@ class TypeTable:
             )
         hints = self.field_annotations(annotation)
         if is_open(annotation):
-            raise UnknownType(f"{annotation.__name__} has fields of any type, which only its values tell")
+            raise OfValues(f"{annotation.__name__} has fields of any type, which only its values tell")
         return self.record(annotation, {field: self(hint) for field, hint in hints.items()})
 
     def field_annotations(self, cls: Any) -> dict[str, Any]:

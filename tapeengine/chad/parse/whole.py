@@ -63,7 +63,11 @@ def array(p: Parser, node: ast.AST, term: Term) -> Term:
     if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
         return p.within("t", term, lambda t: items_of(p, node, parts(t)))
     if not isinstance(term.type, Array):
-        p.error(node, f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension")
+        if term.type in (FLOAT, INT, BOOL):  # of which numpy makes an array
+            p.on_duals(node, "an array is wanted here, not a number", "give an array or a comprehension")
+        p.unfit(
+            node, [term.type], f"an array is wanted here, not {show(term.type)}", "give an array or a comprehension"
+        )
     return term
 
 
@@ -377,7 +381,7 @@ def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def taken(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.take(xs, indices)`` of a vector; of a matrix it would be of all numbers in a row."""
     if numeric.rank(args[0].type) > 1:
-        p.error(node, "take of an array of rank above 1", "write xs[indices] for rows, or np.ravel(xs)[indices]")
+        p.on_duals(node, "take of an array of rank above 1", "write xs[indices] for rows, or np.ravel(xs)[indices]")
     return gather(p, node, args)
 
 

@@ -98,12 +98,12 @@ def tuple_(D: Reverse, t: S.Tuple, context: Context) -> S.Term:
 
 def parts_of_one(items: Sequence[S.Term]) -> tuple[list[S.Term], dict[int, int]]:
     """Give the variable of which many items are parts, if there is one, and the place among the items of each part."""
-    found: dict[S.Term, dict[int, int]] = {}
+    found: dict[str, tuple[S.Term, dict[int, int]]] = {}
     for k, item in enumerate(items):
         if isinstance(item, S.Proj) and isinstance(item.term, S.Var):
-            found.setdefault(item.term, {}).setdefault(item.index, k)
-    whole = max(found, key=lambda x: len(found[x]), default=None)
-    return ([whole], found[whole]) if whole is not None and len(found[whole]) >= MANY else ([], {})
+            found.setdefault(item.term.name, (item.term, {}))[1].setdefault(item.index, k)
+    whole, places = max(found.values(), key=lambda x: len(x[1]), default=(None, {}))
+    return ([whole], places) if whole is not None and len(places) >= MANY else ([], {})
 
 
 def spread(d: S.Term, of: Type, places: Mapping[int, int]) -> S.Term:
