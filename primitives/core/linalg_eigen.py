@@ -190,35 +190,39 @@ def _pivots(v: Any) -> Any:
     return numpy.arange(v.shape[-2])[:, None] == np.expand_dims(np.argmax(np.abs(v), axis=-2), -2)
 
 
-def _eig_jvp(t: Any, out: Any, out_space: Any) -> Any:
-    """With M = V^-1 dA V: dw = diag(M), and dV = V (F M) + V c, where c keeps each vector of length 1 and its largest
-    element real.
-    """
-    w, v = out
-    m, equal = np.linalg.solve(v, t @ v), repeated(w)
-    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", ADVICE, (m,), equal)
-    raw = v @ scale(m, gaps(w, equal))
-    change = raw - v * np.sum(np.real(conjugated(v) * raw), axis=-2, keepdims=True)
-    if out_space.is_complex:
-        mark = _pivots(v)
-        turn = np.sum(np.where(mark, np.imag(raw / np.where(mark, v, 1.0)), 0.0), axis=-2, keepdims=True)
-        change = change - 1j * turn * v
-    dw = unbroadcast(np.diagonal(m, 0, -2, -1), out_space.spaces[0])
-    return EigResult(dw, unbroadcast(change, out_space.spaces[1]))
+def eig_rules(name: str) -> dict[str, Any]:
+    """Return the rules of eigenvalues and vectors of length 1; `name` is for errors."""
 
+    def jvp(t: Any, out: Any, out_space: Any) -> Any:
+        """With M = V^-1 dA V: dw = diag(M), and dV = V (F M) + V c, where c keeps each vector of length 1 and its
+        largest element real.
+        """
+        w, v = out
+        m, equal = np.linalg.solve(v, t @ v), repeated(w)
+        check_same_in_every_basis(name, "eigenvalues", ADVICE, (m,), equal)
+        raw = v @ scale(m, gaps(w, equal))
+        change = raw - v * np.sum(np.real(conjugated(v) * raw), axis=-2, keepdims=True)
+        if out_space.is_complex:
+            mark = _pivots(v)
+            turn = np.sum(np.where(mark, np.imag(raw / np.where(mark, v, 1.0)), 0.0), axis=-2, keepdims=True)
+            change = change - 1j * turn * v
+        dw = unbroadcast(np.diagonal(m, 0, -2, -1), out_space.spaces[0])
+        return EigResult(dw, unbroadcast(change, out_space.spaces[1]))
 
-def _eig_vjp(ct: Any, out: Any, a_space: Any) -> Any:
-    """The transpose of `_eig_jvp`: V^-T (diag(ct_w) + F (V^T G)) V^T, where G is ct_v without the part removed by c."""
-    w, v = out
-    along = np.sum(ct[1] * v, axis=-2, keepdims=True)
-    g = ct[1] - np.real(along) * conjugated(v)
-    if v.dtype.kind == "c":
-        mark = _pivots(v)
-        g = g + np.where(mark, -1j * np.imag(along) / np.where(mark, v, 1.0), 0.0)
-    equal, turned, on = repeated(w), swapped(v) @ g, on_diagonal(ct[0])
-    parts = (on, *used(ct[1], swapped(v) @ ct[1]))
-    check_same_in_every_basis("numpy.linalg.eig", "eigenvalues", ADVICE, parts, equal)
-    return unbroadcast(np.linalg.solve(swapped(v), (on + scale(turned, gaps(w, equal))) @ swapped(v)), a_space)
+    def vjp(ct: Any, out: Any, a_space: Any) -> Any:
+        """The transpose of `jvp`: V^-T (diag(ct_w) + F (V^T G)) V^T, where G is ct_v without the part removed by c."""
+        w, v = out
+        along = np.sum(ct[1] * v, axis=-2, keepdims=True)
+        g = ct[1] - np.real(along) * conjugated(v)
+        if v.dtype.kind == "c":
+            mark = _pivots(v)
+            g = g + np.where(mark, -1j * np.imag(along) / np.where(mark, v, 1.0), 0.0)
+        equal, turned, on = repeated(w), swapped(v) @ g, on_diagonal(ct[0])
+        parts = (on, *used(ct[1], swapped(v) @ ct[1]))
+        check_same_in_every_basis(name, "eigenvalues", ADVICE, parts, equal)
+        return unbroadcast(np.linalg.solve(swapped(v), (on + scale(turned, gaps(w, equal))) @ swapped(v)), a_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
 def _rotation(generator: numpy.random.Generator) -> Sample:
@@ -234,10 +238,8 @@ def _separated(generator: numpy.random.Generator) -> Sample:
 EIG = Primitive(
     "numpy.linalg.eig",
     lambda a: numpy.linalg.eig(a),
-    vjp={"a": _eig_vjp},
-    jvp={"a": _eig_jvp},
+    **eig_rules("numpy.linalg.eig"),
     samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
-    pattern=patterns.core,
     doc="eigenvalues and vectors of length 1, at separate eigenvalues",
 )
 
@@ -266,28 +268,30 @@ def _are_close(a: Any, b: Any) -> bool:
     return numpy.allclose(a, b, rtol=1e-6, atol=1e-6 * numpy.abs(b).max(initial=0.0))
 
 
-def _eigvals_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    equal = repeated(out)
-    v = _vectors(a, out, equal)
-    m = np.linalg.solve(v, t @ v)
-    check_same_in_every_basis("numpy.linalg.eigvals", "eigenvalues", ADVICE, (m,), equal)
-    return unbroadcast(np.diagonal(m, 0, -2, -1), out_space)
+def eigvals_rules(name: str) -> dict[str, Any]:
+    """Return the rules of eigenvalues; `name` is for errors."""
 
+    def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
+        equal = repeated(out)
+        v = _vectors(a, out, equal)
+        m = np.linalg.solve(v, t @ v)
+        check_same_in_every_basis(name, "eigenvalues", ADVICE, (m,), equal)
+        return unbroadcast(np.diagonal(m, 0, -2, -1), out_space)
 
-def _eigvals_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    equal = repeated(out)
-    check_equal("numpy.linalg.eigvals", "eigenvalues", ct, equal)
-    v = _vectors(a, out, equal)
-    return unbroadcast(np.linalg.solve(swapped(v), on_diagonal(ct) @ swapped(v)), a_space)
+    def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
+        equal = repeated(out)
+        check_equal(name, "eigenvalues", ct, equal)
+        v = _vectors(a, out, equal)
+        return unbroadcast(np.linalg.solve(swapped(v), on_diagonal(ct) @ swapped(v)), a_space)
+
+    return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
 EIGVALS = Primitive(
     "numpy.linalg.eigvals",
     lambda a: numpy.linalg.eigvals(a),
-    vjp={"a": _eigvals_vjp},
-    jvp={"a": _eigvals_jvp},
+    **eigvals_rules("numpy.linalg.eigvals"),
     samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
-    pattern=patterns.core,
     doc="eigenvalues; dA = V^-T ct V^T; equal ones need equal cotangents",
 )
 

@@ -388,8 +388,9 @@ class Run:
     def keeps(self, result: Any, places: Any, discrete: Any, i: int) -> bool:
         """Keep a result for later operations."""
         found = flatten(self.engine.structures, result)[0]
-        leaves = [leaf for leaf in found if is_continuous(leaf)]
-        for place, leaf in zip(places, leaves, strict=True):
+        for place, leaf in zip(places, found, strict=True):
+            if not is_continuous(leaf):
+                continue
             if place is None:
                 self.numbers[i] = leaf
             else:

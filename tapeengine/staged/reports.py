@@ -36,8 +36,10 @@ _SEEDED = frozenset(
 )
 _HIDES = "it captures a function made by numpy.frompyfunc, which does not show what it calls"
 _NAMES = frozenset(_WHY)
+#: The class of numpy's functions, whose own code traced values do not reach.
+_NUMPYS: Any = type(np.sum)
 #: Classes that are no obstacle, and whose objects lead to functions only by their contents.
-_PLAIN = frozenset((types.ModuleType, types.CellType, list, dict, tuple, set, frozenset, np.ndarray))
+_PLAIN = frozenset((types.ModuleType, types.CellType, list, dict, tuple, set, frozenset, np.ndarray, _NUMPYS))
 #: Functions that take the name of an attribute as their second argument.
 _ACCESS = frozenset(("getattr", "hasattr", "setattr", "delattr"))
 #: Names in code that may read any variable of a module.
@@ -52,7 +54,8 @@ def obstacle_of(captured: Sequence[Any]) -> str:
 
     The captured objects are all that `Checks` has found, so what captured code of the program names is among them.
     """
-    pending, seen, found = list(captured), set[int](), set(map(id, captured))
+    pending, found = list(captured), set(map(id, captured))
+    seen = {id(part.__wrapped__) for part in captured if type(part) is _NUMPYS}
     while pending:
         value = pending.pop()
         if id(value) in seen:

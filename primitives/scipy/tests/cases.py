@@ -59,6 +59,7 @@ SQUARE = [
     (normal(3),),
     (np.zeros((2, 2)),),
 ]
+SEPARATE = [case for case in SQUARE if case[0].size == 0 or case[0].any()]  # not all eigenvalues are equal
 RECTANGLES = [
     (normal(3, 3),),
     (normal(4, 2),),
@@ -208,6 +209,14 @@ LINALG = {
             "driver": ["ev", "evd", "evr", "evx", "gv", "no such"],
         },
         ("a", "b"),
+    ),
+    "eig": Function(
+        [*SEPARATE, (regular(3, 3), regular(3, 3))],
+        {**CHECKED, "left": [True], "right": [False], "homogeneous_eigvals": [True]},
+        ("a", "b"),
+    ),
+    "eigvals": Function(
+        [*SEPARATE, (regular(3, 3), regular(3, 3))], {**CHECKED, "homogeneous_eigvals": [True]}, ("a", "b")
     ),
     "eigvalsh": Function(
         [

@@ -498,9 +498,9 @@ cdef object drop(Dual x, str how):
 
 
 cdef dict ufunc_opcodes = {getattr(numpy, name): op for op in range(OP_COUNT) for name in op_ufuncs[op].decode().split()}
-cdef set discrete_ufuncs = {
-    numpy.less, numpy.greater, numpy.less_equal, numpy.greater_equal, numpy.equal, numpy.not_equal, numpy.floor_divide,
-    numpy.divmod,
+cdef dict comparisons = {
+    numpy.less: Py_LT, numpy.less_equal: Py_LE, numpy.equal: Py_EQ, numpy.not_equal: Py_NE, numpy.greater: Py_GT,
+    numpy.greater_equal: Py_GE,
 }
 
 
@@ -514,7 +514,8 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
     cdef double c = 0.0
     cdef list values = []
     op = ufunc_opcodes.get(ufunc)
-    if op is None and ufunc not in discrete_ufuncs:
+    kind = comparisons.get(ufunc) if op is None else None
+    if op is None and kind is None and ufunc is not numpy.floor_divide and ufunc is not numpy.divmod:
         return NotImplemented
     for x in inputs:
         if type(x) is Dual:
@@ -523,6 +524,9 @@ cdef object scalar_ufunc(object ufunc, tuple inputs):
             values.append(c)
         else:
             return NotImplemented
+    if kind is not None:    # a recording notes the outcome only
+        values = [x if type(x) is Dual else y for x, y in zip(inputs, values)]
+        return numpy_true if PyObject_RichCompare(values[0], values[1], kind) else numpy_false
     if op is None:
         look_at_all(inputs)
     try:

@@ -71,6 +71,7 @@ class Closed:
         self._draws = False
         self._seen: tuple[Any, Outcome] | None = None
         self.params = np.concatenate(packed) if packed else numpy.zeros(0)
+        plain_value(self.params)  # a recording is replayed at these values only, as a solver returns plain results too
 
     @property
     def is_traced(self) -> bool:

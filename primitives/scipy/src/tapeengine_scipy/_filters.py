@@ -10,7 +10,6 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
-from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
@@ -176,7 +175,7 @@ def _check_state(zi: Any, b: Any, a: Any, x: Any, axis: int) -> None:
         have == want or (have == 1 and place != axis % x.ndim)
         for place, (have, want) in enumerate(zip(zi.shape, expected, strict=True))
     )
-    if not fits or not plain_value(a)[0]:
+    if not fits or np.equal(a[0], 0.0):
         raise ValueError(f"lfilter: zi must have the shape {tuple(expected)}, not {zi.shape}, and a[0] must not be 0")
 
 
@@ -203,7 +202,7 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     array([1.])
     """
     b, a = np.atleast_1d(floating(b)), np.atleast_1d(floating(a))
-    while a.shape[0] > 1 and plain_value(a)[0] == 0.0:
+    while a.shape[0] > 1 and np.equal(a[0], 0.0):
         a = a[1:]
     length = max(a.shape[0], b.shape[0])
     b, a = (np.concatenate([v, numpy.zeros(length - v.shape[0])]) / a[0] for v in (b, a))
@@ -267,7 +266,7 @@ def _sections(sos: Any) -> Any:
     sos = np.atleast_2d(floating(sos))
     if sos.ndim != 2 or sos.shape[1] != 6:
         raise ValueError("sos array must be shape (n_sections, 6)")
-    if not (plain_value(sos)[:, 3] == 1).all():
+    if not np.equal(sos[:, 3], 1).all():
         raise ValueError("sos[:, 3] should be all ones")
     return np.concatenate([sos[:, :3], numpy.ones((sos.shape[0], 1)), sos[:, 4:]], axis=1)
 
@@ -324,8 +323,7 @@ def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", p
     array([1., 1., 1.])
     """
     sos, rows = _sections(sos), np.moveaxis(floating(x), axis, -1)
-    values = plain_value(sos)
-    taps = 2 * len(values) + 1 - min(int((values[:, 2] == 0).sum()), int((values[:, 5] == 0).sum()))
+    taps = 2 * sos.shape[0] + 1 - min(int(np.equal(sos[:, k], 0).sum()) for k in (2, 5))
     edge, whole = _extended(rows, padtype, padlen, 3 * taps)
     states = np.reshape(sosfilt_zi(sos), (sos.shape[0], *(1,) * (rows.ndim - 1), 2))
     found = _both_ways(lambda y, first: sosfilt(sos, y, zi=states * first[None])[0], whole)

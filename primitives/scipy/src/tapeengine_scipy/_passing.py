@@ -19,6 +19,7 @@ from tapeengine.errors import DroppedDerivativeError, TapeEngineError, Unsupport
 from tapeengine.transforms.rerun import REPEATED
 from tapeengine.transforms.second_order import live_traces
 from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
+from tapeengine_scipy._making import made_by_scipy
 
 #: What callables of users are; callable objects, such as splines, are data for some functions.
 _FUNCTIONS = (FunctionType, MethodType, functools.partial)
@@ -223,8 +224,9 @@ class Standing(metaclass=Counterpart):
     def _stand(self, *args: Any, **keywords: Any) -> bool:
         """Make SciPy's object, which checks the arguments; return whether any of them is traced."""
         self._is_traced = holds_traced(args, keywords)
-        still, named = plain_values((args, keywords)) if self._is_traced else (args, keywords)
-        self._theirs = find(self._path)(*still, **named)
+        self._theirs = (
+            made_by_scipy(self._path, args, keywords) if self._is_traced else find(self._path)(*args, **keywords)
+        )
         return self._is_traced
 
     @classmethod
@@ -239,7 +241,8 @@ class Standing(metaclass=Counterpart):
         return self._is_traced or holds_traced(*values)
 
     def of_scipy(self) -> Any:
-        """Return SciPy's own object, with plain values."""
+        """Return SciPy's own object, with plain values, all of which a recording checks from here on."""
+        plain_values({name: value for name, value in vars(self).items() if name != "_theirs"})
         return self._theirs
 
     @property

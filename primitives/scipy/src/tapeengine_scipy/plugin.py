@@ -13,9 +13,11 @@ MODULES = (
     "special.bessel", "special.elementary", "special.elliptic", "special.entropy", "special.errorfunctions",
     "special.exponential", "special.gamma", "special.hurwitz", "special.incomplete", "special.lambert",
     "special.macdonald", "special.polynomials", "special.reductions", "special.student",
-    "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
-    "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
-    "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
+    "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.eigen",
+    "linalg.orthogonal", "linalg.rectangular", "linalg.triangular", "linalg.matrixfunctions", "linalg.sylvester",
+    "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
+    "ndimage.interpolation",
+    "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
     "integrate.quadrature",
 )  # fmt: skip
 

@@ -200,4 +200,6 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
         raise UnsupportedError("fftconvolve of empty arrays is not differentiated")
     given = range(in1.ndim) if axes is None else numpy.atleast_1d(axes)
     along = tuple(normalize_axis_index(int(axis), in1.ndim) for axis in given)
+    if mode == "valid" and any(1 < in1.shape[axis] < in2.shape[axis] for axis in along):
+        in1, in2 = in2, in1  # as in SciPy: the order affects last bits
     return _part(CONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)

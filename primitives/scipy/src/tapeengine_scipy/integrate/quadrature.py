@@ -268,6 +268,7 @@ def quad(
     options = _Options(epsabs=epsabs, epsrel=epsrel, limit=limit, points=plain_values(points))
     if weight is not None:
         options.update(weight=weight, wvar=wvar, wopts=wopts, maxp1=maxp1, limlst=limlst)
+    plain_values((a, b))  # as for the parameters
     closed = Closed((func, args if isinstance(args, tuple) else (args,)), "quad", is_traced(a) or is_traced(b))
     value = of_python(INTEGRAL(a, b, closed.params, integrand=_Integrand(closed), options=options))
     if full_output:

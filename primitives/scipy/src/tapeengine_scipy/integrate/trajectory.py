@@ -49,7 +49,7 @@ def _adjoint_primal(ct: Any, point: Any, times: Any, *, system: System, solver: 
 
     z = numpy.concatenate([ct[:, count - 1], numpy.zeros_like(params)])
     for i in range(count - 1, 0, -1):
-        z = numpy.array(solver(plain(backwards, _WHERE), z, times[[i, i - 1]])[:, 1])
+        z = numpy.array(solver(plain(backwards, _WHERE), z, times[[i, i - 1]], backwards=True)[:, 1])
         z[:size] += ct[:, i - 1]
     return z
 

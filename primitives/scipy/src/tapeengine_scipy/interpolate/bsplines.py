@@ -8,7 +8,10 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
+from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
+from tapeengine_scipy._callables import holds_traced
+from tapeengine_scipy._making import made_by_scipy
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating, ratio
 from tapeengine_scipy.interpolate.polynomials import moved, periodic_integral, within_period
@@ -52,8 +55,7 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
     def _value(self, x: Any, nu: int) -> Any:
         """Sum the k + 1 splines that are not 0 at each place, by the recursion of Cox and de Boor."""
         t, k, c = self.t, self.k, np.reshape(self.c, (self.c.shape[0], -1))
-        left = numpy.searchsorted(plain_value(t), plain_value(x), side="right") - 1
-        left = numpy.clip(left, k, t.shape[0] - k - 2)[:, None]
+        left = _KNOTS(t, x, k=k)[:, None]
         basis, none = 1.0 + 0.0 * x[:, None], numpy.zeros((x.shape[0], 1))
         for degree in range(1, k + 1):
             first, last = (t[left + numpy.arange(start, start + degree)] for start in (1 - degree, 1))
@@ -101,6 +103,16 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
         return np.asarray(whole(b, 0, True) - whole(a, 0, True))  # also without dimensions
 
 
+def _knots(t: Any, x: Any, *, k: int) -> Any:
+    return numpy.clip(numpy.searchsorted(t, x, side="right") - 1, k, t.shape[0] - k - 2)
+
+
+#: The index of the knot before each place.
+_KNOTS = discrete(
+    "scipy.interpolate.knots", _knots, static=("k",), samples=(Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}),)
+)
+
+
 def _steps(t: Any, k: int, ndim: int) -> Any:
     """The lengths of the supports of the splines of degree k - 1, as a column."""
     return np.reshape(t[k:] - t[: t.shape[0] - k], (-1,) + (1,) * (ndim - 1))
@@ -121,10 +133,10 @@ def make_interp_spline(
     """
     if holds_traced(x, t):
         raise UnsupportedError("make_interp_spline: x and t are constants; use CubicSpline for traced x")
-    still = plain_values((y, bc_type))
-    theirs = scipy.interpolate.make_interp_spline(x, still[0], k, t, still[1], axis, check_finite)
+    given = x, y, k, t, bc_type, axis, check_finite
     if not holds_traced(y, bc_type):
-        return BSpline.around(theirs)
+        return BSpline.around(scipy.interpolate.make_interp_spline(*given))
+    theirs = made_by_scipy("scipy.interpolate.make_interp_spline", given, {})
     values = np.moveaxis(floating(y), axis, 0)
     flat = np.reshape(values, (values.shape[0], -1))
     matrix, (first, last) = _collocation(numpy.asarray(x, float), theirs.t, k, bc_type, flat.shape[1])

@@ -11,6 +11,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import holds_traced, plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.interpolate.polynomials import intervals
 
 
 def _points(xi: Any, ndim: int) -> Any:
@@ -43,7 +44,7 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
         grid = [floating(axis) for axis in points]
         values = floating(values)
         for k, axis in enumerate(grid):  # SciPy accepts descending axes
-            if plain_value(axis)[0] > plain_value(axis)[-1]:
+            if axis[0] > axis[-1]:
                 grid[k], values = np.flip(axis), np.flip(values, k)
         self._axes, self._data, self._fill = tuple(grid), values, fill_value
 
@@ -53,10 +54,13 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
         if method not in ("linear", "nearest") or nu is not None:
             raise UnsupportedError(f"RegularGridInterpolator: method={method!r} is not differentiated; use 'linear'")
         at = _points(xi, len(self._axes))
-        if at.shape[-1] != len(self._axes) or self.bounds_error:
-            self._theirs(plain_value(at), method)  # raises SciPy's errors
+        if at.shape[-1] != len(self._axes):
+            self._theirs(plain_value(at), method)  # raises SciPy's error
         shape = at.shape[:-1]
         flat = np.reshape(at, (-1, len(self._axes)))
+        nowhere, outside = np.isnan(flat).any(axis=1), self._outside(flat)
+        if self.bounds_error and (nowhere | outside).any():
+            self._theirs(plain_value(at), method)  # raises SciPy's error
         ends = [self._cell(flat[:, k], axis, method) for k, axis in enumerate(self._axes)]
         total: Any = 0.0
         for corner in product(*ends):
@@ -65,27 +69,24 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
                 value = value * np.reshape(weight, (-1,) + (1,) * (value.ndim - 1))
             total = total + value
         if self._fill is not None and not self.bounds_error:
-            total = self._filled(total, flat)
-        nowhere = numpy.isnan(plain_value(flat)).any(axis=1)
+            total = np.where(numpy.reshape(outside, (-1,) + (1,) * (total.ndim - 1)), self._fill, total)
         if nowhere.any():
             total = np.where(numpy.reshape(nowhere, (-1,) + (1,) * (total.ndim - 1)), numpy.nan, total)
         return np.reshape(total, (*shape, *self._data.shape[len(self._axes) :]))
 
     def _cell(self, x: Any, axis: Any, method: str) -> list[tuple[Any, Any]]:
         """The neighbours along an axis, and their weights."""
-        still = plain_value(axis)
-        place = numpy.clip(numpy.searchsorted(still, plain_value(x), side="right") - 1, 0, len(still) - 2)
+        place = intervals(axis, x)
         part = (x - axis[place]) / (axis[place + 1] - axis[place])
         if method == "nearest":
-            return [(numpy.where(plain_value(part) <= 0.5, place, place + 1), numpy.ones(len(place)))]
+            return [(numpy.where(np.less_equal(part, 0.5), place, place + 1), numpy.ones(len(place)))]
         return [(place, 1.0 - part), (place + 1, part)]
 
-    def _filled(self, value: Any, flat: Any) -> Any:
+    def _outside(self, flat: Any) -> Any:
         outside = numpy.zeros(flat.shape[0], bool)
         for k, axis in enumerate(self._axes):
-            x = plain_value(flat[:, k])
-            outside |= (x < plain_value(axis)[0]) | (x > plain_value(axis)[-1])
-        return np.where(numpy.reshape(outside, (-1,) + (1,) * (value.ndim - 1)), self._fill, value)
+            outside |= np.less(flat[:, k], axis[0]) | np.greater(flat[:, k], axis[-1])
+        return outside
 
 
 def interpn(

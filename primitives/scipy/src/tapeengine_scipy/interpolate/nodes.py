@@ -65,15 +65,13 @@ class KroghInterpolator(_Polynomial, path="scipy.interpolate.KroghInterpolator")
 
 def _divided_differences(x: Any, y: Any) -> Any:
     """The first row of the table; between equal points they are derivatives, which follow the value there."""
-    still = plain_value(x)
-    first = numpy.maximum.accumulate(
-        numpy.where(numpy.append(True, still[1:] != still[:-1]), numpy.arange(len(still)), 0)
-    )
+    count, fresh = x.shape[0], numpy.append(True, np.not_equal(x[1:], x[:-1]))
+    first = numpy.maximum.accumulate(numpy.where(fresh, numpy.arange(count), 0))
     row, found = y[first], [y[0]]
-    for k in range(1, len(still)):
-        equal = still[k:] == still[:-k]
+    for k in range(1, count):
+        equal = np.equal(x[k:], x[:-k])
         steps = np.where(equal, 1.0, x[k:] - x[:-k])[:, None]
-        given = y[numpy.minimum(first[:-k] + k, len(still) - 1)] / math.factorial(k)
+        given = y[numpy.minimum(first[:-k] + k, count - 1)] / math.factorial(k)
         row = np.where(equal[:, None], given, (row[1:] - row[:-1]) / steps)
         found.append(row[0])
     return np.stack(found)

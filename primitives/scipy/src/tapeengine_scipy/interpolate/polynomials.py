@@ -7,6 +7,8 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
@@ -14,23 +16,25 @@ from tapeengine_scipy.interpolate import slopes
 from tapeengine_scipy.interpolate.slopes import column
 
 
-def intervals(x: Any, xq: Any) -> Any:
-    """The index of the interval that contains each query point; the outer intervals extend to infinity."""
-    x, xq = plain_value(x), plain_value(xq)
+def _intervals(x: Any, xq: Any) -> Any:
     sign = -1.0 if x[0] > x[-1] else 1.0
     return numpy.clip(numpy.searchsorted(sign * x, sign * xq, side="right") - 1, 0, x.shape[0] - 2)
 
 
+#: The index of the interval that contains each query point; the outer intervals extend to infinity.
+intervals = discrete("scipy.interpolate.intervals", _intervals, samples=(Sample((numpy.arange(4.0), uniform((3,)))),))
+
+
 def within_period(x: Any, first: Any, last: Any) -> Any:
     """Places moved by whole periods."""
-    return x - (last - first) * numpy.floor(plain_value((x - first) / (last - first)))
+    return x - (last - first) * np.floor((x - first) / (last - first))
 
 
 def periodic_integral(whole: Callable[[Any], Any], a: Any, b: Any, first: Any, last: Any) -> Any:
     """The integral between limits of a function that is repeated, from its antiderivative in the first period."""
 
     def to(x: Any) -> Any:
-        turns = numpy.floor(plain_value((floating(x) - first) / (last - first)))
+        turns = np.floor((floating(x) - first) / (last - first))
         return whole(x - turns * (last - first)) + turns * (whole(last) - whole(first))
 
     return np.asarray(to(b) - to(a))  # also without dimensions
@@ -74,7 +78,7 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
         c = np.reshape(self.c, (*self.c.shape[:2], -1))
         value = _power_sum(c[:, at], column(xq - self.x[at], 2), nu)
         if outside is False:
-            low, high = (first, last) if plain_value(first) < plain_value(last) else (last, first)
+            low, high = (first, last) if first < last else (last, first)
             value = np.where(column((xq >= low) & (xq <= high), 2), value, np.nan)
         return moved(np.reshape(value, (*query.shape, *self.c.shape[2:])), query.ndim, self.axis)
 
@@ -113,7 +117,7 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
         """
         if self.c.ndim > 2:
             raise UnsupportedError("roots of interpolants of several functions are not differentiated; select one")
-        places = self._theirs.solve(plain_value(y), discontinuity, extrapolate)
+        places = self.of_scipy().solve(plain_value(y), discontinuity, extrapolate)
         steps = plain_value((self(places) - y) / self(places, 1))
         if not numpy.all(numpy.abs(steps) <= 1e-6 * (1.0 + numpy.abs(places))):
             raise UnsupportedError("roots at jumps, multiple roots and whole pieces of roots have no derivative")

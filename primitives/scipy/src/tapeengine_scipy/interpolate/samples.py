@@ -6,6 +6,8 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
@@ -42,7 +44,7 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
         x, y = floating(x), floating(y)
         self._axis = axis % y.ndim
         y = np.moveaxis(y, axis, 0)
-        order = slice(None) if assume_sorted else numpy.argsort(plain_value(x), kind="stable")
+        order = slice(None) if assume_sorted else _ORDER(x)
         self._x, self._kind = x[order], {0: "zero", 1: "slinear", 3: "cubic"}.get(kind, kind)
         self._y, self._rest = np.reshape(y[order], (y.shape[0], -1)), y.shape[1:]
         self._extrapolates = isinstance(fill_value, str) and fill_value == "extrapolate"
@@ -55,7 +57,7 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
             raise UnsupportedError(f"interp1d: kind={self._kind!r} is not differentiated; use 'linear' or 'cubic'")
         query = floating(x)
         xq = np.reshape(query, (-1,))
-        low, high = plain_value(xq) < plain_value(self._x[0]), plain_value(xq) > plain_value(self._x[-1])
+        low, high = np.less(xq, self._x[0]), np.greater(xq, self._x[-1])
         if self.bounds_error and (low.any() or high.any()):
             self._theirs(plain_value(query))  # raises SciPy's error
         value = self._spline(xq) if self._spline else self._piecewise(xq)
@@ -73,16 +75,15 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
             part = column((xq - self._x[at]) / (self._x[at + 1] - self._x[at]), 2)
             return self._y[at] * (1.0 - part) + self._y[at + 1] * part
         if self._kind == "linear":
-            at = numpy.clip(numpy.searchsorted(plain_value(self._x), plain_value(xq)), 1, self._x.shape[0] - 1) - 1
+            at = _BEFORE(self._x, xq)
             slope = (self._y[at + 1] - self._y[at]) / column(self._x[at + 1] - self._x[at], 2)
             return self._y[at] + slope * column(xq - self._x[at], 2)
-        value = self._y[_nearby(plain_value(self._x), plain_value(xq), self._kind)]
-        nowhere = numpy.isnan(plain_value(xq)) & (self._kind == "zero")
+        value = self._y[_NEARBY(self._x, xq, kind=self._kind)]
+        nowhere = np.isnan(xq) & (self._kind == "zero")
         return np.where(nowhere[:, None], numpy.nan, value) if nowhere.any() else value
 
 
-def _nearby(x: Any, xq: Any, kind: str) -> Any:
-    """The index of the sample for each query point."""
+def _nearby(x: Any, xq: Any, *, kind: str) -> Any:
     last = len(x) - 1
     if kind in ("zero", "previous"):
         return numpy.clip(numpy.searchsorted(x, xq, side="right") - 1, 0, last)
@@ -90,3 +91,19 @@ def _nearby(x: Any, xq: Any, kind: str) -> Any:
         return numpy.clip(numpy.searchsorted(x, xq, side="left"), 0, last)
     middle = (x[1:] + x[:-1]) / 2
     return numpy.clip(numpy.searchsorted(middle, xq, side="left" if kind == "nearest" else "right"), 0, last)
+
+
+_SAMPLES = (Sample((numpy.arange(4.0), uniform((3,)))),)
+_ORDER = discrete(
+    "scipy.interpolate.order", lambda x: numpy.argsort(x, kind="stable"), samples=(Sample((uniform((3,)),)),)
+)
+#: The index of the sample before each query point, except the last one.
+_BEFORE = discrete(
+    "scipy.interpolate.before",
+    lambda x, xq: numpy.clip(numpy.searchsorted(x, xq), 1, x.shape[0] - 1) - 1,
+    samples=_SAMPLES,
+)
+#: The index of the sample for each query point.
+_NEARBY = discrete(
+    "scipy.interpolate.nearby", _nearby, static=("kind",), samples=(Sample((*_SAMPLES[0].args,), {"kind": "next"}),)
+)

@@ -11,6 +11,7 @@ Examples
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.linalg.construct import block_diag, det, inv, khatri_rao
 from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
+from tapeengine_scipy.linalg.eigen import eig, eigvals
 from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
 from tapeengine_scipy.linalg.orthogonal import polar, qr, svd, svdvals
 from tapeengine_scipy.linalg.rectangular import lstsq, norm, null_space, pinv
@@ -27,10 +28,11 @@ from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_d
 from tapeengine_scipy.linalg.triangular import funm, lu, schur
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eigh", "eigvalsh", "expm", "funm",
-    "hankel", "inv", "khatri_rao", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "null_space", "pinv",
-    "polar", "qr", "schur", "solve", "solve_banded", "solve_continuous_lyapunov", "solve_discrete_lyapunov",
-    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm", "svd", "svdvals", "toeplitz",
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "eigvals", "eigvalsh",
+    "expm", "funm", "hankel", "inv", "khatri_rao", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm",
+    "null_space", "pinv", "polar", "qr", "schur", "solve", "solve_banded", "solve_continuous_lyapunov",
+    "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
+    "svd", "svdvals", "toeplitz",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.linalg")

@@ -107,7 +107,7 @@ def _lower_unit(lu: Any) -> Any:
 
 
 def _regular(out: Any) -> Any:
-    if not numpy.all(plain_value(diagonal(out[0]))):
+    if not np.all(diagonal(out[0])):
         raise UnsupportedError("lu_factor of a singular matrix has no derivative")
     return out
 

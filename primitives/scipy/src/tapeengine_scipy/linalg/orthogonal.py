@@ -7,10 +7,9 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, patterns
-from tapeengine.primitive.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive.builders import discrete, unbroadcast
 from tapeengine_primitives.linalg_factor import QRResult, SVDResult, full_svd_rules, qr_rules, svd_rules, svdvals_rules
-from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
@@ -77,14 +76,17 @@ def qr(
     if mode not in ("full", "economic", "r", "raw"):
         raise ValueError(f"qr: mode must be 'full', 'r', 'economic' or 'raw', not {mode!r}")
     _real_only("qr", a)
-    order = _column_order(a) if pivoting else None
+    order = _COLUMN_ORDER(a) if pivoting else None
     q, r = QR(a if order is None else a[:, order])
     rest = () if order is None else (order,)
     return _in_mode(q, r, a.shape, mode, rest)
 
 
-def _column_order(a: Any) -> Any:
-    return scipy.linalg.qr(plain_value(a), mode="r", pivoting=True, check_finite=False)[1]
+_COLUMN_ORDER = discrete(
+    "scipy.linalg.qr.order",
+    lambda a: scipy.linalg.qr(a, mode="r", pivoting=True, check_finite=False)[1],
+    samples=(Sample((uniform((2, 2)),)),),
+)
 
 
 def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any, ...]) -> Any:

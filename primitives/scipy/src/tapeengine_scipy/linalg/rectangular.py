@@ -7,6 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -40,7 +41,9 @@ def _is_by_lapack(a: Any, *, ord: Any) -> bool:
     return a.ndim == 2 and ord in (1, numpy.inf) and (numpy.isfortran(a) or numpy.isfortran(a.T))
 
 
-_IS_BY_LAPACK = discrete("scipy.linalg.norm.is_by_lapack", _is_by_lapack, static=("ord",))
+_IS_BY_LAPACK = discrete(
+    "scipy.linalg.norm.is_by_lapack", _is_by_lapack, static=("ord",), samples=(Sample((uniform((2, 2)),), {"ord": 2}),)
+)
 
 
 @beside("scipy.linalg.pinv")
@@ -72,7 +75,9 @@ def _rank(a: Any, *, relative: float) -> Any:
     return (values > relative * values.max(initial=0.0)).sum()
 
 
-_RANK = discrete("scipy.linalg.pinv.rank", _rank, static=("relative",))
+_RANK = discrete(
+    "scipy.linalg.pinv.rank", _rank, static=("relative",), samples=(Sample((uniform((2, 2)),), {"relative": 1e-9}),)
+)
 
 
 @beside("scipy.linalg.lstsq")

@@ -8,7 +8,6 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete
-from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
@@ -83,7 +82,7 @@ def solve(
     whole, batched_vector = _as_assumed(a, kind, lower), b.ndim == 1 and a.ndim > 2
     rhs = b[:, None] if batched_vector else b
     if kind == "positive" and a.ndim > 2:
-        scipy.linalg.cholesky(plain_value(whole), check_finite=check_finite)  # refuses indefinite matrices
+        _IS_DEFINITE(whole, check_finite=check_finite)  # raises SciPy's errors
     x = SOLVE(whole, rhs, transposed=transposed, factorisation=made(check_finite))
     return x[..., 0] if batched_vector else x
 
@@ -96,10 +95,22 @@ def _check_system(a: Any, b: Any, transposed: bool) -> None:
 
 
 def _nonzero(a: Any) -> Any:
-    if not numpy.all(plain_value(a)):
+    if not np.all(a):
         raise numpy.linalg.LinAlgError("solve: the matrix is singular")
     return a
 
+
+def _is_definite(a: Any, *, check_finite: bool) -> bool:
+    scipy.linalg.cholesky(a, check_finite=check_finite)
+    return True
+
+
+_IS_DEFINITE = discrete(
+    "scipy.linalg.is_definite",
+    _is_definite,
+    static=("check_finite",),
+    samples=(Sample((numpy.eye(2)[None],), {"check_finite": True}),),
+)
 
 ASSUMPTIONS = {
     None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "tridiagonal",
@@ -129,7 +140,9 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
 
 
 #: As an operation, so that a replay of a staged program asks it again.
-_IS_FINITE = discrete("tapeengine_scipy.is_finite", lambda a: factorisations.is_finite(a))
+_IS_FINITE = discrete(
+    "scipy.linalg.is_finite", lambda a: factorisations.is_finite(a), samples=(Sample((uniform((2, 2)),)),)
+)
 
 
 def _check_finite(name: str, *values: Any) -> None:

@@ -7,8 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import bilinear, linear
-from tapeengine_scipy._callables import plain_value
+from tapeengine.primitive.builders import bilinear, discrete, linear
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
@@ -299,6 +298,19 @@ def _solve_toeplitz(c: Any, r: Any, b: Any, check_finite: bool) -> Any:
     return SOLVE_TOEPLITZ(entries, b)
 
 
+def _is_positive(ab: Any, *, lower: bool, check_finite: bool) -> bool:
+    scipy.linalg.cholesky_banded(ab, lower=lower, check_finite=check_finite)
+    return True
+
+
+_POSITIVE = discrete(
+    "scipy.linalg.is_positive",
+    _is_positive,
+    static=("lower", "check_finite"),
+    samples=(Sample((numpy.ones((1, 2)),), {"lower": True, "check_finite": True}),),
+)
+
+
 @beside("scipy.linalg.solveh_banded")
 def solveh_banded(
     ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
@@ -316,7 +328,7 @@ def solveh_banded(
     if ab.ndim < 2:
         raise ValueError("solveh_banded: ab must have two axes or more")
     if ab.ndim == 2:
-        scipy.linalg.cholesky_banded(plain_value(ab), lower=lower, check_finite=check_finite)  # raises SciPy's errors
+        _POSITIVE(ab, lower=lower, check_finite=check_finite)  # raises SciPy's errors
     width, size = ab.shape[-2] - 1, ab.shape[-1]
     given = range(1, width + 1)
     if is_complex(ab):  # SciPy reads the real part of the diagonal

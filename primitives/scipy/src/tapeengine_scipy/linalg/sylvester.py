@@ -12,7 +12,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine_scipy._callables import plain_value
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
@@ -102,17 +102,20 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     array([[2.]])
     """
     a, b, q = floating(a), floating(b), floating(q)
-    if is_complex(q) and not (is_complex(a) or is_complex(b)):
-        _refuse_rotations(plain_value(a), plain_value(b))
+    if any(map(is_complex, (a, b, q))) and any(_ROTATES(x) for x in (a, b) if not is_complex(x)):
+        raise UnsupportedError(
+            "solve_sylvester: if a matrix is complex, and a real one has complex eigenvalues, SciPy's result does not "
+            "solve the equation; pass a.astype(complex) and b.astype(complex)"
+        )
     return SYLVESTER(a, b, q, factorisation=Factorisation(_schur_pair, _schur_solve))
 
 
-def _refuse_rotations(*matrices: Any) -> None:
-    if any(numpy.diagonal(scipy.linalg.schur(matrix)[0], -1).any() for matrix in matrices):
-        raise UnsupportedError(
-            "solve_sylvester: for a complex q and real matrices with complex eigenvalues SciPy's result does not solve "
-            "the equation; pass a.astype(complex)"
-        )
+#: Whether a real matrix has complex eigenvalues.
+_ROTATES = discrete(
+    "scipy.linalg.rotates",
+    lambda a: bool(numpy.diagonal(scipy.linalg.schur(a)[0], -1).any()),
+    samples=(Sample((numpy.eye(2),)),),
+)
 
 
 @beside("scipy.linalg.solve_continuous_lyapunov")

@@ -8,6 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
@@ -39,7 +40,9 @@ def lu(
 
 
 #: The order of rows with a == (L U)[order].
-_ORDER = discrete("scipy.linalg.lu.order", lambda a: scipy.linalg.lu(a, p_indices=True)[0])
+_ORDER = discrete(
+    "scipy.linalg.lu.order", lambda a: scipy.linalg.lu(a, p_indices=True)[0], samples=(Sample((uniform((2, 2)),)),)
+)
 
 
 @over_batches(2)
@@ -63,15 +66,22 @@ def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     return numpy.eye(rows, dtype=numpy.finfo(a.dtype).dtype)[:, numpy.argsort(order)], lower, upper
 
 
-def _schur_residual(shape: tuple[int, int], blocks: tuple[int, ...]) -> Callable[[Any, Any], Any]:
+#: The places of the blocks of two on the diagonal of a real Schur form.
+_BLOCKS = discrete(
+    "scipy.linalg.schur.blocks", lambda t: numpy.flatnonzero(numpy.diag(t, -1)), samples=(Sample((uniform((2, 2)),)),)
+)
+
+
+def _schur_residual(shape: tuple[int, int]) -> Callable[[Any, Any], Any]:
     """The residual of a real Schur form: A Z - Z T, Z^T Z - I, and T below its diagonal blocks."""
     n = shape[0]
-    inside = numpy.tril(numpy.ones((n, n), bool), -1)
-    inside[[k + 1 for k in blocks], list(blocks)] = False
-    below, triangle = numpy.nonzero(inside), numpy.triu_indices(n)
+    triangle = numpy.triu_indices(n)
 
     def residual(both: Any, params: Any) -> Any:
         a, t, z = np.reshape(params, shape), np.reshape(both[: n * n], shape), np.reshape(both[n * n :], shape)
+        blocks, inside = _BLOCKS(t), numpy.tril(numpy.ones((n, n), bool), -1)
+        inside[blocks + 1, blocks] = False
+        below = numpy.nonzero(inside)
         equal = [t[k, k] - t[k + 1, k + 1] for k in blocks]
         parts = [np.ravel(a @ z - z @ t), (z.T @ z - numpy.eye(n))[triangle], t[below]]
         return np.concatenate([*parts, np.stack(equal)] if equal else parts)
@@ -101,16 +111,19 @@ def schur(
         return scipy.linalg.schur(plain_value(a), output)  # type: ignore[no-any-return]
     if output in ("complex", "c") or a.dtype.kind == "c":
         raise UnsupportedError("schur: the vectors of a complex form have arbitrary phases; use numpy.linalg.eig")
-    theirs = scipy.linalg.schur(plain_value(a), output, lwork, sort=sort, check_finite=check_finite)
-    blocks = tuple(int(k) for k in numpy.flatnonzero(numpy.diag(theirs[0], -1)))
-    size = a.shape[0] * a.shape[1]
+    if a.ndim != 2 or a.shape[0] != a.shape[1]:
+        raise ValueError("schur: a square matrix is needed")
+
+    def computed(params: Any) -> Any:
+        return scipy.linalg.schur(numpy.reshape(params, shape), output, lwork, sort=sort, check_finite=check_finite)
 
     def solver(params: Any) -> Any:
-        return numpy.concatenate([numpy.ravel(theirs[0]), numpy.ravel(theirs[1])])
+        return numpy.concatenate([numpy.ravel(part) for part in computed(params)[:2]])
 
-    both = IMPLICIT(np.ravel(a), solver=solver, residual=_schur_residual(a.shape, blocks))
-    both = np.astype(both, theirs[0].dtype)
-    return (np.reshape(both[:size], a.shape), np.reshape(both[size:], a.shape), *theirs[2:])
+    shape, size, dtype = a.shape, a.size, numpy.result_type(a.dtype, numpy.float32)
+    both = np.astype(IMPLICIT(np.ravel(a), solver=solver, residual=_schur_residual(shape)), dtype)
+    found = np.reshape(both[:size], shape), np.reshape(both[size:], shape)
+    return found if sort is None else (*found, computed(plain_value(a))[2])
 
 
 @beside("scipy.linalg.funm", runs_callables=True)

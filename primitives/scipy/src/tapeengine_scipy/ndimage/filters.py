@@ -8,7 +8,6 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, root
 from tapeengine_scipy.signal import CORRELATE
@@ -168,7 +167,7 @@ def gaussian_filter1d(
     """
     if order < 0:
         raise ValueError("order must be non-negative")
-    reach = int(truncate * float(plain_value(sigma)) + 0.5) if radius is None else radius
+    reach = int(truncate * sigma + 0.5) if radius is None else radius
     weights = np.flip(_gaussian_weights(sigma, order, reach))
     return correlate1d(input, weights, axis, output, mode, cval, 0)
 
@@ -182,7 +181,7 @@ def gaussian_filter(
     _no_output(output)
 
     def one(x: Any, axis: int, how: str, cval: Any, sigma: Any, order: Any, radius: Any) -> Any:
-        if plain_value(sigma) <= 1e-15:
+        if sigma <= 1e-15:
             return x
         return gaussian_filter1d(x, sigma, axis, order, None, how, cval, truncate, radius=radius)
 

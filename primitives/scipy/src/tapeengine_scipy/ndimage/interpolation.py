@@ -9,7 +9,8 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import plain_value
+from tapeengine.primitive import Sample, uniform
+from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
@@ -52,22 +53,40 @@ def _folded(x: Any, length: int, mode: str) -> Any:
     if mode not in ("mirror", "reflect"):
         return x
     beyond = 1 if mode == "reflect" else 0  # elements between an edge and its mirror image
-    still, period = plain_value(x), 2 * (length - 1 + beyond)
+    period = 2 * (length - 1 + beyond)
     if period == 0:
         return 0.0 * x
-    turns = numpy.trunc(numpy.abs(still) / period) * period
-    near = still - numpy.copysign(turns, still)
-    left = (near < 0) & (near >= -length if beyond else near > 1 - length)
-    up = numpy.where((near < 0) & ~left, period, 0.0) - numpy.copysign(turns, still)
-    right = near >= length
+    left, right, up = _TURNED(x, length=length, beyond=beyond)
     return np.where(left, -x - up - beyond, np.where(right, period - (x + up) - beyond, x + up))
+
+
+def _turned(x: Any, *, length: int, beyond: int) -> tuple[Any, Any, Any]:
+    """Which places are reflected at the left and at the right edge, and the whole periods to add to the others."""
+    period = 2 * (length - 1 + beyond)
+    turns = numpy.trunc(numpy.abs(x) / period) * period
+    near = x - numpy.copysign(turns, x)
+    left = (near < 0) & (near >= -length if beyond else near > 1 - length)
+    return left, near >= length, numpy.where((near < 0) & ~left, period, 0.0) - numpy.copysign(turns, x)
+
+
+_TURNED = discrete(
+    "scipy.ndimage.turned",
+    _turned,
+    static=("length", "beyond"),
+    samples=(Sample((uniform((3,)),), {"length": 3, "beyond": 1}),),
+)
+#: The element before each place.
+_FIRST = discrete(
+    "scipy.ndimage.first",
+    lambda x, *, order: numpy.floor(x + (0.5 if order == 0 else 0.0)).astype(int),
+    samples=(Sample((uniform((3,)),), {"order": 1}),),
+)
 
 
 def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, Any]]:
     """For one axis: the elements, their weights, and which of them exist."""
     x = _folded(x, length, mode)
-    still = plain_value(x)
-    first = numpy.floor(still + (0.5 if order == 0 else 0.0)).astype(int)
+    first = _FIRST(x, order=order)
     z = x - first
     start = first - (1 if order == 3 else 0)
     found = []
@@ -105,7 +124,7 @@ def _sampled(c: Any, places: list[Any], order: int, mode: str, cval: Any) -> Any
         total = total + value
     if mode != "constant":
         return total
-    ends = [(plain_value(x) < 0) | (plain_value(x) > length - 1) for x, length in zip(places, c.shape, strict=True)]
+    ends = [np.less(x, 0) | np.greater(x, length - 1) for x, length in zip(places, c.shape, strict=True)]
     return np.where(numpy.logical_or.reduce(ends), cval, total)
 
 

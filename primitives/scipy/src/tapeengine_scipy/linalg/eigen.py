@@ -1,0 +1,81 @@
+"""Eigenvalues and eigenvectors of general matrices, with the rules of numpy's."""
+
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine.primitive import Primitive, Sample
+from tapeengine_primitives.linalg_eigen import EigResult, eig_rules, eigvals_rules
+from tapeengine_scipy._passing import beside
+from tapeengine_scipy.linalg._batches import over_batches
+from tapeengine_scipy.linalg.solve import _check_finite
+
+
+def _separated(generator: numpy.random.Generator) -> Sample:
+    return Sample((numpy.diag([1.0, 4.0, 8.0]) + generator.random((3, 3)) / 2,))
+
+
+def _rotation(generator: numpy.random.Generator) -> Sample:
+    """Draw a real matrix with complex eigenvalues."""
+    return Sample((numpy.array([[0.0, -2.0, 0.3], [1.0, 0.5, 0.1], [0.2, 0.0, 3.0]]) + generator.random((3, 3)) / 10,))
+
+
+EIG: Primitive = Primitive(
+    "scipy.linalg.eig",
+    lambda a: EigResult(*scipy.linalg.eig(a, check_finite=False)),
+    **eig_rules("scipy.linalg.eig"),
+    samples=(_separated, _rotation),
+    doc="eigenvalues, complex ones always, and vectors of length 1, with the rules of numpy.linalg.eig",
+)
+EIGVALS: Primitive = Primitive(
+    "scipy.linalg.eigvals",
+    lambda a: scipy.linalg.eigvals(a, check_finite=False),
+    **eigvals_rules("scipy.linalg.eigvals"),
+    samples=(_separated, _rotation),
+    doc="eigenvalues, complex ones always, with the rules of numpy.linalg.eigvals",
+)
+
+
+@beside("scipy.linalg.eig")
+@over_batches(2)
+def eig(
+    a: Any, b: Any = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
+    overwrite_b: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False,
+) -> Any:  # fmt: skip
+    """Return the eigenvalues and right eigenvectors of a matrix; see `scipy.linalg.eig`.
+
+    Left eigenvectors, and generalised and homogeneous eigenvalues, are refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eig(np.diag([1.0, 2.0]))[0]
+    array([1.+0.j, 2.+0.j])
+    """
+    if b is not None or left or homogeneous_eigvals:
+        raise UnsupportedError(
+            "eig: b=, left= and homogeneous_eigvals= are not differentiated; pass solve(b, a), or the transpose"
+        )
+    if check_finite:
+        _check_finite("eig", a)
+    if a.size == 0:
+        return (np.zeros(0, complex), 0.0 * a) if right else np.zeros(0, complex)
+    return tuple(EIG(a)) if right else EIGVALS(a)
+
+
+@beside("scipy.linalg.eigvals")
+def eigvals(
+    a: Any, b: Any = None, overwrite_a: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False
+) -> Any:
+    """Return the eigenvalues of a matrix; see `scipy.linalg.eigvals`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eigvals(np.diag([1.0, 2.0]))
+    array([1.+0.j, 2.+0.j])
+    """
+    return eig(a, b, right=False, check_finite=check_finite, homogeneous_eigvals=homogeneous_eigvals)
