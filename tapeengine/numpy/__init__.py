@@ -28,6 +28,7 @@ from . import linalg as linalg
 from . import random as random
 from ._creation import *  # noqa: F403
 from ._index_tricks import *  # noqa: F403
+from ._poly1d import poly1d as poly1d
 from ._ranges import arange as arange
 from ._vectorize import vectorize as vectorize
 

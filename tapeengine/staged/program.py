@@ -779,10 +779,12 @@ class ChosenBackpropagator:
 
 def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
     """Whether the engine knows all leaves of arguments, so that they can be arguments of a recording."""
-    known = engine.structures.is_discrete
-    return all(
-        not is_traced(leaf) and (is_continuous(leaf) or known(leaf)) for leaf in flatten(engine.structures, args)[0]
-    )
+    return all(not is_traced(leaf) and _is_leaf(engine, leaf) for leaf in flatten(engine.structures, args)[0])
+
+
+def _is_leaf(engine: Engine, leaf: Any) -> bool:
+    is_array = isinstance(leaf, np.ndarray) and leaf.dtype.kind in "iubSUMm"
+    return is_continuous(leaf) or is_array or engine.structures.is_discrete(leaf)
 
 
 def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
@@ -795,6 +797,6 @@ def _is_narrow(engine: Engine, args: tuple[Any, ...]) -> bool:
 def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:
     """What keyword arguments are compared by."""
     for leaf in flatten(engine.structures, keywords)[0]:
-        if not (is_continuous(leaf) or engine.structures.is_discrete(leaf)) or callable(leaf):
+        if not _is_leaf(engine, leaf) or callable(leaf):
             raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: pass it as a positional argument")
     return Outcome(engine.structures, keywords)

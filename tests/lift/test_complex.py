@@ -155,3 +155,19 @@ def test_a_complex_scalar_before_other_arguments() -> None:
     assert te.vjp(lambda x, y: x * y, z, z)[1](ct) == (ct * z, ct * z)
     assert te.jvp(lambda x, y, k: x + y * k, (z, 0.6, 2.0), (ct, 3.0, 1.0))[1] == ct + 6.0 + 0.6
     assert te.grad(lambda x: te.grad(lambda z: abs(z) ** 2)(x).real ** 2)(z) == pytest.approx(8 * z.real)
+
+
+def test_polynomials_of_lists_of_complex_numbers() -> None:
+    def program(a: Any, b: Any) -> Any:
+        p = np.poly1d([a + 1j * b, 2.0])
+        q = p * p + np.poly1d([1.0, a])
+        assert isinstance(q, np.poly1d) and isinstance(p, np.poly1d)
+        return np.poly1d(p.coeffs.imag)(2.0) + np.abs(q(1.5)) ** 2 + p.deriv().coeffs.real[0]
+
+    value, (da, db) = te.value_and_grad(te.lift(program), argnums=(0, 1))(3.0, 5.0)
+    assert value == program(3.0, 5.0)
+    h = 1e-5
+    assert da == pytest.approx((program(3.0 + h, 5.0) - program(3.0 - h, 5.0)) / (2 * h), rel=1e-8)
+    assert db == pytest.approx((program(3.0, 5.0 + h) - program(3.0, 5.0 - h)) / (2 * h), rel=1e-8)
+    roots = te.lift(lambda a: np.poly1d([a, 1.0], True)(2.0))
+    assert te.value_and_grad(roots)(0.25) == (1.75, -1.0)
