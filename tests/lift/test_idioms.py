@@ -12,6 +12,11 @@ import pytest
 import tapeengine as te
 
 IDIOMS: dict[str, str] = {
+    "memo of objects": (
+        "import functools, math\nfrom dataclasses import dataclass\n@dataclass(frozen=True)\nclass P:\n    a: float\n"
+        "    @functools.lru_cache(maxsize=16)\n    def g(self, n): return math.sin(self.a) * n\n"
+        "def f(x): return P(x).g(2) + P(x).g(n=2) * P(0.3).g(3)"
+    ),
     "import": "import math\ndef f(x): return math.sin(x)",
     "import as": "import math as m\ndef f(x): return m.sin(x)",
     "from import": "from math import sin as s\ndef f(x): return s(x)",

@@ -23,6 +23,7 @@ import numpy
 
 from tapeengine._core.scalars.complex import make as make_complex
 from tapeengine._core.tape.tape import outside
+from tapeengine.errors import DroppedDerivativeError
 from tapeengine.naming import reduced
 from tapeengine.structure import Transformed
 from tapeengine._core.scalars.floatlike import FloatLike
@@ -120,6 +121,12 @@ cdef class Memoised:
                 if is_dual(x):
                     return self.function(*args, **options)
         if innermost_here() != NULL:    # the cache outlives the trace
+            try:
+                hash((args, *options.values()))
+            except DroppedDerivativeError:      # of an object whose hash is that of a traced field
+                return self.function(*args, **options)
+            except TypeError:       # which the cache raises
+                pass
             return outside(self.cached, *args, **options)
         return self.cached(*args, **options)
 
