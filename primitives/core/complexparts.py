@@ -104,16 +104,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return value[()] if is_number(x) else value
 
 
-def real_if_close(a: Any, tol: float = 100) -> Any:
-    """Return the real part if every imaginary part is close to zero; see `numpy.real_if_close`."""
-    a = np.copy(a) if ndim_of(a) == 0 else a
-    if not is_complex(a):
-        return a
-    kind = np.real(a).dtype if tol > 1 else None
-    limit = tol * numpy.finfo(kind).eps if kind is not None else tol
-    return np.real(a) if np.all(np.less(np.abs(np.imag(a)), limit)) else a
-
-
 def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     return NAN_TO_NUM(x, nan=nan, posinf=posinf, neginf=neginf)
 

@@ -10,6 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 
+from .ufuncs import of_names
 from .values import as_array, ndim_of, shape_of
 
 
@@ -80,4 +81,4 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     return convolve(x, np.conjugate(np.flip(y, 0)), mode)
 
 
-RULES = {numpy.convolve: convolve, numpy.correlate: correlate}
+RULES = of_names(vars(), numpy)

@@ -179,16 +179,6 @@ def unique(
     return (values, *others) if others else values
 
 
-def _named(function: Any, *wanted: bool) -> Callable[[Any], Any]:
-    """Return a function that gives what numpy's `function` gives, a tuple of parts of `unique` with names."""
-    result = type(function(numpy.zeros(1)))
-
-    def found(x: Any, /) -> Any:
-        return result(*unique(x, *wanted, equal_nan=False))
-
-    return found
-
-
 def unique_values(x: Any, /) -> Any:
     """Return the distinct values, with every NaN; see `numpy.unique_values`."""
     x = np.ravel(as_array(x))
@@ -237,33 +227,12 @@ def _typed(value: Any) -> Any:
     return 1.0 if dtype is None else dtype
 
 
-def union1d(ar1: Any, ar2: Any) -> Any:
-    """Return the distinct values of two arrays; see `numpy.union1d`."""
-    return unique(np.concatenate((as_array(ar1), as_array(ar2)), axis=None))
-
-
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """Return the values of two arrays that are in both, taken from the first one; see `numpy.intersect1d`."""
     x, y = np.ravel(as_array(ar1)), np.ravel(as_array(ar2))
     _, first, second = numpy.intersect1d(plain(x), plain(y), assume_unique, return_indices=True)
     values = np.concatenate((x, y))[first]
     return (values, first, second) if return_indices else values
-
-
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the values that are in one of two arrays only; see `numpy.setxor1d`."""
-    parts = [np.ravel(as_array(x)) for x in (ar1, ar2)]
-    values = np.sort(np.concatenate(parts if assume_unique else [unique(x) for x in parts]))
-    differs = (
-        numpy.concatenate(([True], plain(values[1:] != values[:-1]), [True])) if len(values) else numpy.zeros(1, bool)
-    )
-    return values[differs[1:] & differs[:-1]]
-
-
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the values of one array that are not in another; see `numpy.setdiff1d`."""
-    first = np.ravel(as_array(ar1)) if assume_unique else unique(as_array(ar1))
-    return first[np.isin(first, as_array(ar2), assume_unique=True, invert=True)]
 
 
 def _of_truth(function: Any) -> Callable[..., Any]:
@@ -281,7 +250,4 @@ RULES: dict[Any, Any] = {
     **of_names(vars(), numpy),
     **BY_FUNCTION,
     **{function: _of_truth(function) for function in _OF_TRUTH},
-    numpy.unique_all: _named(numpy.unique_all, True, True, True),
-    numpy.unique_counts: _named(numpy.unique_counts, False, False, True),
-    numpy.unique_inverse: _named(numpy.unique_inverse, False, True),
 }

@@ -17,7 +17,7 @@ from tapeengine.primitive.builders import linear, unbroadcast
 
 from .joining import along
 from .ufuncs import of_names
-from .values import as_array, is_complex, ndim_of, normal_axis, shape_of
+from .values import as_array, is_complex, normal_axis, shape_of
 
 
 def resized(x: Any, extent: int, axis: int) -> Any:
@@ -139,71 +139,4 @@ rfft = _along_axis(RFFT, real=True)
 irfft = _along_axis(IRFFT)
 
 
-def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: None = None) -> Any:
-    """Transform the half of a signal with Hermitian symmetry; see `numpy.fft.hfft`."""
-    return irfft(np.conjugate(a), n, axis, other(norm))
-
-
-def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: None = None) -> Any:
-    """Undo `hfft`; see `numpy.fft.ihfft`."""
-    return np.conjugate(rfft(a, n, axis, other(norm)))
-
-
-def _shape_and_axes(x: Any, s: Any, axes: Any) -> tuple[list[Any], list[int]]:
-    """Return the lengths and the axes of a transform over several axes; None and -1 keep a length."""
-    if s is not None:
-        ones: Any = [None if n is None else 1 for n in s]
-        numpy.fft.fftn(numpy.zeros((1,) * ndim_of(x)), ones, axes)  # gives numpy's warnings
-    if axes is None:
-        axes = range(-ndim_of(x) if s is None else -len(s), 0)
-    chosen = [normal_axis(axis, ndim_of(x)) for axis in axes]
-    lengths = [None] * len(chosen) if s is None else [None if n in (None, -1) else int(n) for n in s]
-    if len(lengths) != len(chosen):
-        raise ValueError("Shape and axes have different lengths.")
-    return lengths, chosen
-
-
-def _over_axes(transform: Any, default: Any) -> Any:
-    def rule(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
-        x = np.asarray(a)
-        for n, axis in reversed(list(zip(*_shape_and_axes(x, s, axes), strict=True))):
-            x = transform(x, n, axis, norm)
-        return x
-
-    return rule
-
-
-def _real_over_axes(default: Any) -> Any:
-    def rule(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
-        x = as_array(a)
-        lengths, chosen = _shape_and_axes(x, s, axes)
-        x = rfft(x, lengths[-1], chosen[-1], norm)
-        for n, axis in zip(lengths[-2::-1], chosen[-2::-1], strict=True):
-            x = fft(x, n, axis, norm)
-        return x
-
-    return rule
-
-
-def _inverse_real_over_axes(default: Any) -> Any:
-    def rule(a: Any, s: Any = None, axes: Any = default, norm: Any = None, out: None = None) -> Any:
-        x = as_array(a)
-        lengths, chosen = _shape_and_axes(x, s, axes)
-        for n, axis in zip(lengths[:-1], chosen[:-1], strict=True):
-            x = ifft(x, n, axis, norm)
-        return irfft(x, lengths[-1], chosen[-1], norm)
-
-    return rule
-
-
-RULES = {
-    **of_names(vars(), numpy.fft),
-    numpy.fft.fft2: _over_axes(fft, (-2, -1)),
-    numpy.fft.ifft2: _over_axes(ifft, (-2, -1)),
-    numpy.fft.fftn: _over_axes(fft, None),
-    numpy.fft.ifftn: _over_axes(ifft, None),
-    numpy.fft.rfft2: _real_over_axes((-2, -1)),
-    numpy.fft.rfftn: _real_over_axes(None),
-    numpy.fft.irfft2: _inverse_real_over_axes((-2, -1)),
-    numpy.fft.irfftn: _inverse_real_over_axes(None),
-}
+RULES = of_names(vars(), numpy.fft)

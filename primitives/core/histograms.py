@@ -163,11 +163,4 @@ def _summed_by_cells(columns: list[Any], edges: list[Any], density: Any, weights
     return cells / total
 
 
-def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """Count points, or sum their weights, by bins in two dimensions; see `numpy.histogram2d`."""
-    for_both = _has_length(bins) and len(bins) not in (1, 2)
-    cells, (first, second) = histogramdd([x, y], [bins, bins] if for_both else bins, range, density, weights)
-    return cells, first, second
-
-
 RULES = of_names(vars(), numpy)

@@ -7,7 +7,6 @@ import operator
 from typing import Any
 
 import numpy
-from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.duals.creation import sample_of
@@ -15,7 +14,6 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 
-from .joining import along
 from .ufuncs import of_names
 from .values import (
     as_array,
@@ -118,85 +116,6 @@ def _periodic(x: Any, xp: Any, fp: Any, period: float) -> tuple[Any, Any, Any]:
     )
 
 
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Return second-order differences along axes; see `numpy.gradient`."""
-    x = as_array(f)
-    axes = normalize_axis_tuple(range(ndim_of(x)) if axis is None else axis, ndim_of(x))
-    spacings = [as_array(one) for one in varargs] or [1.0]
-    if len(spacings) == 1 and ndim_of(spacings[0]) == 0:
-        spacings = spacings * len(axes)
-    if len(spacings) != len(axes):
-        raise TypeError("invalid number of arguments")
-    if edge_order > 2:
-        raise ValueError("'edge_order' greater than 2 not supported")
-    parts = tuple(_gradient(x, one, h, edge_order) for one, h in zip(axes, spacings, strict=True))
-    return parts[0] if len(axes) == 1 else parts
-
-
-def _gradient(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
-    """Return the differences along an axis, in numpy's order of operations."""
-    extent = shape_of(f)[axis]
-    if extent < edge_order + 1:
-        raise ValueError(f"numpy.gradient needs {edge_order + 1} elements along axis {axis}, which has {extent}")
-
-    def part(start: int | None, stop: int | None) -> Any:
-        return f[along(axis, slice(start, stop))]
-
-    def shaped(values: Any) -> Any:
-        return np.reshape(values, tuple(-1 if position == axis else 1 for position in range(ndim_of(f))))
-
-    def between(one: Any, other: Any, distance: Any) -> Any:
-        return (other - one) / distance
-
-    steps = _steps(spacing, extent)
-    if ndim_of(steps) == 0:
-        near = far = steps
-        middle = between(part(None, -2), part(2, None), 2.0 * steps)
-    else:
-        near, far = shaped(steps[:1]), shaped(steps[-1:])
-        middle = _weighted(
-            _inner_weights(shaped(steps[:-1]), shaped(steps[1:])), (part(None, -2), part(1, -1), part(2, None))
-        )
-    if edge_order == 1:
-        first, last = between(part(0, 1), part(1, 2), near), between(part(-2, -1), part(-1, None), far)
-    else:
-        if ndim_of(steps) == 0:
-            left, right = (-1.5 / steps, 2.0 / steps, -0.5 / steps), (0.5 / steps, -2.0 / steps, 1.5 / steps)
-        else:
-            left, right = _edge_weights(near, shaped(steps[1:2])), _edge_weights(-far, -shaped(steps[-2:-1]))[::-1]
-        first = _weighted(left, (part(0, 1), part(1, 2), part(2, 3)))
-        last = _weighted(right, (part(-3, -2), part(-2, -1), part(-1, None)))
-    value = np.concatenate((first, middle, last), axis=axis)
-    return in_order_of(np.astype(value, dtype_of(f) if dtype_of(f).kind in "fc" else float), f)
-
-
-def _steps(spacing: Any, extent: int) -> Any:
-    """Return the distances between neighbours; a single number if they are constant and equal."""
-    if ndim_of(spacing) == 0:
-        return spacing
-    if shape_of(spacing) != (extent,):
-        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    steps = np.diff(np.astype(spacing, float) if dtype_of(spacing).kind in "iu" else spacing)
-    return steps[0] if not is_traced(steps) and (steps == steps[0]).all() else steps
-
-
-def _weighted(weights: Any, parts: Any) -> Any:
-    a, b, c = (weight * part for weight, part in zip(weights, parts, strict=True))
-    return a + b + c
-
-
-def _inner_weights(before: Any, after: Any) -> tuple[Any, Any, Any]:
-    """Return the weights of an element's left neighbour, of itself and of its right neighbour."""
-    total = before + after
-    return -after / (before * total), (after - before) / (before * after), before / (after * total)
-
-
-def _edge_weights(near: Any, far: Any) -> tuple[Any, Any, Any]:
-    """Return the weights of the element at a border and of the next two."""
-    total = near + far
-    return -(2.0 * near + far) / (near * total), total / (near * far), -near / (far * total)
-
-
 def linspace(
     start: Any,
     stop: Any,
@@ -234,33 +153,6 @@ def _real_type_of_ends(*ends: Any) -> Any:
     return numpy.result_type(*map(sample_of, ends), 1.0).type(0).real.dtype
 
 
-def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
-) -> Any:
-    """Return numbers evenly spaced on a log scale; see `numpy.logspace`."""
-    value = np.power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return value if dtype is None else np.astype(value, dtype)
-
-
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """Return a geometric progression; see `numpy.geomspace`."""
-    start, stop = np.asarray(start), np.asarray(stop)
-    kind = numpy.result_type(dtype_of(start), dtype_of(stop), float, dtype or float)
-    start, stop = np.astype(start, kind), np.astype(stop, kind)
-    if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
-        raise ValueError("Geometric sequence cannot include zero")
-    sign = np.sign(start)
-    first, last = start / sign, stop / sign
-    value = logspace(np.log10(first), np.log10(last), num, endpoint)
-    if num > 0:
-        value[0] = first
-    if num > 1 and endpoint:
-        value[-1] = last
-    value *= sign
-    value = np.moveaxis(value, 0, axis) if axis != 0 else value
-    return value if dtype is None else np.astype(value, dtype)
-
-
 UNWRAP_STEPS = discrete(
     "numpy.unwrap_steps",
     lambda p, *, discont=None, axis=-1, period=2 * math.pi: (
@@ -275,18 +167,6 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     """Make angles continuous by multiples of the period; see `numpy.unwrap`."""
     x = as_array(p)
     return x + UNWRAP_STEPS(x, discont=discont, axis=axis, period=period)
-
-
-def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Return coordinate arrays; see `numpy.meshgrid`."""
-    parts = [as_array(one) for one in xi]
-    count = len(parts)
-    place = list(range(count))
-    if indexing == "xy" and count > 1:
-        place[:2] = [1, 0]
-    grids = [np.reshape(x, (1,) * k + (-1,) + (1,) * (count - 1 - k)) for x, k in zip(parts, place, strict=True)]
-    grids = grids if sparse else list(broadcast_arrays(*grids))
-    return tuple([np.copy(grid, "C") for grid in grids] if copy else grids)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:

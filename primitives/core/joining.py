@@ -9,16 +9,14 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.duals.creation import plain, sample_of
+from tapeengine.duals.creation import sample_of
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
 from .ufuncs import of_names
 from .values import (
     as_array,
-    dtype_of,
     in_order,
-    is_traced,
     ndim_of,
     normal_axes,
     normal_axis,
@@ -153,41 +151,10 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     return concatenate([np.atleast_2d(as_array(part)) for part in tup], 0, dtype=dtype)
 
 
-def dstack(tup: Any) -> Any:
-    """Join arrays along their third axis; see `numpy.dstack`."""
-    return concatenate([np.atleast_3d(as_array(part)) for part in tup], 2)
-
-
-def column_stack(tup: Any) -> Any:
-    """Join vectors as columns; see `numpy.column_stack`."""
-    parts = [as_array(part) for part in tup]
-    return concatenate([np.reshape(p, (-1, 1)) if ndim_of(p) < 2 else p for p in parts], 1)
-
-
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     """Join an array and values; see `numpy.append`."""
     x, y = as_array(arr), as_array(values)
     return concatenate((x, y), axis) if axis is not None else concatenate((np.ravel(x), np.ravel(y)))
-
-
-def block(arrays: Any) -> Any:
-    """Join nested lists of blocks; see `numpy.block`."""
-    joined = _block(arrays, max(_depth(arrays), _widest(arrays)), _depth(arrays))
-    return joined if isinstance(arrays, list) else np.copy(joined, "C")
-
-
-def _depth(arrays: Any) -> int:
-    return 1 + _depth(arrays[0]) if isinstance(arrays, list) else 0
-
-
-def _widest(arrays: Any) -> int:
-    return max(map(_widest, arrays)) if isinstance(arrays, list) else ndim_of(arrays)
-
-
-def _block(arrays: Any, ndim: int, depth: int) -> Any:
-    if isinstance(arrays, list):
-        return concatenate([_block(part, ndim, depth - 1) for part in arrays], ndim - depth)
-    return np.reshape(arrays, (1,) * (ndim - ndim_of(arrays)) + shape_of(arrays))
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
@@ -199,82 +166,10 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
     return in_order(x[along(axis, numpy.repeat(numpy.arange(shape_of(x)[axis]), repeats))], "C")
 
 
-def order_of(x: Any) -> str:
-    """Return the memory order of numpy's results from an array's slices."""
-    return "F" if is_traced(x) and ndim_of(x) and x.flags.fnc else "C"
-
-
-def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """Insert values before the given positions; see `numpy.insert`."""
-    x, obj = as_array(arr), plain(obj)
-    v = np.array(values, dtype_of(x))
-    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
-    shape, extent = list(shape_of(x)), shape_of(x)[axis]
-    index = (
-        numpy.arange(extent)[obj] if isinstance(obj, slice) else numpy.asarray(obj, None if numpy.size(obj) else int)
-    )
-    if index.dtype == bool:
-        index = numpy.flatnonzero(index)
-    if index.ndim == 0:
-        v = np.moveaxis(np.reshape(v, (1,) * (len(shape) - ndim_of(v)) + shape_of(v)), 0, axis)
-    shape[axis] = shape_of(v)[axis] if index.size == 1 and ndim_of(v) == len(shape) else index.size
-    place = numpy.insert(numpy.arange(extent), obj, extent + numpy.arange(shape[axis]))
-    joined = np.concatenate((x, np.broadcast_to(v, tuple(shape))), axis=axis)
-    return in_order(joined[along(axis, place)], order_of(x))
-
-
-def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: Any) -> Any:
-    """Apply a function to the vectors along an axis; see `numpy.apply_along_axis`."""
-    moved = np.moveaxis(as_array(arr), axis, -1)
-    lead = shape_of(moved)[:-1]
-    parts = [as_array(func1d(moved[index], *args, **keywords)) for index in numpy.ndindex(*lead)]
-    found = shape_of(parts[0])
-    value = np.reshape(stack(parts), lead + found)
-    ends = tuple(range(len(lead), len(lead) + len(found)))
-    start = normal_axis(axis, ndim_of(moved))
-    return np.moveaxis(value, ends, tuple(start + position for position in range(len(found))))
-
-
-def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
-    """Apply a reduction along axes, one after the other; see `numpy.apply_over_axes`."""
-    value = as_array(a)
-    for axis in numpy.atleast_1d(axes):
-        axis = normal_axis(axis, ndim_of(value))
-        found = func(value, axis)
-        value = found if ndim_of(found) == ndim_of(value) else np.expand_dims(found, axis)
-    return value
-
-
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements cyclically along an axis; see `numpy.roll`."""
     steps = tuple(map(int, shift)) if numpy.ndim(shift) else int(shift)
     return ROLL(as_array(a), shift=steps, axis=tuple(axis) if isinstance(axis, Sequence) else axis)
-
-
-def tile(A: Any, reps: Any) -> Any:
-    """Repeat a whole array along axes; see `numpy.tile`."""
-    x = as_array(A)
-    counts = tuple(numpy.atleast_1d(reps) + 0)  # a truth value is a number
-    ndim = max(len(counts), ndim_of(x))
-    counts = (1,) * (ndim - len(counts)) + counts
-    shape = (1,) * (ndim - ndim_of(x)) + shape_of(x)
-    if all(count == 1 for count in counts):
-        return np.reshape(np.copy(x, "K"), shape)
-    paired = np.reshape(x, tuple(part for extent in shape for part in (1, extent)))
-    spread = np.broadcast_to(paired, tuple(p for pair in zip(counts, shape, strict=True) for p in pair))
-    return np.reshape(np.copy(spread, "C"), tuple(count * extent for count, extent in zip(counts, shape, strict=True)))
-
-
-def resize(a: Any, new_shape: Any) -> Any:
-    """Return an array of another shape, filled with repetitions; see `numpy.resize`."""
-    shape = (new_shape,) if isinstance(new_shape, (int, numpy.integer)) else tuple(new_shape)
-    if any(extent < 0 for extent in shape):
-        raise ValueError("all elements of `new_shape` must be non-negative")
-    flat = np.ravel(as_array(a))
-    size, extent = int(numpy.prod(shape)), shape_of(flat)[0]
-    if size == 0 or extent == 0:
-        return numpy.zeros(shape, dtype_of(flat))
-    return np.reshape(flat[numpy.arange(size) % extent], shape)
 
 
 def shifted(x: Any, axes: Any, sign: int) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy
@@ -368,27 +367,6 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     unknown = shape_of(a)[ndim_of(b) - ndim :] if ndim_of(b) < ndim else ()
     rows = math.prod(unknown)
     return np.reshape(np.linalg.solve(np.reshape(a, (-1, rows)), np.ravel(b)), unknown)
-
-
-def matrix_power(a: Any, n: int) -> Any:
-    """Return an integer power of a matrix by repeated squaring; see `numpy.linalg.matrix_power`."""
-    base = as_array(a)
-    if ndim_of(base) < 2 or shape_of(base)[-1] != shape_of(base)[-2]:
-        raise numpy.linalg.LinAlgError("the last two dimensions of the array must be square")
-    exponent = operator.index(n)
-    if exponent < 0:
-        base, exponent = np.linalg.inv(base), -exponent
-    if exponent == 0:
-        return numpy.zeros(shape_of(base), base.dtype) + numpy.eye(shape_of(base)[-1], dtype=base.dtype)
-    if exponent == 3:  # in numpy's order of products
-        return np.matmul(np.matmul(base, base), base)
-    value = None
-    while exponent:
-        if exponent % 2:
-            value = base if value is None else np.matmul(value, base)
-        exponent //= 2
-        base = np.matmul(base, base) if exponent else base
-    return value
 
 
 RULES = {

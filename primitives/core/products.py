@@ -24,7 +24,6 @@ from .values import (
     in_order,
     is_complex,
     ndim_of,
-    normal_axis,
     number_or_array,
     promoting,
     shape_of,
@@ -294,45 +293,6 @@ def of_vectors(name: str, x: Any) -> Any:
     return x
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    """Sum the products over the given axes; see `numpy.tensordot`."""
-    x, y = as_array(a), as_array(b)
-    of_x, of_y = _contracted(axes, ndim_of(x), ndim_of(y))
-    shapes = shape_of(x), shape_of(y)
-    extents = tuple(shapes[0][axis] for axis in of_x)
-    if extents != tuple(shapes[1][axis] for axis in of_y):
-        raise ValueError(f"numpy.tensordot: axes {of_x} of shape {shapes[0]} do not fit axes {of_y} of {shapes[1]}")
-    free_x = tuple(axis for axis in range(ndim_of(x)) if axis not in of_x)
-    free_y = tuple(axis for axis in range(ndim_of(y)) if axis not in of_y)
-    outer_shape = tuple(shapes[0][axis] for axis in free_x) + tuple(shapes[1][axis] for axis in free_y)
-    rows, count = math.prod(shapes[0][axis] for axis in free_x), math.prod(extents)
-    columns = math.prod(shapes[1][axis] for axis in free_y)
-    left = np.reshape(np.transpose(x, free_x + of_x), (rows, count))
-    right = np.reshape(np.transpose(y, of_y + free_y), (count, columns))
-    return np.reshape(np.dot(left, right), outer_shape)
-
-
-def _contracted(axes: Any, x_ndim: int, y_ndim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the axes over which a tensordot sums, for each argument."""
-    pair = axes if numpy.iterable(axes) else (range(-axes, 0), range(axes))
-    of_x, of_y = (tuple(one) if numpy.iterable(one) else (one,) for one in pair)
-    if len(of_x) != len(of_y):
-        raise ValueError("numpy.tensordot: name the same number of axes for both arguments")
-    return tuple(normal_axis(one, x_ndim) for one in of_x), tuple(normal_axis(one, y_ndim) for one in of_y)
-
-
-def kron(a: Any, b: Any) -> Any:
-    """Return the Kronecker product; see `numpy.kron`."""
-    x, y = promoting(a), promoting(b)
-    if not ndim_of(x) or not ndim_of(y):
-        return np.multiply(x, y)
-    ndim = max(ndim_of(x), ndim_of(y))
-    parts = [np.expand_dims(one, tuple(range(ndim - ndim_of(one)))) for one in (x, y)]
-    left, right = (np.expand_dims(one, tuple(range(1 - k, 2 * ndim, 2))) for k, one in enumerate(parts))
-    shape = tuple(p * q for p, q in zip(*map(shape_of, parts), strict=True))
-    return np.reshape(left * right, shape)
-
-
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     """Return the cross product; see `numpy.cross`."""
     if axis is not None:
@@ -351,79 +311,8 @@ def _components(x: Any) -> list[Any]:
     return parts if len(parts) == 3 else [*parts, 0.0 * parts[0]]
 
 
-def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Return the cross product of vectors with three components; see `numpy.linalg.cross`."""
-    if shape_of(x1)[axis] != 3 or shape_of(x2)[axis] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
-    return cross(x1, x2, axis=axis)
-
-
-def linalg_outer(x1: Any, x2: Any, /) -> Any:
-    """Multiply all pairs of elements of two vectors; see `numpy.linalg.outer`."""
-    if ndim_of(x1) != 1 or ndim_of(x2) != 1:
-        raise ValueError("Input arrays must be one-dimensional")
-    return outer(x1, x2)
-
-
-def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Sum the products over the given axes; see `numpy.linalg.tensordot`."""
-    return tensordot(x1, x2, axes)
-
-
-def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Sum the products along an axis; see `numpy.linalg.vecdot`."""
-    return vecdot(x1, x2, axis=axis)
-
-
-def multi_dot(arrays: Any, *, out: None = None) -> Any:
-    """Multiply a chain of matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
-    chain = [as_array(one) for one in arrays]
-    if len(chain) < 2:
-        raise ValueError("Expecting at least two arrays.")
-    for position, one in enumerate(chain):
-        if ndim_of(one) != 2 and not (ndim_of(one) == 1 and position in (0, len(chain) - 1)):
-            raise numpy.linalg.LinAlgError(f"{ndim_of(one)}-dimensional array given. Array must be two-dimensional")
-    first, last = ndim_of(chain[0]) == 1, ndim_of(chain[-1]) == 1
-    chain[0] = np.atleast_2d(chain[0])
-    if last:
-        chain[-1] = np.reshape(chain[-1], (-1, 1))
-    extents = [shape_of(chain[0])[0], *(shape_of(one)[1] for one in chain)]
-    value = _multiplied(chain, _cheapest_splits(extents), 0, len(chain) - 1)
-    if first and last:
-        return value[0, 0]
-    return np.ravel(value) if first or last else value
-
-
-def _cheapest_splits(extents: list[int]) -> dict[tuple[int, int], int]:
-    """Return where to split each part of a chain of matrices, by dynamic programming."""
-    count = len(extents) - 1
-    cost = {(i, i): 0 for i in range(count)}
-    split = {}
-    for length in range(1, count):
-        for i in range(count - length):
-            j = i + length
-            options = {
-                k: cost[i, k] + cost[k + 1, j] + extents[i] * extents[k + 1] * extents[j + 1] for k in range(i, j)
-            }
-            split[i, j] = min(options, key=options.__getitem__)
-            cost[i, j] = options[split[i, j]]
-    return split
-
-
-def _multiplied(chain: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
-    if i == j:
-        return chain[i]
-    k = split[i, j]
-    return np.dot(_multiplied(chain, split, i, k), _multiplied(chain, split, k + 1, j))
-
-
 RULES = {
     **of_names(vars(), numpy),
     numpy.matmul: MATMUL,
-    numpy.linalg.cross: linalg_cross,
-    numpy.linalg.outer: linalg_outer,
     numpy.linalg.matmul: lambda x1, x2, /: np.matmul(x1, x2),
-    numpy.linalg.tensordot: linalg_tensordot,
-    numpy.linalg.vecdot: linalg_vecdot,
-    numpy.linalg.multi_dot: multi_dot,
 }

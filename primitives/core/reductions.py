@@ -346,11 +346,6 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
-def matrix_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """Sum along the diagonals of the last two axes; see `numpy.linalg.trace`."""
-    return trace(x, offset, ndim_of(x) - 2, ndim_of(x) - 1, dtype)
-
-
 RULES = {
     numpy.sum: sum_rule,
     numpy.prod: prod_rule,
@@ -361,5 +356,4 @@ RULES = {
     numpy.mean: mean_rule,
     numpy.ptp: ptp,
     numpy.trace: trace,
-    numpy.linalg.trace: matrix_trace,
 }

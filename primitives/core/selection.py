@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from tapeengine.duals.creation import plain, sample_of
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
-from .joining import along, order_of
+from .joining import along
 from .ufuncs import of_names
 from .values import as_array, compiled_axis, dtype_of, in_order, ndim_of, normal_axis, number_or_array, shape_of
 
@@ -156,68 +155,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
     return take(a, np.flatnonzero(condition), axis)
 
 
-def extract(condition: Any, arr: Any) -> Any:
-    """Take the elements where a condition holds; see `numpy.extract`."""
-    return take(arr, np.flatnonzero(np.ravel(condition)))
-
-
-def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
-    """Return an array without the given parts; see `numpy.delete`."""
-    x, obj = as_array(arr), plain(obj)
-    x, axis = (np.ravel(x), 0) if axis is None else (x, normal_axis(axis, ndim_of(x)))
-    kept = x[along(axis, numpy.delete(numpy.arange(shape_of(x)[axis]), obj))]
-    return in_order(kept, order_of(x)) if isinstance(obj, slice) or numpy.size(obj) == 1 else kept
-
-
-def diag(v: Any, k: int = 0) -> Any:
-    """Take a diagonal, or build a matrix from one; see `numpy.diag`."""
-    x = as_array(v)
-    if ndim_of(x) == 2:
-        return np.diagonal(x, k)
-    if ndim_of(x) != 1:
-        raise ValueError("Input must be 1- or 2-d.")
-    extent = shape_of(x)[0] + operator.index(abs(k))
-    rows = numpy.arange(extent)[:, None]
-    column = numpy.arange(extent)
-    source = numpy.clip(column - max(k, 0), 0, max(shape_of(x)[0] - 1, 0))
-    if shape_of(x)[0] == 0:
-        return numpy.zeros((extent, extent), dtype=x.dtype)
-    return np.where(column - rows == k, x[source], numpy.zeros((), dtype=x.dtype))
-
-
-def diagflat(v: Any, k: int = 0) -> Any:
-    """Build a matrix with given elements on a diagonal; see `numpy.diagflat`."""
-    return diag(np.ravel(as_array(v)), k)
-
-
-def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """Take the diagonals of the last two axes; see `numpy.linalg.diagonal`."""
-    return np.diagonal(x, offset, -2, -1)
-
-
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **keywords: Any) -> Any:
-    """Apply a function to each part of a domain; see `numpy.piecewise`."""
-    x = np.asarray(x)
-    if numpy.isscalar(condlist) or (not isinstance(condlist[0], (list, numpy.ndarray)) and ndim_of(x)):
-        condlist = [condlist]  # as numpy: a single condition
-    conditions = numpy.asarray(condlist, bool)
-    if len(funclist) == len(conditions) + 1:
-        conditions = numpy.concatenate((conditions, ~numpy.any(conditions, axis=0, keepdims=True)))
-    if len(funclist) != len(conditions):
-        raise ValueError(f"with {len(conditions)} condition(s), give as many functions or one more")
-    value = np.zeros_like(x)
-    for condition, function in zip(conditions, funclist, strict=True):
-        part = x[condition]
-        if not callable(function):
-            value[condition] = function
-        elif part.size:
-            value[condition] = function(part, *args, **keywords)
-    return value
-
-
 RULES = {
     **of_names(vars(), numpy),
     numpy.tril: _triangle(TRIL),
     numpy.triu: _triangle(TRIU),
-    numpy.linalg.diagonal: linalg_diagonal,
 }

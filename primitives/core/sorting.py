@@ -51,12 +51,6 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     return in_order_of(np.take_along_axis(x, places, axis=axis), x)
 
 
-def sort_complex(a: Any) -> Any:
-    """Sort complex numbers by real and then imaginary part; see `numpy.sort_complex`."""
-    found = sort(a)
-    return found if is_complex(found) else np.astype(found, complex)
-
-
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Place the elements of given ranks, with smaller ones before them; see `numpy.partition`."""
     x, axis = _axis_or_flat(a, axis)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy
-from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
@@ -27,7 +26,6 @@ from .values import (
     ndim_of,
     normal_axes,
     number_or_array,
-    of_parts,
     real_dtype,
     shape_of,
     warning_as,
@@ -168,38 +166,6 @@ var = _spread_rule(partial(_spread, VAR))
 std = _spread_rule(partial(_spread, STD))
 
 
-def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
-    """Return the weighted average; see `numpy.average`. Differentiable in the weights as well."""
-    x, keepdims = as_array(a), is_set(keepdims)
-    axis = None if axis is None else normalize_axis_tuple(axis, ndim_of(x), "axis")
-    if weights is None:
-        value: Any = np.mean(x, axis=axis, keepdims=keepdims)
-        total: Any = dtype_of(value).type(math.prod(shape_of(x)) / math.prod(shape_of(value)))
-    else:
-        w = _fitted_weights(as_array(weights), x, axis)
-        wide = [numpy.float64] if dtype_of(x).kind in "biu" else []
-        dtype = numpy.result_type(dtype_of(x), dtype_of(w), *wide)
-        total = np.sum(w, axis=axis, keepdims=keepdims, dtype=dtype)
-        if np.any(np.equal(total, 0.0)):
-            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-        value = np.sum(np.multiply(x, w, dtype=dtype), axis=axis, keepdims=keepdims) / total
-    return (value, np.broadcast_to(total, shape_of(value)) if ndim_of(value) else total) if returned else value
-
-
-def _fitted_weights(weights: Any, x: Any, axis: Any) -> Any:
-    """Give weights the shape of the values if they cover only the averaged axes."""
-    shape = shape_of(x)
-    if shape_of(weights) == shape:
-        return weights
-    if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if shape_of(weights) != tuple(shape[position] for position in axis):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    order = sorted(range(len(axis)), key=axis.__getitem__)
-    ones = tuple(extent if position in axis else 1 for position, extent in enumerate(shape))
-    return np.broadcast_to(np.reshape(np.transpose(weights, order), ones), shape)
-
-
 def _numbers(a: Any) -> Any:
     return ~np.isnan(a)
 
@@ -325,22 +291,9 @@ def _check_weights(fweights: Any, aweights: Any, count: int) -> None:
         raise TypeError("fweights must be integer")
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    """Return correlation coefficients; see `numpy.corrcoef`."""
-    value = cov(x, y, rowvar, dtype=dtype)
-    if ndim_of(value) == 0:
-        return value / value
-    deviation = np.sqrt(np.real(np.diagonal(value)))
-    value = value / deviation[:, None] / deviation[None, :]
-    if is_complex(value):
-        return of_parts(np.clip(np.real(value), -1, 1), np.clip(np.imag(value), -1, 1))
-    return np.clip(value, -1, 1)
-
-
 #: Functions of which numpy warns in its own words if there is nothing to compute with.
 _WARNING: dict[Any, Callable[..., Any]] = {
     numpy.cov: cov,
-    numpy.corrcoef: corrcoef,
     numpy.nanmean: nanmean,
     numpy.nanvar: nanvar,
     numpy.nanstd: nanstd,

@@ -6,14 +6,12 @@ numpy's modules are Python code on arrays. They run here once more, with `tapeen
 from __future__ import annotations
 
 import builtins
-import importlib
 import importlib.util
 import sys
-from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
-from ._classes import numpy_names
+from ._twins import twin_of
 
 THEIRS = "numpy.polynomial"
 MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
@@ -22,20 +20,12 @@ MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "herm
 def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
     """The import statement for those modules: numpy is `tapeengine.numpy`, and its functions are not dispatched."""
     if name == "numpy" and not level:
-        return names()
+        return twin_of("numpy")
     if name == "numpy._core.overrides":
         found = ModuleType(name)
         found.array_function_dispatch = lambda *args, **options: lambda function: function  # type: ignore[attr-defined]
         return found
     return builtins.__import__(name, globals, locals, fromlist, level)
-
-
-@cache
-def names() -> ModuleType:
-    """The replacement for the name numpy in those modules: traced arrays are instances of its `ndarray`."""
-    module = ModuleType("numpy")
-    module.__dict__.update(numpy_names(), __getattr__=partial(getattr, importlib.import_module("tapeengine.numpy")))
-    return module
 
 
 def twin(name: str) -> ModuleType:
