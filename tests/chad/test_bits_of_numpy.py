@@ -103,3 +103,27 @@ def test_rows_and_functions_of_functions(form):
     """
     both = [arguments(form, 2 * n) for n in (1, 3, 70)]
     check(function_of(inspect.cleandoc(source)), [(x.reshape(2, -1), y.reshape(2, -1)) for x, y in both])
+
+
+def hyperbolic(x: float, v: te.Vec) -> float:
+    return x * np.tanh(v)[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_program_repeats_in_iterations_and_forks(seed):
+    """Runs of tangents are compared with the first run, of which `vjp` has computed the value."""
+    program, draw = te.program(hyperbolic), np.random.default_rng(seed)
+    x, v = float(draw.normal()), draw.normal(size=3)
+
+    def iterated(x):
+        return te.iterate(lambda a: te.math.sin(program(a, v)), 3, x)
+
+    def forked(x):
+        return te.fork(lambda: te.math.sin(program(x, v)))[0]
+
+    value, tangent = te.jvp(iterated, (x,), (1.0,))
+    assert value == iterated(x)
+    assert te.grad(iterated)(x) == pytest.approx(tangent)
+    h = 1e-5
+    slope = (te.grad(forked)(x + h) - te.grad(forked)(x - h)) / (2.0 * h)
+    assert te.hvp(forked, (x,), (1.0,)) == pytest.approx(slope, rel=1e-5, abs=1e-8)

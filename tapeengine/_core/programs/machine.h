@@ -246,7 +246,7 @@ static inline int te_whole(double x) { return x > -9.2e18 && x < 9.2e18; }
 /* ---------------------------------------------------------------- numpy's loops over doubles */
 
 typedef struct { void (*run)(char **, const intptr_t *, const intptr_t *, void *); void *data; int takes; } te_loop;
-static te_loop te_loops[32]; /* the first one is for powers with one exponent: numpy has squares and roots of its own */
+static te_loop te_loops[OP_COUNT]; /* the first one is for powers with one exponent: numpy has squares and roots of its own */
 
 TE_RARE static void te_apply(int64_t which, intptr_t n, const double *a, const double *b, double *out) {
     const te_loop *f = te_loops + which;

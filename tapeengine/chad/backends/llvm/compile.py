@@ -9,12 +9,13 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ...._core.programs.machine import opcodes
+from ...intermediate.operations import LOOPS
 from . import disk
 from .module import symbols
 
 LOCK = threading.RLock()
-#: Changes with the opcode table, and with what `machine.h` says of memory.
-LAYOUT = f"3 {sorted(opcodes().items())}"
+#: Changes with the opcode table and the numbers of numpy's functions, and with what `machine.h` says of memory.
+LAYOUT = f"3 {sorted(opcodes().items())} {[*LOOPS]}"
 
 
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
