@@ -8,9 +8,10 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.storing import form_of
 
 from .ufuncs import of_names
-from .values import as_array, dtype_of, ndim_of, shape_of
+from .values import as_array, dtype_of, is_complex, ndim_of, promoting, shape_of
 
 
 def polymul(a1: Any, a2: Any) -> Any:
@@ -68,6 +69,17 @@ def polydiv(u: Any, v: Any) -> Any:
     while np.allclose(rest[0], 0, rtol=1e-14) and shape_of(rest)[-1] > 1:
         rest = rest[1:]
     return np.stack(factors) if factors else numpy.zeros(1, dtype), rest
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Evaluate a polynomial by Horner's scheme; see `numpy.polyval`."""
+    coefficients, x = as_array(p), promoting(x)
+    x = np.asarray(x) if is_complex(x) else x  # numpy's loops for arrays round elsewhere
+    value = numpy.zeros_like(form_of(x), dtype_of(x))
+    value = value[()] if shape_of(coefficients)[0] else value
+    for position in range(shape_of(coefficients)[0]):
+        value = value * x + coefficients[position]
+    return value
 
 
 RULES = of_names(vars(), numpy)

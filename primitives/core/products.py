@@ -311,6 +311,18 @@ def _components(x: Any) -> list[Any]:
     return parts if len(parts) == 3 else [*parts, 0.0 * parts[0]]
 
 
+def kron(a: Any, b: Any) -> Any:
+    """Return the Kronecker product; see `numpy.kron`."""
+    x, y = promoting(a), promoting(b)
+    if not ndim_of(x) or not ndim_of(y):
+        return np.multiply(x, y)
+    ndim = max(ndim_of(x), ndim_of(y))
+    parts = [np.expand_dims(one, tuple(range(ndim - ndim_of(one)))) for one in (x, y)]
+    left, right = (np.expand_dims(one, tuple(range(1 - k, 2 * ndim, 2))) for k, one in enumerate(parts))
+    shape = tuple(p * q for p, q in zip(*map(shape_of, parts), strict=True))
+    return np.reshape(left * right, shape)
+
+
 RULES = {
     **of_names(vars(), numpy),
     numpy.matmul: MATMUL,
