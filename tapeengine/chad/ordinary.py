@@ -29,7 +29,7 @@ from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_na
 from ..primitive import is_traced
 from ..structure import attribute_of
 from .parse.callees import MEMOISED, is_plain
-from .parse.constants import content, global_names, imports, names_in, watch
+from .parse.constants import content, global_names, imports, names_in, names_of_code, watch
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -78,7 +78,7 @@ def on_duals(
     if same and not own:
         return function
     moved = names_in(function.__code__, "STORE_DEREF", "DELETE_DEREF") & own
-    moved |= names_in(function.__code__, "STORE_GLOBAL", "DELETE_GLOBAL") | (named & NAMESPACES)
+    moved |= names_in(function.__code__, *GLOBALS) | (named & NAMESPACES)
     if moved:
         what = ", ".join(sorted(moved))
         raise UnsupportedError(
@@ -89,10 +89,12 @@ def on_duals(
     def importing(name: str, _: Any, *others: Any) -> Any:
         return _exchanged(builtins.__import__(name, given, *others), known)
 
-    scope = Scope(
-        {n: getattr(builtins, n) for n in named} | {n: x for n, x in exchanged.items() if given.get(n) is not x}
-    )
-    scope.__missing__ = given.__getitem__
+    scope: dict[str, Any] = exchanged
+    if changes_names(given):
+        scope = Scope(
+            {n: getattr(builtins, n) for n in named} | {n: x for n, x in exchanged.items() if given.get(n) is not x}
+        )
+        scope.__missing__ = given.__getitem__
     scope |= {"__builtins__": {**vars(builtins), "__import__": importing}, "__name__": given.get("__name__")}
     made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
     for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__kwdefaults__", "__dict__"):
@@ -106,6 +108,17 @@ def on_duals(
     return made  # type: ignore[no-any-return]
 
 
+def changes_names(given: dict[str, Any]) -> bool:
+    """Tell whether functions or methods of a module assign its global variables; a copy of these is faster to read."""
+    classes = [c for c in given.values() if isinstance(c, type) and c.__module__ == given.get("__name__")]
+    return any(
+        names_in(f.__code__, *GLOBALS) or names_of_code(f.__code__) & NAMESPACES
+        for space in (given, *map(vars, classes))
+        for f in list(space.values())
+        if isinstance(f, FunctionType) and f.__globals__ is given
+    )
+
+
 class Scope(dict[str, Any]):
     """The names of a function on dual numbers; what is not exchanged has the value that it has in the module now."""
 
@@ -113,6 +126,8 @@ class Scope(dict[str, Any]):
     __missing__: Callable[[str], Any]
 
 
+#: The instructions that change global variables.
+GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 #: Functions that read or change the names of the function that calls them.
 NAMESPACES = frozenset({"eval", "exec", "globals"})
 

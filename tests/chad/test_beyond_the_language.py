@@ -120,7 +120,7 @@ v.sum() * np.finfo(v.dtype).eps * 1e16 * x | list(map(np.asanyarray, (x, 2.0)))[
 OF_BUILTINS = """
 next(iter([x, 2.0])) * x | ord("c") * x | getattr(x, "real") * x | len(bin(5)) * x | locals()["x"] * x
 int("3", base=8) * x | pow(base=x, exp=2) | sorted([x, 2.0], reverse=x > 1)[0] * x | first_and_sum(x)
-(m * x).sum(keepdims=x > 0) | len(repr(2.5)) * x
+len(repr(2.5)) * x
 """
 OF_CLASSES = """
 2.0 if type(x) is float else x | 2.0 if type(x) == float else float(x) | 2.0 if type(x).__name__ == "float" else x

@@ -124,7 +124,7 @@ def read(text: str) -> None:
 
     sys.setprofile(profile)
     try:
-        te.program(scope["f"])
+        _ = te.program(scope["f"]).module
     finally:
         sys.setprofile(None)
 

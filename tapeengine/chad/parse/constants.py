@@ -204,7 +204,8 @@ def global_names(code: types.CodeType) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def names_in(code: types.CodeType, *steps: str) -> frozenset[str]:
     """Give the names that some instructions of a function and of those inside it load, assign or delete."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in steps}
+    wanted = {dis.opmap[name] for name in steps}.intersection(code.co_code[::2])  # disassembling takes longer
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in steps} if wanted else set[str]()
     return frozenset(found.union(*(names_in(inner, *steps) for inner in inner_codes(code))))
 
 

@@ -105,7 +105,7 @@ def with_axes(p: Parser, node: ast.Call, xs: Term, axes: Sequence[int] | None, r
     if keeps is None:
         return result
     if not isinstance(keeps, ast.Constant) or not isinstance(keeps.value, bool):
-        p.on_duals(keeps, "keepdims is True or False written out", "write keepdims=True")
+        p.error(keeps, "keepdims is True or False written out", "write keepdims=True")
     n = numeric.rank(xs.type)
     if not keeps.value:
         return result

@@ -427,11 +427,13 @@ class Parser(Lets):
         """Tell whether an annotation is missing, or leaves the type to the argument."""
         return node is None or is_vague(self.annotation_object(node))
 
-    def annotated(self, node: ast.expr | None, owner: ast.AST, what: str) -> Type:
+    def annotated(
+        self, node: ast.expr | None, owner: ast.AST, what: str, refusal: type[ProgramError] = ProgramError
+    ) -> Type:
         """Translate a required annotation."""
         if node is None:
             self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
-        return self.translated(self.annotation_object(node, what), node, what)
+        return self.translated(self.annotation_object(node, what), node, what, refusal)
 
     def translated(self, annotation: Any, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> Type:
         """Translate the value of an annotation, or a class, that something at a node has."""

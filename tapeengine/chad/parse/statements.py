@@ -11,11 +11,12 @@ from typing import Any, NoReturn
 import numpy
 
 from ...structure import attribute_of
-from ..errors import ProgramError
+from ..errors import OnDuals, ProgramError
 from ..in_language import WRITTEN
 from ..terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
 from ..types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from . import in_place, numeric
+from .callees import is_plain, library_name
 from .closures import call_lifted, captures, define, held_by, is_function, joined_held, local_of, types_of, value_of
 from .constants import imported, imported_names, imports
 from .dicts import is_dict, items_of
@@ -27,7 +28,7 @@ from .grids import made as made_grid
 from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .liveness import Walk
 from .names import DUNDERS, computed_parts, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
-from .outside import named_outside
+from .outside import named_outside, root
 from .partial import held_type
 from .procedures import handing_back
 from .raising import failing, guarded, may_be_none, unguarded
@@ -147,13 +148,13 @@ def statement(p: Parser, first: ast.stmt, others: Sequence[ast.stmt], env: Env, 
             return in_place.with_empty(p, read, lambda term: assign(p, targets, term, env, then))
         case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=None):
             if not p.is_vague(annotation):
-                p.declared[name] = p.annotated(annotation, first, name)
+                p.declared[name] = p.annotated(annotation, first, name, OnDuals)
             return then(env)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value and p.is_vague(annotation):
             made = ast.copy_location(ast.Assign([target], value), first)
             return block(p, [made, *others], env, rest, flow)
         case ast.AnnAssign(target=target, annotation=annotation, value=value) if value is not None:
-            of = p.annotated(annotation, target, "this variable")
+            of = p.annotated(annotation, target, "this variable", OnDuals)
             return assign(p, [target], p.coerce(value, expression(p, value, env, of), of), env, then)
         case ast.AugAssign(target=target, op=op, value=value):
             return augmented(p, first, target, op, value, env, then)
@@ -265,6 +266,10 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     if isinstance(node, ast.Expr):
         if is_of_part(node.value):
             p.on_duals(node, "a method that may change a part of an object", "give the part a name of its own")
+        if isinstance(node.value, ast.Call) and root(node.value.func) not in p.local_names:
+            found = named_outside(node.value.func, p.outer)
+            if callable(found) and not is_plain(found) and not library_name(found).startswith(("builtins.", "math.")):
+                p.on_duals(node, "a call of a library's function for what it does", "do it outside the program")
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
     kind = type(node).__name__.lower()

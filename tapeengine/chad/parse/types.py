@@ -87,7 +87,10 @@ def redefines(cls: type, names: Sequence[str]) -> bool:
 
 
 #: Annotations, and origins of them, that do not say the types of what is inside.
-VAGUE = (str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, Callable, typing.Any)
+VAGUE = (
+    *(str, list, tuple, dict, object, numpy.ndarray, Mapping, Sequence, Iterable, Collection, Callable),
+    *(typing.Any, typing.Final),
+)
 
 
 def is_vague(annotation: Any) -> bool:
@@ -97,7 +100,9 @@ def is_vague(annotation: Any) -> bool:
         return True
     if origin in (typing.Union, types.UnionType):
         return any(m not in (None, type(None)) and class_fields(m) is None for m in args)
-    if isinstance(annotation, type) and (issubclass(annotation, Enum) or is_open(annotation) or is_plain(annotation)):
+    if isinstance(annotation, type) and issubclass(annotation, Enum | numpy.generic):
+        return True
+    if isinstance(annotation, type) and (is_open(annotation) or is_plain(annotation)):
         return True
     if origin in (list, tuple, Sequence, Iterable, Collection):
         return any(map(is_vague, args))
