@@ -781,7 +781,9 @@ def _is_known(engine: Engine, args: tuple[Any, ...]) -> bool:
     """Whether the engine knows all leaves of arguments, so that they can be arguments of a recording."""
     known = engine.structures.is_discrete
     return all(
-        not is_traced(leaf) and (is_continuous(leaf) or known(leaf)) for leaf in flatten(engine.structures, args)[0]
+        not is_traced(leaf)
+        and (is_continuous(leaf) or known(leaf) or (type(leaf) is np.ndarray and not leaf.dtype.hasobject))
+        for leaf in flatten(engine.structures, args)[0]
     )
 
 
