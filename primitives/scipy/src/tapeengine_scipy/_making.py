@@ -56,5 +56,10 @@ def _made(*arrays: Any, path: str, layout: Any) -> bool:
 
 _SAMPLE = {"path": "scipy.interpolate.PPoly", "layout": _laid_out((([[1.0]], numpy.arange(2.0)), {}), [])}
 MADE = discrete(
-    "scipy.made", _made, static=("path", "layout"), variadic=True, samples=(Sample((numpy.arange(2.0),), _SAMPLE),)
+    "scipy.made",
+    _made,
+    static=("path", "layout"),
+    variadic=True,
+    samples=(Sample((numpy.arange(2.0),), _SAMPLE),),
+    doc="SciPy's object or result, made for its checks",
 )
