@@ -1,6 +1,6 @@
 """Save recordings in files: a documented, versioned format, without pickle and without code.
 
-A file consists of the line ``tapeengine staged program 3``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
+A file consists of the line ``tapeengine staged program 4``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
 which is JSON. An object of JSON with one name, whose value is a list, stands for a value of a class of `CLASSES`: the
 list has what it is made of. The whole is a dict of the name, the opcodes in their order, and the plans, which
 `tapeengine.staged.operations` describes.
@@ -24,7 +24,7 @@ from ..transforms.contract import Engine
 from .operations import Constant, Describer, Function, Operations, Register, Stored
 
 MAGIC = b"tapeengine staged program "
-VERSION = 3
+VERSION = 4
 #: The names of the opcodes, whose places in the table are the numbers in a file.
 OPCODES = " ".join(op.name for op in OPS)
 DIGEST = 32

@@ -190,7 +190,8 @@ class Describer:
                 raise NotReplayable(f"it calls {function.name}, whose derivative is Python code")
             tasks, options = [self.plan(task.plan) for task in function.again.tasks], list(function.again.fork.places)
             return kind, tasks, list(map(self._operand, what[2])), options, what[4], places
-        return CALLED, self.function(function), list(map(self._operand, operands)), options, discrete, places
+        kind = COMPUTED if kind == COMPUTED else CALLED
+        return kind, self.function(function), list(map(self._operand, operands)), options, discrete, places
 
     def function(self, function: Any) -> Function:
         """The name of a function."""
@@ -235,7 +236,9 @@ class Line:
         for kind, what, *more in data["notes"]:
             if kind == FORKED:
                 what = [Operations(engine, task, path).run for task in what]
-            self.notes.append((kind, function_of(engine, what, path) if kind in (CALLED, LOOKED) else what, *more))
+            if kind in (CALLED, COMPUTED, LOOKED):
+                what = function_of(engine, what, path)
+            self.notes.append((kind, what, *more))
         calls = [(function_of(engine, function, path), operands) for function, operands in data["calls"]]
         self.calls = {b: calls[a] for op, (a, b) in zip(self.op, self.operands, strict=True) if op == CALL}
 
@@ -380,6 +383,9 @@ class Run:
             if kind == FORKED:
                 own = [[operands[k] for k in places] for places in options]
                 found = self.engine.fork(*map(partial, what, own))
+            elif kind == COMPUTED and isinstance(what, np.ufunc):  # by the kernel, as an operator does it
+                array: Any = next((x for x in operands if type(x) is Array), None)
+                found = array.__array_ufunc__(what, "__call__", *operands)
             else:
                 found = what(*operands, **options)
             return self._same(found, more[-1]) if kind == LOOKED else self.keeps(found, more[-1], more[-2], i)

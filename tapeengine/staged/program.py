@@ -89,7 +89,7 @@ class Observed:
         """
         watch = self.watch
         if (self.drawn and watch.has_drawn(self.drawn)) or not same_states(self.states, generator_states()):
-            raise NotReplayable("it draws random numbers: make them an argument")
+            raise NotReplayable("it draws random numbers, or what it calls does (SciPy's logm): make them an argument")
         if not watch.checks.same():
             if is_first and any(map(is_of_library, watch.checks.found)):
                 raise NotThisRun("an object of a library may have cached a result")

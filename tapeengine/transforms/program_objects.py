@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.programs.replay import Fixed
+from ..dropped import TWINS
 from ..duals.dispatch import is_of_python as is_of_python
 from ..errors import module_of
 from .source_lines import LIBRARIES
@@ -60,10 +61,11 @@ def is_plain(kind: Any) -> bool:
 def is_made_by_parts(kind: Any) -> bool:
     """Whether a class is the program's and its instances can be rebuilt from their attributes and items."""
     base: Any = next((base for base in (list, defaultdict, dict, deque) if issubclass(kind, base)), object)
+    module = module_of(kind)
     own = [cls for cls in kind.__mro__[: kind.__mro__.index(base)] if module_of(cls) != "collections"]  # as UserDict
     of_their_own = ("__copy__", "__deepcopy__", "__del__", "__setstate__", "__getattribute__")
     return (
-        not (own and is_library(module_of(kind), _file_of(module_of(kind))))
+        not (own and is_library(module, _file_of(module)) and not module.startswith(TWINS))  # lifted: the program's
         and kind.__new__ is base.__new__
         and kind.__reduce_ex__ is base.__reduce_ex__
         and kind.__reduce__ is base.__reduce__

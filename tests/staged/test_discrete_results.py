@@ -92,3 +92,73 @@ def test_errors_of_rounding() -> None:
     staged = te.stage(program)
     for x in (1.7e308, 1.0, 1.2e308, 1.7e308, 1.75e308, 1e290, -1.7e308) * 2:
         assert staged(x) == program(x)
+
+
+CALLS = {
+    "vjp": lambda f, x, k: te.vjp(f, x, k)[1](1.0)[0],
+    "grad": lambda f, x, k: te.grad(f)(x, k),
+    "value_and_grad": lambda f, x, k: te.value_and_grad(f)(x, k)[1],
+    "several": lambda f, x, k: te.value_and_grad(f, argnums=(0, 1))(x, k)[1][0],
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("places", [np.array([0, 1, 1]), np.array([True, False, True]), [0, 2]])
+def test_calls_with_discrete_arrays_are_replayed(name, places):
+    def program(x, k):
+        return np.sum(np.square(x[k] * 2.0))
+
+    staged, x = te.stage(program), np.arange(3.0)
+    for k in range(4):
+        assert CALLS[name](staged, x + k, places).tobytes() == CALLS[name](program, x + k, places).tobytes()
+    assert staged.stats().replays == 3
+    other = places[::-1]
+    assert CALLS[name](staged, x, other).tobytes() == CALLS[name](program, x, other).tobytes()
+
+
+#: Decisions on a number; each compares it, and is replayed where the comparison has the same outcome.
+OUTCOMES = {
+    "numpy.greater": lambda x: np.greater(x, 0.0),
+    "numpy.less": lambda x: np.less(0.0, x),
+    "numpy.equal": lambda x: not np.equal(x, 0.0),
+    "numpy.not_equal": lambda x: np.not_equal(x, 0.0),
+    "numpy.less_equal": lambda x: np.less_equal(0.0, x),
+    "numpy.greater_equal": lambda x: np.greater_equal(x, 0.0),
+    "of two": lambda x: np.greater(x, -x),
+    "numpy.isinf": lambda x: not np.isinf(x),
+    "operator": lambda x: x > 0.0,
+}
+
+
+@pytest.mark.parametrize("name", OUTCOMES)
+def test_comparisons_of_numbers_are_guards_of_their_outcome(name):
+    for number in (lambda x: x[0], np.sum, lambda x: x[0] * 2.0):
+
+        def program(x, number=number):
+            value = number(x)
+            return value * value if OUTCOMES[name](value) else -value
+
+        staged = te.stage(program)
+        for scale in (1.0, 2.0, 3.0, 4.0, -1.0, 5.0, -2.0, np.nan, 1.0, 0.0):
+            x = np.array([0.5, 0.25]) * scale
+            found, wanted = te.value_and_grad(staged)(x), te.value_and_grad(program)(x)
+            assert [np.asarray(a).tobytes() for a in found] == [np.asarray(a).tobytes() for a in wanted]
+        assert staged.stats().replays >= 5
+
+
+def test_numbers_beyond_doubles_are_compared_as_numpy_does():
+    x = 2.0**53
+    for ufunc in (np.equal, np.less, np.greater_equal):
+        found = []
+        te.grad(lambda x, ufunc=ufunc, found=found: found.append(ufunc(x, 2**53 + 1)) or x)(x)
+        assert found[0] == ufunc(x, 2**53 + 1)
+        assert type(found[0]) is np.bool_
+
+
+@pytest.mark.parametrize("function", [np.linalg.inv, np.linalg.cond, np.linalg.pinv, np.linalg.svdvals, np.nanstd])
+def test_captured_functions_of_numpy_are_no_obstacle(function):
+    staged = te.stage(lambda x: np.sum(function(x)))
+    for k in range(3):
+        te.grad(staged)(np.eye(2) + 0.125 * k + np.diag([0.0, 0.5]))
+    assert staged.refused is None
+    assert staged.stats().replays == 2

@@ -100,8 +100,8 @@ def test_altered_truncated_and_newer_files_are_refused(tmp_path: Path) -> None:
             path.write_bytes(wrong)
             with pytest.raises(StagingError):
                 te.load_staged(path)
-    path.write_bytes(content.replace(b"program 3\n", b"program 4\n", 1))
-    with pytest.raises(StagingError, match="has the format 4, and this is 3"):
+    path.write_bytes(content.replace(b"program 4\n", b"program 5\n", 1))
+    with pytest.raises(StagingError, match="has the format 5, and this is 4"):
         te.load_staged(path)
 
 

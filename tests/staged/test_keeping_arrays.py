@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import pickle
 import subprocess
@@ -112,9 +113,38 @@ def scalar_programs() -> Programs:
     return {str(k): (random_program(k, checks=True), points) for k in range(60)}
 
 
+CONSTANT = numpy.array([0.2, -0.4, 0.9])
+#: Operations on numbers and arrays in either order, by operators and by numpy's functions.
+OF_BOTH: list[Callable[[Any, Any], Any]] = [
+    *(operator.mul, operator.add, operator.sub, numpy.multiply, numpy.add, numpy.subtract, numpy.maximum, numpy.hypot),
+    lambda a, b: a / (b * b + 1.0),
+    lambda a, b: numpy.divide(a, 1.0 + numpy.square(b)),
+    lambda a, b: numpy.sum(a) * b,
+    lambda a, b: numpy.dot(numpy.ones(3) * a, numpy.ones(3) * b),
+]
+
+
+def numbers_and_arrays() -> Programs:
+    """Random programs whose cotangents of numbers are sums over arrays, in some order."""
+    found: Programs = {}
+    for seed in range(60):
+        rng = numpy.random.default_rng(seed)
+        steps = [(OF_BOTH[rng.integers(len(OF_BOTH))], *rng.integers(0, 4 + k, 2)) for k in range(8)]
+
+        def program(u: Any, v: Any, p: Any, steps: Any = steps) -> Any:
+            values = [u, v, p, CONSTANT]
+            for step, i, j in steps:
+                values.append(step(values[i], values[j]))
+            return sum(numpy.sum(value * value) for value in values[-4:]) + u * v
+
+        found[str(seed)] = program, [(rng.normal(), numpy.float64(rng.normal()), rng.normal(size=3)) for _ in range(4)]
+    return found
+
+
 SOURCES: dict[str, Callable[[], Programs]] = {
     "programs of numbers": scalar_programs,
     "random programs": random_programs,
+    "numbers and arrays": numbers_and_arrays,
     "numpy's functions": called_functions,
     "what programs look at": looking_programs,
     "forks": lambda: FORKS,

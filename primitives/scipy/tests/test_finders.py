@@ -60,3 +60,34 @@ def test_newton_is_an_implicit_function(method, at, full):
 def test_newton_that_does_not_converge_is_refused():
     with pytest.raises(UnsupportedError, match="did not converge"):
         te.grad(lambda p: optimize.newton(cube, 1.0, args=(p,), maxiter=1, disp=False))(1.3)
+
+
+SEGMENT = """
+from scipy.integrate import quad
+from scipy.optimize import brentq
+
+
+class Segment:
+    def __init__(self, c):
+        self.c = c
+
+    def speed(self, u):
+        return self.c * u * u
+
+    def length(self):
+        return quad(lambda u: self.speed(u), 0.0, 1.0)[0]
+
+    def root(self):
+        return brentq(self.linear, 0.0, 10.0)
+
+    def linear(self, u):
+        return self.c * u - 1.0
+"""
+
+
+@pytest.mark.parametrize(("name", "slope"), [("length", 1 / 3), ("root", -1 / 9)])
+def test_objects_of_classes_of_lifted_modules_are_looked_through(name, slope, tmp_path, monkeypatch):
+    (tmp_path / "segments_of_a_curve.py").write_text(SEGMENT)
+    monkeypatch.syspath_prepend(tmp_path)
+    segment = te.lift("segments_of_a_curve").Segment
+    assert te.grad(lambda c: getattr(segment(c), name)())(3.0) == pytest.approx(slope, abs=1e-12)

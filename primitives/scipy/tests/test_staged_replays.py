@@ -22,6 +22,7 @@ from tapeengine_scipy import (
     special,
     stats,
 )
+from tapeengine_scipy._making import MADE
 from tapeengine_scipy.plugin import tapeengine_primitives
 
 ONE, AT, GRID = np.ones(3), np.arange(3.0), (np.arange(3.0), np.arange(3.0))
@@ -257,6 +258,12 @@ def test_saved_recordings_of_checks_and_places(tmp_path: Path) -> None:
         staged(first)
         staged.save(tmp_path / "saved")
         assert te.load_staged(tmp_path / "saved")(second) == staged(second)
+
+
+def test_a_file_names_functions_of_interpolation_only() -> None:
+    for path in ("os.getcwd", "scipy.linalg.inv", "scipy.interpolate.test", "scipy.interpolate._cubic.np"):
+        with pytest.raises(ValueError, match="is not of"):
+            MADE(path=path, layout=("tuple", ("tuple",), ("dict", (), ("list",))))
 
 
 def test_operations_without_derivative_are_submitted_with_samples() -> None:

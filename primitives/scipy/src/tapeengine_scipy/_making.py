@@ -5,10 +5,10 @@ finds errors; a recording would check all numbers if they were read outside of o
 """
 
 import threading
-from importlib import import_module
 from typing import Any
 
 import numpy
+import scipy
 
 from tapeengine.primitive import Sample, is_traced
 from tapeengine.primitive.builders import discrete
@@ -48,13 +48,20 @@ def _filled(layout: Any, arrays: Any) -> Any:
 
 
 def _made(*arrays: Any, path: str, layout: Any) -> bool:
-    module, _, name = path.rpartition(".")
+    name = path.removeprefix("scipy.interpolate.")
+    if name not in scipy.interpolate.__all__:  # a file of a recording may name anything
+        raise ValueError(f"{path} is not of scipy.interpolate")
     args, keywords = _filled(layout, arrays)
-    _LAST.made = getattr(import_module(module), name)(*args, **keywords)
+    _LAST.made = getattr(scipy.interpolate, name)(*args, **keywords)
     return True
 
 
 _SAMPLE = {"path": "scipy.interpolate.PPoly", "layout": _laid_out((([[1.0]], numpy.arange(2.0)), {}), [])}
 MADE = discrete(
-    "scipy.made", _made, static=("path", "layout"), variadic=True, samples=(Sample((numpy.arange(2.0),), _SAMPLE),)
+    "scipy.made",
+    _made,
+    static=("path", "layout"),
+    variadic=True,
+    samples=(Sample((numpy.arange(2.0),), _SAMPLE),),
+    doc="SciPy's object or result, made for its checks",
 )

@@ -107,9 +107,12 @@ def _knots(t: Any, x: Any, *, k: int) -> Any:
     return numpy.clip(numpy.searchsorted(t, x, side="right") - 1, k, t.shape[0] - k - 2)
 
 
-#: The index of the knot before each place.
 _KNOTS = discrete(
-    "scipy.interpolate.knots", _knots, static=("k",), samples=(Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}),)
+    "scipy.interpolate.knots",
+    _knots,
+    static=("k",),
+    samples=(Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}),),
+    doc="the knot before each place",
 )
 
 

@@ -21,8 +21,12 @@ def _intervals(x: Any, xq: Any) -> Any:
     return numpy.clip(numpy.searchsorted(sign * x, sign * xq, side="right") - 1, 0, x.shape[0] - 2)
 
 
-#: The index of the interval that contains each query point; the outer intervals extend to infinity.
-intervals = discrete("scipy.interpolate.intervals", _intervals, samples=(Sample((numpy.arange(4.0), uniform((3,)))),))
+intervals = discrete(
+    "scipy.interpolate.intervals",
+    _intervals,
+    samples=(Sample((numpy.arange(4.0), uniform((3,)))),),
+    doc="the interval that contains each query point; the outer ones extend to infinity",
+)
 
 
 def within_period(x: Any, first: Any, last: Any) -> Any:

@@ -95,15 +95,21 @@ def _nearby(x: Any, xq: Any, *, kind: str) -> Any:
 
 _SAMPLES = (Sample((numpy.arange(4.0), uniform((3,)))),)
 _ORDER = discrete(
-    "scipy.interpolate.order", lambda x: numpy.argsort(x, kind="stable"), samples=(Sample((uniform((3,)),)),)
+    "scipy.interpolate.order",
+    lambda x: numpy.argsort(x, kind="stable"),
+    samples=(Sample((uniform((3,)),)),),
+    doc="the order of data points",
 )
-#: The index of the sample before each query point, except the last one.
 _BEFORE = discrete(
     "scipy.interpolate.before",
     lambda x, xq: numpy.clip(numpy.searchsorted(x, xq), 1, x.shape[0] - 1) - 1,
     samples=_SAMPLES,
+    doc="the sample before each query point, except the last one",
 )
-#: The index of the sample for each query point.
 _NEARBY = discrete(
-    "scipy.interpolate.nearby", _nearby, static=("kind",), samples=(Sample((*_SAMPLES[0].args,), {"kind": "next"}),)
+    "scipy.interpolate.nearby",
+    _nearby,
+    static=("kind",),
+    samples=(Sample((*_SAMPLES[0].args,), {"kind": "next"}),),
+    doc="the sample for each query point",
 )

@@ -86,6 +86,7 @@ _COLUMN_ORDER = discrete(
     "scipy.linalg.qr.order",
     lambda a: scipy.linalg.qr(a, mode="r", pivoting=True, check_finite=False)[1],
     samples=(Sample((uniform((2, 2)),)),),
+    doc="the order of columns of a pivoted decomposition",
 )
 
 

@@ -42,7 +42,11 @@ def _is_by_lapack(a: Any, *, ord: Any) -> bool:
 
 
 _IS_BY_LAPACK = discrete(
-    "scipy.linalg.norm.is_by_lapack", _is_by_lapack, static=("ord",), samples=(Sample((uniform((2, 2)),), {"ord": 2}),)
+    "scipy.linalg.norm.is_by_lapack",
+    _is_by_lapack,
+    static=("ord",),
+    samples=(Sample((uniform((2, 2)),), {"ord": 2}),),
+    doc="whether SciPy computes a norm by BLAS or LAPACK",
 )
 
 
@@ -76,7 +80,11 @@ def _rank(a: Any, *, relative: float) -> Any:
 
 
 _RANK = discrete(
-    "scipy.linalg.pinv.rank", _rank, static=("relative",), samples=(Sample((uniform((2, 2)),), {"relative": 1e-9}),)
+    "scipy.linalg.pinv.rank",
+    _rank,
+    static=("relative",),
+    samples=(Sample((uniform((2, 2)),), {"relative": 1e-9}),),
+    doc="the number of singular values that a pseudo-inverse keeps",
 )
 
 

@@ -110,6 +110,7 @@ _IS_DEFINITE = discrete(
     _is_definite,
     static=("check_finite",),
     samples=(Sample((numpy.eye(2)[None],), {"check_finite": True}),),
+    doc="True for positive definite matrices; raises SciPy's error otherwise",
 )
 
 ASSUMPTIONS = {
@@ -141,7 +142,10 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
 
 #: As an operation, so that a replay of a staged program asks it again.
 _IS_FINITE = discrete(
-    "scipy.linalg.is_finite", lambda a: factorisations.is_finite(a), samples=(Sample((uniform((2, 2)),)),)
+    "scipy.linalg.is_finite",
+    lambda a: factorisations.is_finite(a),
+    samples=(Sample((uniform((2, 2)),)),),
+    doc="whether an array has neither infinities nor NaNs",
 )
 
 

@@ -308,6 +308,7 @@ _POSITIVE = discrete(
     _is_positive,
     static=("lower", "check_finite"),
     samples=(Sample((numpy.ones((1, 2)),), {"lower": True, "check_finite": True}),),
+    doc="True for a positive definite band matrix; raises SciPy's error otherwise",
 )
 
 

@@ -110,11 +110,11 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     return SYLVESTER(a, b, q, factorisation=Factorisation(_schur_pair, _schur_solve))
 
 
-#: Whether a real matrix has complex eigenvalues.
 _ROTATES = discrete(
     "scipy.linalg.rotates",
     lambda a: bool(numpy.diagonal(scipy.linalg.schur(a)[0], -1).any()),
     samples=(Sample((numpy.eye(2),)),),
+    doc="whether a real matrix has complex eigenvalues",
 )
 
 

@@ -39,9 +39,11 @@ def lu(
     return tuple(_lu(a, permute_l, p_indices))
 
 
-#: The order of rows with a == (L U)[order].
 _ORDER = discrete(
-    "scipy.linalg.lu.order", lambda a: scipy.linalg.lu(a, p_indices=True)[0], samples=(Sample((uniform((2, 2)),)),)
+    "scipy.linalg.lu.order",
+    lambda a: scipy.linalg.lu(a, p_indices=True)[0],
+    samples=(Sample((uniform((2, 2)),)),),
+    doc="the order of rows with a == (L U)[order]",
 )
 
 
@@ -66,9 +68,11 @@ def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     return numpy.eye(rows, dtype=numpy.finfo(a.dtype).dtype)[:, numpy.argsort(order)], lower, upper
 
 
-#: The places of the blocks of two on the diagonal of a real Schur form.
 _BLOCKS = discrete(
-    "scipy.linalg.schur.blocks", lambda t: numpy.flatnonzero(numpy.diag(t, -1)), samples=(Sample((uniform((2, 2)),)),)
+    "scipy.linalg.schur.blocks",
+    lambda t: numpy.flatnonzero(numpy.diag(t, -1)),
+    samples=(Sample((uniform((2, 2)),)),),
+    doc="the places of the blocks of two on the diagonal of a real Schur form",
 )
 
 

@@ -74,12 +74,13 @@ _TURNED = discrete(
     _turned,
     static=("length", "beyond"),
     samples=(Sample((uniform((3,)),), {"length": 3, "beyond": 1}),),
+    doc="which places are reflected at the edges, and the periods to add to the others",
 )
-#: The element before each place.
 _FIRST = discrete(
     "scipy.ndimage.first",
     lambda x, *, order: numpy.floor(x + (0.5 if order == 0 else 0.0)).astype(int),
     samples=(Sample((uniform((3,)),), {"order": 1}),),
+    doc="the element before each place",
 )
 
 
