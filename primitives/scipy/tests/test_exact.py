@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tapeengine as te
 from tapeengine_scipy import special, stats
 
 mp = pytest.importorskip("mpmath", reason="mpmath is not installed: derivatives are not compared with exact ones")
@@ -23,6 +24,21 @@ def normal(x):
 def log_t(x, df):
     norm = mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2) - mp.log(mp.pi * df) / 2
     return norm - (df + 1) / 2 * mp.log1p(x * x / df)
+
+
+def slope_of_t(df, x, order):
+    """The first or second derivative of the distribution function in df: an integral of the density's."""
+
+    def density_slope(s):
+        q, below, gap = s * s, df * (df + s * s), [mp.psi(k, (df + 1) / 2) - mp.psi(k, df / 2) for k in (0, 1)]
+        first = (gap[0] - 1 / df - mp.log1p(q / df) + (df + 1) * q / below) / 2
+        second = gap[1] / 2 + 1 / df**2 + q / below + q * (below - (df + 1) * (2 * df + q)) / below**2
+        return mp.exp(log_t(s, df)) * (first if order == 1 else first**2 + second / 2)
+
+    if abs(x) < 1:
+        return mp.quad(density_slope, [0, x])
+    width = (df + x * x) / (df + 1) / x
+    return -mp.quad(density_slope, [x + width * reach for reach in (0, 5, 30, 100)] + [mp.sign(x) * mp.inf])
 
 
 def pairs(first, second):
@@ -133,3 +149,15 @@ def test_polynomials(name, degree):
 def test_distributions(name, method):
     reference, points = DISTRIBUTIONS[name, method]
     assert failures(getattr(getattr(stats, name), method), reference, points) == []
+
+
+@pytest.mark.parametrize("df", [5.0, 1e3, 1e5, 1e8, 1e12])
+def test_slopes_of_t_in_many_degrees_of_freedom(df):
+    slope = te.grad(special.stdtr)
+    for x in (1e-3, 1.5, -8.0):
+        with mp.workdps(60):
+            exact = [slope_of_t(mp.mpf(df), mp.mpf(x), order) for order in (1, 2)]
+        for value, other in zip((slope(df, x), te.grad(slope)(df, x)), exact, strict=True):
+            assert abs(value / other - 1) < 1e-12
+        crossed = te.grad(te.grad(special.stdtr, argnums=1))(df, x)
+        assert abs(te.grad(slope, argnums=1)(df, x) / crossed - 1) < 1e-12
