@@ -33,11 +33,14 @@ def tapeengine_primitives() -> list[Primitive]:
 
 
 def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
-    """Map the ufuncs of `scipy.special` to their primitives."""
+    """Map the ufuncs of `scipy.special` to their primitives, and those that its functions of Python call."""
     import numpy
     import scipy
 
-    rules: dict[Any, Callable[..., Any]] = {}
+    from tapeengine_scipy.special import lambertw, zeta
+
+    hidden = scipy.special._ufuncs
+    rules: dict[Any, Callable[..., Any]] = {hidden._riemann_zeta: zeta, hidden._lambertw: lambertw}
     for primitive in tapeengine_primitives():
         function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):

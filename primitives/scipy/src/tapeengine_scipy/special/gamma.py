@@ -10,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
-from tapeengine_scipy._values import is_complex, is_traced, real
+from tapeengine_scipy._values import is_complex, real
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
 
 gammaln: Primitive = ufunc(
@@ -216,15 +216,22 @@ def zeta(x: Any, q: Any = None) -> Any:
     >>> round(float(zeta(2.0)), 6)
     1.644934
     """
-    if q is not None:
-        return _zeta(x, q)
-    if not is_traced(x):
-        return scipy.special.zeta(x)
+    return _riemann_zeta(x) if q is None else _zeta(x, q)
+
+
+def _riemann_slope(x: Any) -> Any:
     if is_complex(x) or np.any(np.less(x, 1.0)):
         raise UnsupportedError("zeta without q is differentiated for real numbers above 1 only")
-    return _zeta(x, 1.0)
+    return hurwitz_zeta(x, 1.0, order=1)
 
 
+_riemann_zeta: Primitive = elementwise(
+    "scipy.special.riemann_zeta",
+    lambda x: scipy.special.zeta(x),
+    {"x": _riemann_slope},
+    {"x": (1.5, 6.0)},
+    "zeta, which SciPy computes otherwise than Hurwitz's at 1",
+)
 _zeta: Primitive = ufunc(
     "zeta",
     {"x": lambda x, q: hurwitz_zeta(x, q, order=1), "q": lambda x, q: -x * _zeta(x + 1, q)},
