@@ -72,7 +72,7 @@ def tapeengine_structures() -> Mapping[type, Container]:
 
     return {
         SparseArray: Container(
-            lambda matrix: ([matrix.data], matrix.pattern),
+            lambda matrix: ([matrix.entries], matrix.pattern),
             lambda pattern, children: SparseArray(children[0], pattern),
             lambda pattern: [".data"],
         )
