@@ -8,12 +8,13 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy
 import scipy
 
 import tapeengine.numpy as np
 from tapeengine_scipy._callables import holds_traced, plain_values
 from tapeengine_scipy._passing import Standing, method_beside
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, floating_real
 
 #: SciPy's class of each distribution with fixed parameters, and SciPy's objects of plain ones.
 _CLASSES: dict[str, type] = {}
@@ -164,6 +165,7 @@ class Continuous(Distribution):
         """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
         z = (floating(x) - loc) / scale
+        z = np.astype(z, numpy.promote_types(z.dtype, float)) if z.dtype != float else z
         within = (z >= self._low) & (z <= self._high)
         value = function(inside(within, z, self.interior), *shapes)
         valid = functools.reduce(lambda ok, shape: ok & (shape > 0), shapes, scale > 0)
@@ -226,7 +228,7 @@ class Discrete(Distribution):
 
     def _evaluate(self, function: Callable[..., Any], outside: float, k: Any, args: Any, keywords: Any) -> Any:
         given = bound(self._shapes, {"loc": 0}, args, keywords)
-        shapes = tuple(floating(given[name]) for name in self._shapes)
+        shapes = tuple(floating_real(given[name]) for name in self._shapes)
         k = floating(k) - given["loc"]
         within = (k == np.floor(k)) & self._support(k, *shapes)
         value = function(inside(within, k, 1.0), *shapes)
