@@ -8,7 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import holds_traced, plain_value, plain_values
+from tapeengine_scipy._callables import constants, holds_traced, plain_value, plain_values
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating, ratio
 from tapeengine_scipy.interpolate.polynomials import moved, periodic_integral, within_period
@@ -119,6 +119,7 @@ def make_interp_spline(
     >>> float(make_interp_spline(np.arange(5.0), np.arange(5.0) ** 2)(1.5).round(12))
     2.25
     """
+    x, t = constants((x, t))
     if holds_traced(x, t):
         raise UnsupportedError("make_interp_spline: x and t are constants; use CubicSpline for traced x")
     still = plain_values((y, bc_type))

@@ -10,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
-from tapeengine_scipy._values import is_complex, real
+from tapeengine_scipy._values import is_complex, is_traced, real
 from tapeengine_scipy.special.hurwitz import hurwitz_zeta
 
 gammaln: Primitive = ufunc(
@@ -216,19 +216,17 @@ def zeta(x: Any, q: Any = None) -> Any:
     >>> round(float(zeta(2.0)), 6)
     1.644934
     """
-    return _riemann_zeta(x) if q is None else _zeta(x, q)
-
-
-def _riemann_slope(x: Any) -> Any:
-    if is_complex(x) or np.any(np.less(x, 1.0)):
+    if q is not None:
+        return _zeta(x, q)
+    if is_traced(x) and (is_complex(x) or np.any(np.less(x, 1.0))):
         raise UnsupportedError("zeta without q is differentiated for real numbers above 1 only")
-    return hurwitz_zeta(x, 1.0, order=1)
+    return _riemann_zeta(x)
 
 
 _riemann_zeta: Primitive = elementwise(
     "scipy.special.riemann_zeta",
     lambda x: scipy.special.zeta(x),
-    {"x": _riemann_slope},
+    {"x": lambda x: hurwitz_zeta(x, 1.0, order=1)},
     {"x": (1.5, 6.0)},
     "zeta, which SciPy computes otherwise than Hurwitz's at 1",
 )
