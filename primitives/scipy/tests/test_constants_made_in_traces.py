@@ -14,8 +14,8 @@ PROGRAMS = {
         np.arange(6.0), y, k=1, t=np.array([0.0, 0, 1, 2, 3, 4, 5, 5])
     )(2.3) ** 2,
     "minimize": lambda np, y: optimize.minimize(
-        lambda x: np.sum((x - np.exp(y[:2] / 2)) ** 2), np.ones(2), bounds=np.array([[-1.0, 3.0], [-1.0, 2.0]]), tol=1e-12,
-        jac=lambda x: 2 * (x - np.exp(y[:2] / 2)),
+        lambda x: np.sum((x - np.exp(y[:2] / 2)) ** 2), np.ones(2), tol=1e-12,
+        bounds=np.array([[-1.0, 3.0], [-1.0, 2.0]]), jac=lambda x: 2 * (x - np.exp(y[:2] / 2)),
     ).x[0] ** 2,
     "minimize_scalar": lambda np, y: optimize.minimize_scalar(
         lambda x: (x - y[0] * y[1]) ** 2, bounds=np.array([-1.0, 3.0]), method="bounded", options={"xatol": 1e-12}
