@@ -30,12 +30,13 @@ from tapeengine_scipy.stats.continuous import (
     weibull_min,
 )
 from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, poisson
+from tapeengine_scipy.stats.moments import kurtosis, skew, zscore
 from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal
 
 __all__ = [
     "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "gumbel_l", "gumbel_r",
-    "halfnorm", "laplace", "logistic", "lognorm", "multinomial", "multivariate_normal", "nbinom", "norm", "pareto",
-    "poisson", "t", "uniform", "weibull_min",
+    "halfnorm", "kurtosis", "laplace", "logistic", "lognorm", "multinomial", "multivariate_normal", "nbinom", "norm",
+    "pareto", "poisson", "skew", "t", "uniform", "weibull_min", "zscore",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.stats")
