@@ -35,7 +35,8 @@ MADE = {
     "interpolate.RegularGridInterpolator": "(F, h), V",
     **{f"sparse.{kind}_{family}": "(V[:, 0], (r, p)), (3, 3)" for kind in ("coo",) for family in ("array", "matrix")},
     **{f"sparse.{kind}_{family}": "(V[:, 0], p, i)" for kind in ("csr", "csc") for family in ("array", "matrix")},
-    **{f"stats.{name}": SHAPES.get(name, "0.7") for name in stats.__all__},
+    **{f"sparse.dia_{family}": "(V.T, [0, 1, -1]), (4, 4)" for family in ("array", "matrix")},
+    **{f"stats.{name}": SHAPES.get(name, "0.7") for name in stats.__all__ if name not in ("skew", "kurtosis", "zscore")},
 }  # fmt: skip
 GIVEN = [(), (0.3,), (0.3, 1.2), (np.array([0.3, 1.2]),), (np.array([[0.3, 0.4, 0.3]]),), (1,), (np.array([0.3, 0.4]),)]
 #: Names that draw random numbers, fit by other means, or change the object; `transpose` has an error for each format.

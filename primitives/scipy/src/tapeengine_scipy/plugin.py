@@ -14,7 +14,7 @@ MODULES = (
     "special.exponential", "special.gamma", "special.hurwitz", "special.incomplete", "special.lambert",
     "special.macdonald", "special.polynomials", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.orthogonal",
-    "linalg.matrixfunctions", "linalg.sylvester", "stats.multivariate",
+    "linalg.matrixfunctions", "linalg.sylvester", "linalg.riccati", "stats.multivariate",
     "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
     "integrate.quadrature",
 )  # fmt: skip

@@ -298,7 +298,7 @@ class SparseArray(Standing, path=""):
         made = (
             [] if name.startswith("_") or "pattern" not in vars(self) else [self._theirs.tocsr(), self._theirs.tocsc()]
         )
-        if any(hasattr(matrix, name) for matrix in made):
+        if (made and name == "offsets") or any(hasattr(matrix, name) for matrix in made):
             refuse_traced(f"{name} of a sparse matrix", self.entries)
         return super().__getattr__(name)
 
