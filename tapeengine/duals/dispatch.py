@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy
@@ -490,7 +491,8 @@ def missing(function: Any, count: int, failures: Sequence[Any], method: str = "_
     called = (f"{module}.{name}" if module else name or "ufunc") + dot
     own = ("" if module else "my_") + (name or "ufunc") + underscore
     headline = called if name else f"{function!r}{dot}"
-    hint = "pip install 'tapeengine[scipy]' brings rules for many functions of SciPy. " if "scipy." in called else ""
+    is_missing = "scipy." in called and find_spec("tapeengine_scipy") is None
+    hint = "pip install 'tapeengine[scipy]' brings rules for many functions of SciPy. " if is_missing else ""
     names = ["x"] if count <= 1 else [f"x{k}" for k in range(1, count + 1)]
     args = ", ".join(names)
     rules = ", ".join(f"{x}=lambda ct, {args}: ct * ..." for x in names)

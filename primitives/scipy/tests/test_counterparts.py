@@ -22,6 +22,7 @@ SHAPES = {
     "beta": "0.7, 1.2", "binom": "4, 0.3", "nbinom": "2.5, 0.3", "dirichlet": "[0.7, 1.2, 2.0]",
     "multinomial": "3, [0.2, 0.3, 0.5]", "multivariate_normal": "[0.1, 0.3], 1.3",
 }  # fmt: skip
+FUNCTIONS = {"skew", "kurtosis", "zscore"}
 #: Arguments of each class.
 MADE = {
     "interpolate.PPoly": "L, X[:5]",
@@ -35,7 +36,8 @@ MADE = {
     "interpolate.RegularGridInterpolator": "(F, h), V",
     **{f"sparse.{kind}_{family}": "(V[:, 0], (r, p)), (3, 3)" for kind in ("coo",) for family in ("array", "matrix")},
     **{f"sparse.{kind}_{family}": "(V[:, 0], p, i)" for kind in ("csr", "csc") for family in ("array", "matrix")},
-    **{f"stats.{name}": SHAPES.get(name, "0.7") for name in stats.__all__},
+    **{f"sparse.dia_{family}": "(V.T, [0, 1, -1]), (4, 4)" for family in ("array", "matrix")},
+    **{f"stats.{name}": SHAPES.get(name, "0.7") for name in stats.__all__ if name not in FUNCTIONS},
 }  # fmt: skip
 GIVEN = [(), (0.3,), (0.3, 1.2), (np.array([0.3, 1.2]),), (np.array([[0.3, 0.4, 0.3]]),), (1,), (np.array([0.3, 0.4]),)]
 #: Names that draw random numbers, fit by other means, or change the object; `transpose` has an error for each format.

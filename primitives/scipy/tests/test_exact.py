@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import tapeengine as te
 from tapeengine_scipy import special, stats
 
 mp = pytest.importorskip("mpmath", reason="mpmath is not installed: derivatives are not compared with exact ones")
@@ -23,6 +24,21 @@ def normal(x):
 def log_t(x, df):
     norm = mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2) - mp.log(mp.pi * df) / 2
     return norm - (df + 1) / 2 * mp.log1p(x * x / df)
+
+
+def slope_of_t(df, x, order):
+    """The first or second derivative of the distribution function in df: an integral of the density's."""
+
+    def density_slope(s):
+        q, below, gap = s * s, df * (df + s * s), [mp.psi(k, (df + 1) / 2) - mp.psi(k, df / 2) for k in (0, 1)]
+        first = (gap[0] - 1 / df - mp.log1p(q / df) + (df + 1) * q / below) / 2
+        second = gap[1] / 2 + 1 / df**2 + q / below + q * (below - (df + 1) * (2 * df + q)) / below**2
+        return mp.exp(log_t(s, df)) * (first if order == 1 else first**2 + second / 2)
+
+    if abs(x) < 1:
+        return mp.quad(density_slope, [0, x])
+    width = (df + x * x) / (df + 1) / x
+    return -mp.quad(density_slope, [x + width * reach for reach in (0, 5, 30, 100)] + [mp.sign(x) * mp.inf])
 
 
 def pairs(first, second):
@@ -105,6 +121,21 @@ DISTRIBUTIONS = {
     ),
     ("expon", "logcdf"): (lambda x: mp.log(-mp.expm1(-x)), [(1e-300,), (0.3,), (40.0,), (300.0,)]),
     ("lognorm", "logcdf"): (lambda x, s: mp.log(normal(mp.log(x) / s)), pairs((1e-100, 0.3, 5.0), (0.5, 3.0))),
+    ("norm", "logsf"): (lambda x: mp.log(normal(-x)), [(-3.0,), (0.0,), (40.0,), (1e5,)]),
+    ("lognorm", "logsf"): (lambda x, s: mp.log(normal(-mp.log(x) / s)), pairs((1e-100, 0.3, 5.0, 1e50), (0.5, 3.0))),
+    ("weibull_min", "logsf"): (lambda x, c: -(x**c), pairs((1e-100, 0.3, 5.0, 1e20), (0.5, 1.0, 1.5))),
+    ("gamma", "sf"): (lambda x, a: mp.gammainc(a, x, mp.inf, regularized=True), pairs((0.3, 30.0), (0.5, 7.0))),
+    ("beta", "sf"): (lambda x, a, b: mp.betainc(a, b, x, 1, regularized=True), [(0.3, 0.5, 0.3), (0.99, 0.5, 20.0)]),
+    ("logistic", "logsf"): (lambda x: -mp.log1p(mp.exp(x)), [(-700.0,), (0.0,), (3.0,), (700.0,)]),
+    ("logistic", "logpdf"): (lambda x: -x - 2 * mp.log1p(mp.exp(-x)), [(-700.0,), (0.0,), (3.0,), (700.0,)]),
+    ("gumbel_r", "logsf"): (lambda x: mp.log(-mp.expm1(-mp.exp(-x))), [(-3.0,), (0.0,), (40.0,), (700.0,)]),
+    ("gumbel_l", "logcdf"): (lambda x: mp.log(-mp.expm1(-mp.exp(x))), [(-700.0,), (-40.0,), (0.0,), (3.0,)]),
+    ("pareto", "cdf"): (lambda x, b: 1 - x**-b, pairs((1.0 + 1e-9, 2.0, 1e100), (0.5, 3.0))),
+    ("pareto", "logsf"): (lambda x, b: -b * mp.log(x), pairs((1.0 + 1e-9, 2.0, 1e100), (0.5, 3.0))),
+    ("halfnorm", "logsf"): (lambda x: mp.log(2 * normal(-x)), [(1e-20,), (0.3,), (40.0,), (1e5,)]),
+    ("norm", "ppf"): (lambda q: mp.sqrt(2) * mp.erfinv(2 * q - 1), [(1e-9,), (0.3,), (0.5,), (0.999,)]),
+    ("weibull_min", "ppf"): (lambda q, c: (-mp.log1p(-q)) ** (1 / c), pairs((1e-9, 0.3, 0.999), (0.5, 1.5))),
+    ("gumbel_r", "ppf"): (lambda q: -mp.log(-mp.log(q)), [(1e-9,), (0.3,), (0.999,)]),
     ("cauchy", "logpdf"): (lambda x: -mp.log(mp.pi) - mp.log1p(x * x), [(-1e10,), (-1e-10,), (3.0,), (1e100,)]),
     ("weibull_min", "logcdf"): (
         lambda x, c: mp.log(-mp.expm1(-(x**c))),
@@ -133,3 +164,15 @@ def test_polynomials(name, degree):
 def test_distributions(name, method):
     reference, points = DISTRIBUTIONS[name, method]
     assert failures(getattr(getattr(stats, name), method), reference, points) == []
+
+
+@pytest.mark.parametrize("df", [5.0, 1e3, 1e5, 1e8, 1e12])
+def test_slopes_of_t_in_many_degrees_of_freedom(df):
+    slope = te.grad(special.stdtr)
+    for x in (1e-3, 1.5, -8.0):
+        with mp.workdps(60):
+            exact = [slope_of_t(mp.mpf(df), mp.mpf(x), order) for order in (1, 2)]
+        for value, other in zip((slope(df, x), te.grad(slope)(df, x)), exact, strict=True):
+            assert abs(value / other - 1) < 1e-12
+        crossed = te.grad(te.grad(special.stdtr, argnums=1))(df, x)
+        assert abs(te.grad(slope, argnums=1)(df, x) / crossed - 1) < 1e-12

@@ -253,11 +253,10 @@ def of_float(name, x, *args):
     return getattr(python_float, name)(x, *args)
 
 
-cdef dict float_names = {"dtype": numpy.dtype(python_float)}
-for name in vars(python_float):
-    if hasattr(Dual, name) and callable(getattr(python_float, name)) and name not in ("__new__", "__getattribute__"):
-        float_names[name] = partial(of_float, name)
-cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, **float_names)
+cdef dict float_names = {
+    name: partial(of_float, name) for name in vars(python_float)
+    if hasattr(Dual, name) and callable(getattr(python_float, name)) and name not in ("__new__", "__getattribute__")}
+cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float), **float_names)
 cdef object made_type = stand_in(
     python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
 stand_in(python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex))

@@ -8,6 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.duals import offered
+from tapeengine.duals.outputs import constant_of
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from tapeengine.primitive.blocks import scaled_block
 from tapeengine.primitive.builders import broadcast, scale, unbroadcast
@@ -22,7 +23,11 @@ class Ufunc(Primitive):
         """Compute the value; a call with options goes to the ufunc itself, which calls the engine for traced values."""
         if options or len(args) > len(self.args):
             return offered(getattr(scipy.special, self.name.rpartition(".")[2]))(*args, **options)
-        return super().__call__(*(np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args))
+        values = [np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
+        for k, reason in enumerate(self.refusals or ()):
+            if reason is not None and k < len(values):
+                values[k] = constant_of(values[k])
+        return super().__call__(*values)
 
     def __getattr__(self, name: str) -> Any:
         """Give what the ufunc has besides: ``__name__``, ``nin``, ``types``, ``outer``, ``reduce``, ..."""

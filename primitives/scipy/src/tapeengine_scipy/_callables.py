@@ -15,6 +15,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy as np
+from tapeengine.duals.outputs import constant_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.array_copies import ArrayCopies
 from tapeengine.transforms.captures import Made, Snapshot
@@ -183,6 +184,12 @@ def plain_values(held: Any) -> Any:
     """Build a structure of values and callables without traces; parts that have none remain the same objects."""
     found = _looked_through(held)
     return found.around([plain_value(value) for value in found.captured])
+
+
+def constants(held: Any) -> Any:
+    """Build a structure in which arrays that depend on no input, as those of `tapeengine.numpy`, are plain."""
+    found = _looked_through(held)
+    return found.around([constant_of(value) for value in found.captured])
 
 
 def _looked_through(held: Any) -> Snapshot:

@@ -9,7 +9,7 @@ from tapeengine.duals.creation import holds_traced
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import is_traced
 
-__all__ = ["floating", "is_complex", "is_traced", "of_python", "ratio", "real", "root"]
+__all__ = ["floating", "floating_real", "is_complex", "is_traced", "of_precision", "of_python", "ratio", "real", "root"]
 
 
 def is_complex(value: Any) -> bool:
@@ -38,6 +38,21 @@ def real(value: Any) -> Any:
     if is_complex(value):
         raise UnsupportedError("this derivative is known for real numbers only, not at complex ones")
     return numpy.asarray(value, dtype=float)
+
+
+def floating_real(value: Any) -> Any:
+    """Return what `floating` does; for complex numbers SciPy's function raises its error, or the call is refused."""
+    value = floating(value)
+    if is_complex(value):
+        raise TypeError("it is for real numbers")
+    return value
+
+
+def of_precision(value: Any, like: Any) -> Any:
+    """Return a value in single precision if `like` is an array of it."""
+    if getattr(like, "dtype", None) not in (numpy.float32, numpy.complex64):
+        return value
+    return np.astype(value, numpy.complex64 if is_complex(value) else numpy.float32)
 
 
 def ratio(part: Any, whole: Any) -> Any:

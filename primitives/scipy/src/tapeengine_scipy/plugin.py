@@ -15,6 +15,7 @@ MODULES = (
     "special.macdonald", "special.polynomials", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.eigen",
     "linalg.orthogonal", "linalg.rectangular", "linalg.triangular", "linalg.matrixfunctions", "linalg.sylvester",
+    "linalg.riccati",
     "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
     "ndimage.interpolation",
     "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
@@ -35,11 +36,14 @@ def tapeengine_primitives() -> list[Primitive]:
 
 
 def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
-    """Map the ufuncs of `scipy.special` to their primitives."""
+    """Map the ufuncs of `scipy.special` to their primitives, and those that its functions of Python call."""
     import numpy
     import scipy
 
-    rules: dict[Any, Callable[..., Any]] = {}
+    from tapeengine_scipy.special import lambertw, zeta
+
+    hidden = scipy.special._ufuncs
+    rules: dict[Any, Callable[..., Any]] = {hidden._riemann_zeta: zeta, hidden._lambertw: lambertw}
     for primitive in tapeengine_primitives():
         function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
@@ -71,7 +75,7 @@ def tapeengine_structures() -> Mapping[type, Container]:
 
     return {
         SparseArray: Container(
-            lambda matrix: ([matrix.data], matrix.pattern),
+            lambda matrix: ([matrix.entries], matrix.pattern),
             lambda pattern, children: SparseArray(children[0], pattern),
             lambda pattern: [".data"],
         )

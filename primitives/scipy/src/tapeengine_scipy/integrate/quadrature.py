@@ -17,7 +17,16 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import scale
-from tapeengine_scipy._callables import Closed, as_array, as_vector, holds_traced, jacobian, plain, plain_values
+from tapeengine_scipy._callables import (
+    Closed,
+    as_array,
+    as_vector,
+    constants,
+    holds_traced,
+    jacobian,
+    plain,
+    plain_values,
+)
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import is_traced, of_python
 
@@ -263,6 +272,7 @@ def quad(
     """
     if complex_func:
         raise UnsupportedError("quad: complex_func is not differentiated; integrate the real and imaginary parts")
+    wvar, wopts, epsabs, epsrel = constants((wvar, wopts, epsabs, epsrel))
     if holds_traced(wvar, wopts, epsabs, epsrel):
         raise UnsupportedError("quad: wvar, wopts and tolerances are constants; put a traced weight into the integrand")
     options = _Options(epsabs=epsabs, epsrel=epsrel, limit=limit, points=plain_values(points))

@@ -10,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
-from tapeengine_scipy._callables import holds_traced
+from tapeengine_scipy._callables import constants, holds_traced
 from tapeengine_scipy._making import made_by_scipy
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating, ratio
@@ -134,6 +134,7 @@ def make_interp_spline(
     >>> float(make_interp_spline(np.arange(5.0), np.arange(5.0) ** 2)(1.5).round(12))
     2.25
     """
+    x, t = constants((x, t))
     if holds_traced(x, t):
         raise UnsupportedError("make_interp_spline: x and t are constants; use CubicSpline for traced x")
     given = x, y, k, t, bc_type, axis, check_finite

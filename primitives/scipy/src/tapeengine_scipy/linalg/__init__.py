@@ -15,6 +15,7 @@ from tapeengine_scipy.linalg.eigen import eig, eigvals
 from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
 from tapeengine_scipy.linalg.orthogonal import polar, qr, svd, svdvals
 from tapeengine_scipy.linalg.rectangular import lstsq, norm, null_space, pinv
+from tapeengine_scipy.linalg.riccati import solve_continuous_are
 from tapeengine_scipy.linalg.solve import cho_solve, solve, solve_triangular
 from tapeengine_scipy.linalg.structured import (
     circulant,
@@ -30,9 +31,9 @@ from tapeengine_scipy.linalg.triangular import funm, lu, schur
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "eigvals", "eigvalsh",
     "expm", "funm", "hankel", "inv", "khatri_rao", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm",
-    "null_space", "pinv", "polar", "qr", "schur", "solve", "solve_banded", "solve_continuous_lyapunov",
-    "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
-    "svd", "svdvals", "toeplitz",
+    "null_space", "pinv", "polar", "qr", "schur", "solve", "solve_banded", "solve_continuous_are",
+    "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular",
+    "solveh_banded", "sqrtm", "svd", "svdvals", "toeplitz",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.linalg")

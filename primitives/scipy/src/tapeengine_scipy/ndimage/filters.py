@@ -1,5 +1,6 @@
 """Filters: an image with margins is correlated with weights, or reduced window by window."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating, root
+from tapeengine_scipy._values import floating, floating_real, of_precision, root
 from tapeengine_scipy.signal import CORRELATE
 
 #: numpy.pad's names of the boundary modes.
@@ -17,6 +18,19 @@ MARGINS = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect", "nearest": "edge", "wrap": "wrap",
     "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",
 }  # fmt: skip
+
+
+def of_images(path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark the function that differentiates SciPy's at `path`; its result has the precision of its image."""
+
+    def decorate(ours: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(ours)
+        def called(input: Any, *args: Any, **keywords: Any) -> Any:
+            return of_precision(ours(input, *args, **keywords), input)
+
+        return beside(path)(called)
+
+    return decorate
 
 
 def _padded(x: Any, margins: list[tuple[int, int]], mode: str, cval: Any) -> Any:
@@ -46,7 +60,7 @@ def _no_output(output: Any) -> None:
         raise UnsupportedError("scipy.ndimage: output= is not supported for traced values; use the returned array")
 
 
-@beside("scipy.ndimage.correlate")
+@of_images("scipy.ndimage.correlate")
 def correlate(
     input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -70,7 +84,7 @@ def _axes(axes: Any, ndim: int) -> list[int]:
     return [normalize_axis_index(int(axis), ndim) for axis in numpy.atleast_1d(axes)]
 
 
-@beside("scipy.ndimage.convolve")
+@of_images("scipy.ndimage.convolve")
 def convolve(
     input: Any, weights: Any, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -83,7 +97,7 @@ def convolve(
     return correlate(input, np.flip(kernel), output, mode, cval, origins, axes=axes)
 
 
-@beside("scipy.ndimage.correlate1d")
+@of_images("scipy.ndimage.correlate1d")
 def correlate1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
     origin: int = 0,
@@ -95,7 +109,7 @@ def correlate1d(
     return correlate(input, kernel, output, mode, cval, origin, axes=(axis,))
 
 
-@beside("scipy.ndimage.convolve1d")
+@of_images("scipy.ndimage.convolve1d")
 def convolve1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
     origin: int = 0,
@@ -105,7 +119,7 @@ def convolve1d(
     return correlate1d(input, kernel, axis, output, mode, cval, -origin - (kernel.shape[0] % 2 == 0))
 
 
-@beside("scipy.ndimage.uniform_filter1d")
+@of_images("scipy.ndimage.uniform_filter1d")
 def uniform_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Any:
@@ -126,7 +140,7 @@ def _along(one: Callable[..., Any], input: Any, axes: Any, mode: Any, cval: Any,
     return x
 
 
-@beside("scipy.ndimage.uniform_filter")
+@of_images("scipy.ndimage.uniform_filter")
 def uniform_filter(
     input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
     axes: Any = None,
@@ -156,7 +170,7 @@ def _gaussian_weights(sigma: Any, order: int, radius: int) -> Any:
     return bell * sum(factor * places**power for power, factor in enumerate(factors))
 
 
-@beside("scipy.ndimage.gaussian_filter1d")
+@of_images("scipy.ndimage.gaussian_filter1d")
 def gaussian_filter1d(
     input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None, mode: str = "reflect",
     cval: Any = 0.0, truncate: float = 4.0, *, radius: int | None = None,
@@ -172,7 +186,7 @@ def gaussian_filter1d(
     return correlate1d(input, weights, axis, output, mode, cval, 0)
 
 
-@beside("scipy.ndimage.gaussian_filter")
+@of_images("scipy.ndimage.gaussian_filter")
 def gaussian_filter(
     input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
     truncate: float = 4.0, *, radius: Any = None, axes: Any = None,
@@ -192,7 +206,7 @@ def _sum_over_axes(part: Callable[[int, str], Any], axes: list[int], mode: Any) 
     return sum(part(axis, how) for axis, how in zip(axes, _per_axis(mode, len(axes)), strict=True))
 
 
-@beside("scipy.ndimage.laplace")
+@of_images("scipy.ndimage.laplace")
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
     """Return the sum of second differences; see `scipy.ndimage.laplace`."""
     x = floating(input)
@@ -204,7 +218,7 @@ def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0
     return _sum_over_axes(part, along, mode) if along else x.copy()
 
 
-@beside("scipy.ndimage.gaussian_laplace")
+@of_images("scipy.ndimage.gaussian_laplace")
 def gaussian_laplace(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
     **kwargs: Any,
@@ -220,7 +234,7 @@ def gaussian_laplace(
     return _sum_over_axes(part, along, mode) if along else x.copy()
 
 
-@beside("scipy.ndimage.gaussian_gradient_magnitude")
+@of_images("scipy.ndimage.gaussian_gradient_magnitude")
 def gaussian_gradient_magnitude(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None,
     **kwargs: Any,
@@ -252,14 +266,14 @@ def _edges(input: Any, axis: int, mode: Any, cval: Any, across: Any) -> Any:
     return x
 
 
-@beside("scipy.ndimage.sobel")
+@of_images("scipy.ndimage.sobel")
 def sobel(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     """Return differences along an axis, smoothed across; see `scipy.ndimage.sobel`."""
     _no_output(output)
     return _edges(input, axis, mode, cval, numpy.array([1.0, 2.0, 1.0]))
 
 
-@beside("scipy.ndimage.prewitt")
+@of_images("scipy.ndimage.prewitt")
 def prewitt(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> Any:
     """Return differences along an axis, added up across; see `scipy.ndimage.prewitt`."""
     _no_output(output)
@@ -274,7 +288,7 @@ def _window_filter(name: str, reduce: Callable[..., Any], what: str) -> Callable
         cval: Any = 0.0, origin: Any = 0, *, axes: Any = None,
     ) -> Any:  # fmt: skip
         _no_output(output)
-        x = floating(input)
+        x = floating_real(input)
         if axes is not None or not isinstance(mode, str):
             raise UnsupportedError("scipy.ndimage: axes= and several modes of these filters are not differentiated")
         if footprint is None:
@@ -288,7 +302,7 @@ def _window_filter(name: str, reduce: Callable[..., Any], what: str) -> Callable
 
     windowed.__name__ = windowed.__qualname__ = name
     windowed.__doc__ = f"Return the {what} of windows; see `scipy.ndimage.{name}`."
-    return beside(f"scipy.ndimage.{name}")(windowed)
+    return of_images(f"scipy.ndimage.{name}")(windowed)
 
 
 def _upper_median(x: Any, axis: int) -> Any:

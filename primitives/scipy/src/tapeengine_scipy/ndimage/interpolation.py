@@ -13,6 +13,7 @@ from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.ndimage.filters import of_images
 
 _NAMED = {"grid-mirror": "reflect"}
 #: The differentiated modes, by the order of the spline; SciPy extends images differently in the other modes.
@@ -143,7 +144,7 @@ def _coefficients(x: Any, order: int, mode: str, prefilter: bool) -> Any:
     return spline_filter(x, order, mode="mirror" if mode == "constant" else mode) if prefilter and order > 1 else x
 
 
-@beside("scipy.ndimage.map_coordinates")
+@of_images("scipy.ndimage.map_coordinates")
 def map_coordinates(
     input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
     prefilter: bool = True,
@@ -175,7 +176,7 @@ def _transformed(
     )
 
 
-@beside("scipy.ndimage.affine_transform")
+@of_images("scipy.ndimage.affine_transform")
 def affine_transform(
     input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
     mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
@@ -203,7 +204,7 @@ def affine_transform(
     return _transformed(input, place, output_shape, order, mode, cval, prefilter)
 
 
-@beside("scipy.ndimage.shift")
+@of_images("scipy.ndimage.shift")
 def shift(
     input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
     prefilter: bool = True,

@@ -11,7 +11,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.rerun import REPEATED
-from tapeengine_scipy._callables import Closed, as_vector, holds_traced, jacobian, plain, plain_values
+from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, jacobian, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import check_converged, solution
@@ -44,9 +44,10 @@ def least_squares(
     >>> te.grad(lambda p: least_squares(lambda x: np.stack([x[0] - p, x[0] - 3.0]), [0.0]).x[0])(1.0)
     0.5
     """
+    bounds = constants(bounds)
     if loss != "linear" or holds_traced(bounds):
         raise UnsupportedError("least_squares: a loss other than 'linear', and traced bounds, are not differentiated")
-    closed = Closed((fun, tuple(args), kwargs or {}), "least_squares")
+    closed = Closed((fun, tuple(args), kwargs or {}, jac), "least_squares")
     start, found = numpy.atleast_1d(plain_values(x0)), {}
     given = {
         "bounds": bounds, "method": method, "ftol": ftol, "xtol": xtol, "gtol": gtol, "f_scale": f_scale,
@@ -54,14 +55,16 @@ def least_squares(
         "verbose": verbose, "x_scale": 1.0 if x_scale is None else x_scale, "tr_options": tr_options or {},
     }  # fmt: skip
 
-    def solve(fun: Any, args: Any, kwargs: Any) -> Any:
+    def solve(fun: Any, args: Any, kwargs: Any, jac: Any) -> Any:
         still = plain(lambda x: as_vector(fun(x, *args, **kwargs)), "least_squares")
-        slope = jac if callable(jac) or jac == "cs" else lambda x: _jacobian(lambda x: fun(x, *args, **kwargs), x)
+        slope = lambda x: _jacobian(lambda x: fun(x, *args, **kwargs), x)  # noqa: E731
+        if callable(jac) or jac == "cs":
+            slope = plain(lambda x: jac(x, *args, **kwargs), "least_squares") if callable(jac) else jac
         found.update(scipy.optimize.least_squares(still, start, slope, **given))
         check_converged(found["success"], "least_squares", found["message"])
         return found["x"]
 
-    def residual(x: Any, fun: Any, args: Any, kwargs: Any) -> Any:
+    def residual(x: Any, fun: Any, args: Any, kwargs: Any, jac: Any) -> Any:
         slope = _normal_equations(lambda x: fun(x, *args, **kwargs), x)
         held = found["active_mask"] != 0
         return held * (x - found["x"]) + ~held * slope if held.any() else slope
@@ -98,6 +101,7 @@ def curve_fit(
     """
     if full_output or nan_policy is not None:
         raise UnsupportedError("curve_fit: full_output and nan_policy are not supported for traced values")
+    bounds = constants(bounds)
     if p0 is None:
         count = len(inspect.signature(f).parameters) - 1
         low, high = (numpy.broadcast_to(numpy.asarray(end, float), (count,)) for end in _ends(bounds))

@@ -10,7 +10,7 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.rerun import REPEATED
-from tapeengine_scipy._callables import Closed, as_vector, holds_traced, plain, plain_values
+from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
@@ -51,6 +51,7 @@ def minimize(
     """
     closed, start = Closed((fun, as_tuple(args), jac, (hess, hessp, callback)), "minimize"), plain_values(x0)
     found: dict[str, Any] = {}
+    bounds = constants(bounds)
     if holds_traced(bounds):
         raise UnsupportedError("minimize: bounds are constants of the derivative; traced ones are refused")
     rest = {"bounds": bounds, "tol": plain_values(tol), "options": options}
@@ -129,6 +130,7 @@ def minimize_scalar(
     3.0
     """
     closed, found = Closed((fun, as_tuple(args)), "minimize_scalar"), scipy.optimize.OptimizeResult()
+    bounds = constants(bounds)
     if holds_traced(bounds):
         raise UnsupportedError("minimize_scalar: bounds are constants of the derivative; traced ones are refused")
     if not (closed.is_traced or REPEATED.calls):

@@ -23,6 +23,8 @@ from tapeengine_scipy.sparse.matrix import (
     csc_matrix,
     csr_array,
     csr_matrix,
+    dia_array,
+    dia_matrix,
     issparse,
     isspmatrix,
     matmul,
@@ -30,8 +32,8 @@ from tapeengine_scipy.sparse.matrix import (
 )
 
 __all__ = [
-    "SparseArray", "coo_array", "coo_matrix", "csc_array", "csc_matrix", "csr_array", "csr_matrix", "diags",
-    "diags_array", "issparse", "isspmatrix", "linalg", "matmul", "with_data",
+    "SparseArray", "coo_array", "coo_matrix", "csc_array", "csc_matrix", "csr_array", "csr_matrix", "dia_array",
+    "dia_matrix", "diags", "diags_array", "issparse", "isspmatrix", "linalg", "matmul", "with_data",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.sparse")

@@ -15,8 +15,8 @@ def _keys(pattern: Pattern) -> Any:
     return pattern.rows.astype(numpy.int64) * pattern.shape[1] + pattern.columns
 
 
-def _at(keys: Any, like: Pattern, shape: tuple[int, int]) -> Pattern:
-    return Pattern(keys // shape[1], keys % shape[1], shape, like.is_matrix)
+def _at(keys: Any, like: Pattern, shape: tuple[int, int], order: str = "") -> Pattern:
+    return Pattern(keys // shape[1], keys % shape[1], shape, like.is_matrix, order)
 
 
 def merged(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
@@ -26,6 +26,14 @@ def merged(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
         return data, pattern
     sums = Pattern(places, numpy.arange(len(places)), (len(keys), len(places)))
     return TIMES(numpy.ones(len(places)), data, pattern=sums), _at(keys, pattern, pattern.shape)
+
+
+def by_rows(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
+    """The entries row by row, those at equal positions added up."""
+    data, pattern = merged(data, pattern)
+    keys = _keys(pattern)
+    places = numpy.argsort(keys)
+    return data[places], _at(keys[places], pattern, pattern.shape, "csr")
 
 
 def total(a: tuple[Any, Pattern], b: tuple[Any, Pattern]) -> tuple[Any, Pattern]:
@@ -60,7 +68,7 @@ def product(a: tuple[Any, Pattern], b: tuple[Any, Pattern]) -> tuple[Any, Patter
     within = numpy.arange(len(first)) - numpy.repeat(numpy.cumsum(met) - met, met)
     second = order[starts[mine.columns[first]] + within]
     shape = (mine.shape[0], theirs.shape[1])
-    found = Pattern(mine.rows[first], theirs.columns[second], shape, mine.is_matrix)
+    found = Pattern(mine.rows[first], theirs.columns[second], shape, mine.is_matrix, "")
     return merged(left[first] * right[second], found)
 
 
@@ -76,7 +84,7 @@ def part(data: Any, pattern: Pattern, index: Any) -> tuple[Any, Pattern] | Any:
         rows, columns = places[0][pattern.rows], places[1][pattern.columns]
         kept = numpy.flatnonzero((rows >= 0) & (columns >= 0))
         shape = (len(starts[0]), len(starts[1]))
-        return data[kept], Pattern(rows[kept], columns[kept], shape, pattern.is_matrix)
+        return data[kept], Pattern(rows[kept], columns[kept], shape, pattern.is_matrix, "")
     try:
         row, column = (range(size)[operator.index(i)] for i, size in zip(index, pattern.shape, strict=True))
     except TypeError:

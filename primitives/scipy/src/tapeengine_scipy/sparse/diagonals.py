@@ -33,7 +33,7 @@ def _of_diagonals(diagonals: Any, offsets: Any, shape: Any, is_matrix: bool) -> 
         rows.append(numpy.arange(length) - min(k, 0))
         columns.append(numpy.arange(length) + max(k, 0))
         entries.append(np.broadcast_to(part, (length,)))
-    places = Pattern(numpy.concatenate(rows), numpy.concatenate(columns), shape, is_matrix)
+    places = Pattern(numpy.concatenate(rows), numpy.concatenate(columns), shape, is_matrix, "")
     return SparseArray(np.concatenate(entries), places)
 
 

@@ -13,7 +13,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside, names_of
-from tapeengine_scipy._values import floating, is_complex
+from tapeengine_scipy._values import floating, is_complex, is_traced
 from tapeengine_scipy.linalg._systems import solution
 from tapeengine_scipy.linalg._transpose import conjugate
 from tapeengine_scipy.linalg.factorisations import Factorisation
@@ -95,7 +95,7 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     factors = _factors(matrix.pattern, options)
     if b.ndim == 2 and b.shape[1] == 1:  # as in SciPy
         b = b[:, 0]
-    data = matrix.data
+    data = matrix.entries
     if is_complex(data) != is_complex(b):
         data, b = data + 0j, b + 0j
     return SPSOLVE(data, b, pattern=matrix.pattern, factorisation=factors)
@@ -145,7 +145,9 @@ CG: Primitive = solution(
 
 def _operator(A: Any) -> tuple[Any, Any]:
     """The differentiated entries of a matrix and its pattern; of another operator, no entries and the operator."""
-    return (A.data, A.pattern) if isinstance(A, SparseArray) else (numpy.zeros(0), A)
+    if is_traced(A) and A.ndim == 2:
+        A = SparseArray(A.ravel(), Pattern(*map(numpy.ravel, numpy.indices(A.shape)), A.shape))
+    return (A.entries, A.pattern) if isinstance(A, SparseArray) else (numpy.zeros(0), A)
 
 
 class _Options(dict[str, Any]):
@@ -170,7 +172,7 @@ def cg(
 ) -> tuple[Any, int]:
     """Solve a symmetric positive definite system by conjugate gradients; see `scipy.sparse.linalg.cg`.
 
-    `A` may be sparse, dense or a linear operator; only the entries of a `SparseArray` and `b` are differentiated.
+    `A` may be sparse, dense or a linear operator; a constant operator is not differentiated.
     Derivatives use the same matrix, preconditioner and tolerances, and are as accurate as the tolerances.
 
     Examples
@@ -247,7 +249,7 @@ def gmres(
 ) -> tuple[Any, int]:  # fmt: skip
     """Solve a linear system by generalised minimal residuals; see `scipy.sparse.linalg.gmres`.
 
-    `A` may be sparse, dense or a linear operator; only the entries of a `SparseArray` and `b` are differentiated.
+    `A` may be sparse, dense or a linear operator; a constant operator is not differentiated.
     Derivatives solve the transposed system with the same method and tolerances, and are as accurate as the tolerances.
 
     Examples

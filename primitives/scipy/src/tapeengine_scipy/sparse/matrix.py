@@ -39,8 +39,18 @@ class SparseArray(Standing, path=""):
     __array_priority__ = 100.0
 
     def __init__(self, data: Any, pattern: Pattern) -> None:
-        self.data = data
+        self.entries = data
         self.pattern = pattern
+
+    @property
+    def data(self) -> Any:
+        """The entries, where their order is that of SciPy's matrix."""
+        if not self.pattern.order:
+            raise UnsupportedError(
+                "sparse: which entries are stored, and in which order, is not defined for results of operations; use "
+                "toarray(), sums, or a matrix of your own entries"
+            )
+        return self.entries
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -50,24 +60,24 @@ class SparseArray(Standing, path=""):
     @property
     def T(self) -> "SparseArray":
         """The transpose, with the same entries."""
-        return SparseArray(self.data, self.pattern.transposed())
+        return SparseArray(self.entries, self.pattern.transposed())
 
     @property
     def _parts(self) -> tuple[Any, Pattern]:
-        return self.data, self.pattern
+        return self.entries, self.pattern
 
     def __matmul__(self, x: Any) -> Any:
         """Multiply by a sparse matrix, or by a dense vector or matrix."""
         if issparse(x):
             return SparseArray(*arithmetic.product(self._parts, as_sparse(x)._parts))
-        return TIMES(self.data, _fitting(x, self.shape[1]), pattern=self.pattern)
+        return TIMES(self.entries, _fitting(x, self.shape[1]), pattern=self.pattern)
 
     def __rmatmul__(self, x: Any) -> Any:
         """Multiply a sparse matrix, or a dense vector or matrix, by this matrix."""
         if issparse(x):
             return as_sparse(x) @ self
         x = floating(x)
-        product = TIMES(self.data, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
+        product = TIMES(self.entries, _fitting(x.T, self.shape[0]), pattern=self.pattern, transposed=True)
         return product.T
 
     def dot(self, other: Any) -> Any:
@@ -101,7 +111,7 @@ class SparseArray(Standing, path=""):
 
     def __neg__(self) -> "SparseArray":
         """Negate the entries."""
-        return SparseArray(-self.data, self.pattern)
+        return SparseArray(-self.entries, self.pattern)
 
     def __abs__(self) -> "SparseArray":
         """Take the absolute values of the elements."""
@@ -124,13 +134,19 @@ class SparseArray(Standing, path=""):
         """Multiply elementwise by a number, a sparse matrix or an operand that broadcasts."""
         if issparse(factor):
             return SparseArray(*arithmetic.elementwise(self._parts, as_sparse(factor)._parts))
-        return SparseArray(self.data * self._factors(factor), self.pattern)
+        return self._scaled(self.entries * self._factors(factor), factor)
 
     def __truediv__(self, divisor: Any) -> "SparseArray":
         """Divide by a number, or elementwise by an operand that broadcasts."""
         if issparse(divisor):
             raise UnsupportedError("sparse: the quotient of two sparse arrays is not differentiated")
-        return SparseArray(self.data / self._factors(divisor), self.pattern)
+        return self._scaled(self.entries / self._factors(divisor), divisor)
+
+    def _scaled(self, entries: Any, by: Any) -> "SparseArray":
+        places = self.pattern
+        if np.ndim(by):
+            places = Pattern(places.rows, places.columns, places.shape, places.is_matrix, "")
+        return SparseArray(entries, places)
 
     def power(self, n: Any) -> "SparseArray":
         """Take powers of the elements, with a single exponent other than 0."""
@@ -147,7 +163,7 @@ class SparseArray(Standing, path=""):
 
     def __getitem__(self, index: Any) -> Any:
         """Index by two whole numbers, which gives a number, or by two slices, which gives a sparse matrix."""
-        found = arithmetic.part(self.data, self.pattern, index)
+        found = arithmetic.part(self.entries, self.pattern, index)
         return SparseArray(*found) if isinstance(found, tuple) else found
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -169,7 +185,7 @@ class SparseArray(Standing, path=""):
         """Sum the entries, all of them or along an axis."""
         if dtype is not None or out is not None:
             raise UnsupportedError("sparse: the options dtype and out of sum are not differentiated; omit them")
-        return arithmetic.sums(self.data, self.pattern, axis)
+        return arithmetic.sums(self.entries, self.pattern, axis)
 
     def mean(self, axis: Any = None) -> Any:
         """Return the sum divided by the number of elements."""
@@ -178,7 +194,7 @@ class SparseArray(Standing, path=""):
 
     def diagonal(self, k: int = 0) -> Any:
         """Return a diagonal as a dense vector."""
-        return arithmetic.diagonal(self.data, self.pattern, k)
+        return arithmetic.diagonal(self.entries, self.pattern, k)
 
     def trace(self, offset: int = 0) -> Any:
         """Return the sum of a diagonal."""
@@ -191,45 +207,53 @@ class SparseArray(Standing, path=""):
         return self.T
 
     def tocoo(self, copy: bool = False) -> "SparseArray":
-        """Return the matrix itself, since there is only one format here."""
-        return self
+        """Return the matrix with its entries in their order."""
+        places = self.pattern
+        order = places.order and "coo"
+        return SparseArray(self.entries, Pattern(places.rows, places.columns, places.shape, places.is_matrix, order))
 
-    tocsr = tocsc = tocoo
+    def tocsr(self, copy: bool = False) -> "SparseArray":
+        """Return the matrix with its entries row by row; those at one position are added."""
+        return self if self.pattern.order in ("csr", "") else SparseArray(*arithmetic.by_rows(*self._parts))
+
+    def tocsc(self, copy: bool = False) -> "SparseArray":
+        """Return the matrix with its entries column by column; those at one position are added."""
+        return self.T.tocsr().T
 
     def asformat(self, format: str | None, copy: bool = False) -> "SparseArray":
-        """Return the matrix itself; see `tocoo`."""
+        """Return the matrix with its entries in the order of a format."""
         if format not in (None, "coo", "csr", "csc"):
-            refuse_traced(f"scipy.sparse.coo_array.asformat({format!r})", self.data)
-        return self
+            refuse_traced(f"scipy.sparse.coo_array.asformat({format!r})", self.entries)
+        return getattr(self, f"to{format}")() if format in ("coo", "csr", "csc") else self
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> "SparseArray":
         """Convert the entries."""
-        return SparseArray(np.astype(self.data, dtype), self.pattern)
+        return SparseArray(np.astype(self.entries, dtype), self.pattern)
 
     def copy(self) -> "SparseArray":
         """Return the matrix with a copy of its entries."""
-        return SparseArray(self.data * 1.0, self.pattern)
+        return SparseArray(self.entries * 1.0, self.pattern)
 
     def conj(self, copy: bool = True) -> "SparseArray":
         """Conjugate the entries."""
-        return SparseArray(np.conj(self.data), self.pattern)
+        return SparseArray(np.conj(self.entries), self.pattern)
 
     conjugate = conj
 
     @property
     def real(self) -> "SparseArray":
         """The real parts."""
-        return SparseArray(np.real(self.data), self.pattern)
+        return SparseArray(np.real(self.entries), self.pattern)
 
     @property
     def imag(self) -> "SparseArray":
         """The imaginary parts."""
-        return SparseArray(np.imag(self.data), self.pattern)
+        return SparseArray(np.imag(self.entries), self.pattern)
 
     @property
     def nnz(self) -> int:
         """The number of entries."""
-        return self.pattern.size
+        return len(self.data)
 
     @property
     def ndim(self) -> int:
@@ -239,7 +263,7 @@ class SparseArray(Standing, path=""):
     @property
     def dtype(self) -> Any:
         """The dtype of the entries."""
-        return self.data.dtype
+        return self.entries.dtype
 
     def _factors(self, factor: Any) -> Any:
         """The factor of each entry."""
@@ -258,33 +282,39 @@ class SparseArray(Standing, path=""):
 
     @property
     def _theirs(self) -> Any:  # type: ignore[override]
-        return self.pattern.of_scipy(plain_value(self.data))
+        return self.pattern.of_scipy(plain_value(self.entries))
 
     @property
     def _is_traced(self) -> bool:  # type: ignore[override]
-        return is_traced(self.data)
+        return is_traced(self.entries)
 
     @property
     def format(self) -> str:
         """SciPy's name of the format of plain entries."""
-        refuse_traced("the format of a sparse matrix", self.data)
+        refuse_traced("the format of a sparse matrix", self.entries)
         return "coo"
 
     def __getattr__(self, name: str) -> Any:
         made = (
             [] if name.startswith("_") or "pattern" not in vars(self) else [self._theirs.tocsr(), self._theirs.tocsc()]
         )
-        if any(hasattr(matrix, name) for matrix in made):
-            refuse_traced(f"{name} of a sparse matrix", self.data)
+        if (made and name == "offsets") or any(hasattr(matrix, name) for matrix in made):
+            refuse_traced(f"{name} of a sparse matrix", self.entries)
         return super().__getattr__(name)
 
     def of_scipy(self) -> Any:
         """Return SciPy's own matrix with plain entries."""
-        return self.pattern.of_scipy(self.data)
+        return self.pattern.of_scipy(self.entries)
 
     def toarray(self) -> Any:
         """Return the dense matrix."""
         return self @ numpy.eye(self.shape[1])
+
+    def todense(self) -> Any:
+        """Return the dense matrix; that of a sparse *matrix* is a numpy.matrix, which cannot hold derivatives."""
+        if self.pattern.is_matrix:
+            refuse_traced("todense of a sparse matrix, which gives a numpy.matrix (use toarray),", self.entries)
+        return self.toarray()
 
 
 def issparse(value: Any) -> bool:
@@ -306,7 +336,8 @@ def as_sparse(a: Any) -> SparseArray:
     if not scipy.sparse.issparse(a):
         raise TypeError(f"a sparse matrix is needed, not {type(a).__name__}")
     coo = a.tocoo()
-    return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape, scipy.sparse.isspmatrix(a)))
+    order = a.format if a.format in ("csr", "csc") else "coo"
+    return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape, scipy.sparse.isspmatrix(a), order))
 
 
 def _entries(data: Any, dtype: Any) -> Any:
@@ -335,7 +366,19 @@ def _compressed(kind: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Patt
     found.check_format(full_check=True)
     if len(found.indices) != entries.shape[0]:
         raise ValueError(f"indptr ends at {len(found.indices)}, but there are {entries.shape[0]} entries")
-    return entries, Pattern(*found.tocoo().coords, found.shape)
+    return entries, Pattern(*found.tocoo().coords, found.shape, order=kind)
+
+
+def _banded(kind: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern] | None:
+    """The entries and their places in ``(data, offsets)``, whose row k holds a diagonal, column by column."""
+    if kind != "dia" or not (isinstance(arg1, tuple) and len(arg1) == 2 and shape is not None):
+        return None
+    entries = np.atleast_2d(_entries(arg1[0], dtype))
+    found = scipy.sparse.dia_array((numpy.ones(entries.shape), arg1[1]), shape=shape)  # which raises SciPy's errors
+    which, columns = numpy.indices(entries.shape)
+    rows = columns - found.offsets[which]
+    kept = (columns < found.shape[1]) & (rows >= 0) & (rows < found.shape[0])
+    return entries[kept], Pattern(rows[kept], columns[kept], found.shape, order="")
 
 
 class _Format(Counterpart):
@@ -351,7 +394,7 @@ class _Format(Counterpart):
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type(instance) is SparseArray and instance.pattern.is_matrix == cls.__name__.endswith("matrix"):
-            refuse_traced(f"isinstance of a sparse matrix and {cls.__name__}", instance.data)
+            refuse_traced(f"isinstance of a sparse matrix and {cls.__name__}", instance.entries)
         return super().__instancecheck__(instance)
 
 
@@ -364,15 +407,18 @@ def _class_of(name: str, forms: str) -> Any:
         arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
     ) -> SparseArray:
         if isinstance(arg1, SparseArray) and shape is None:
-            data, places = arg1.data, arg1.pattern
+            data, places = arg1.entries, arg1.pattern
         else:
-            data, places = _compressed(kind, arg1, shape, dtype) or _of_places(arg1, shape, dtype) or (None, None)
+            made = _banded if kind == "dia" else _compressed
+            data, places = made(kind, arg1, shape, dtype) or (
+                (kind != "dia" and _of_places(arg1, shape, dtype)) or (None, None)
+            )
         if places is None:
             refuse_traced(f"{path} of a dense array", arg1)
             data, places = as_sparse(find(path)(arg1, shape=shape))._parts
         if places.is_matrix != is_matrix:
-            places = Pattern(places.rows, places.columns, places.shape, is_matrix)
-        return SparseArray(data, places)
+            places = Pattern(places.rows, places.columns, places.shape, is_matrix, places.order)
+        return SparseArray(data, places).asformat(kind if kind != "dia" else None)
 
     body = {"__new__": lambda cls, *args, **keywords: make(*args, **keywords), "__module__": __name__}
     doc = f"A sparse matrix; see `{path}`. Traced entries give a `SparseArray`: those in {forms}."
@@ -382,6 +428,7 @@ def _class_of(name: str, forms: str) -> Any:
 _POSITIONS, _COMPRESSED = "``(data, (row, col))``", "``(data, (row, col))`` or ``(data, indices, indptr)``"
 coo_array, coo_matrix = (_class_of(name, _POSITIONS) for name in ("coo_array", "coo_matrix"))
 csr_array, csr_matrix = (_class_of(name, _COMPRESSED) for name in ("csr_array", "csr_matrix"))
+dia_array, dia_matrix = (_class_of(name, "``(data, offsets)``") for name in ("dia_array", "dia_matrix"))
 csc_array, csc_matrix = (_class_of(name, _COMPRESSED) for name in ("csc_array", "csc_matrix"))
 
 

@@ -19,10 +19,14 @@ class Pattern:
     shape : (int, int)
     is_matrix : bool
         Whether ``*`` means the matrix product, as for SciPy's sparse matrices, or the elementwise product.
+    order : str
+        The format of SciPy's that has the entries in this order; empty for results whose order is not SciPy's.
     """
 
-    def __init__(self, rows: Any, columns: Any, shape: tuple[int, int], is_matrix: bool = False) -> None:
-        self.is_matrix = is_matrix
+    def __init__(
+        self, rows: Any, columns: Any, shape: tuple[int, int], is_matrix: bool = False, order: str = "coo"
+    ) -> None:
+        self.is_matrix, self.order = is_matrix, order
         # SciPy makes integers of the positions, and refuses those outside the shape.
         made = scipy.sparse.coo_array((numpy.zeros(numpy.shape(rows)), (rows, columns)), shape=shape)
         self.rows, self.columns = made.coords
@@ -56,7 +60,8 @@ class Pattern:
 
     def transposed(self) -> "Pattern":
         """Return the pattern of the transpose."""
-        return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]), self.is_matrix)
+        order = {"csr": "csc", "csc": "csr"}.get(self.order, self.order)
+        return Pattern(self.columns, self.rows, (self.shape[1], self.shape[0]), self.is_matrix, order)
 
 
 def _times_primal(data: Any, x: Any, *, pattern: Pattern, transposed: bool = False) -> Any:

@@ -9,7 +9,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import beside, names_of
-from tapeengine_scipy._values import floating, ratio, root
+from tapeengine_scipy._values import floating, floating_real, ratio, root
 
 __getattr__, __dir__ = names_of("scipy.spatial.distance")
 
@@ -66,6 +66,11 @@ def _metric(name: Any, options: dict[str, Any], *points: Any) -> Callable[..., A
     return lambda u, v: found(u, v, **{key: value for key, value in options.items() if key != "out"})
 
 
+def _points(X: Any) -> Any:
+    """Points in double precision, as in SciPy."""
+    return np.astype(floating_real(X), numpy.float64)
+
+
 @beside("scipy.spatial.distance.cdist")
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) -> Any:
     """Return the distances of all pairs of points; see `scipy.spatial.distance.cdist`.
@@ -78,7 +83,7 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **kwa
     >>> cdist(np.zeros((1, 2)), np.ones((2, 2)), "sqeuclidean")
     array([[2., 2.]])
     """
-    a, b = floating(XA), floating(XB)
+    a, b = _points(XA), _points(XB)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ValueError(f"XA and XB must be two-dimensional with equally many columns, not {a.shape} and {b.shape}")
     return _metric(metric, {**kwargs, "out": out}, a, b)(a[:, None], b[None])
@@ -94,7 +99,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **kwargs: Any) 
     >>> pdist(np.array([[0.0, 0.0], [3.0, 4.0]]))
     array([5.])
     """
-    points = floating(X)
+    points = _points(X)
     if points.ndim != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     first, second = numpy.triu_indices(points.shape[0], 1)
@@ -120,4 +125,4 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
         raise ValueError("Incompatible vector size. It must be a binomial coefficient n choose 2 for some integer n.")
     places = numpy.zeros((size, size), int)
     places[numpy.triu_indices(size, 1)] = numpy.arange(1, x.shape[0] + 1)
-    return np.concatenate([numpy.zeros(1), x])[places + places.T]
+    return np.concatenate([numpy.zeros(1, x.dtype), x])[places + places.T]

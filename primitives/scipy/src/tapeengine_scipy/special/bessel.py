@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy._values import is_complex, real
@@ -48,8 +49,6 @@ scaled_tail: Primitive = elementwise(
 
 def _scaled_slope(v: Any, x: Any, sign: Any, near: Any) -> Any:
     """The derivative of a scaled function, by `near` where that is accurate; `sign` is the value's sign for x < 0."""
-    if is_complex(x):
-        return near(x)
     far = np.abs(x) >= np.maximum(50.0, v * v / 16.0)
     if not np.any(far):
         return near(x)
@@ -98,8 +97,13 @@ iv = _of_order("iv", lambda v, z: (iv(v - 1, z) + iv(v + 1, z)) / 2, "d/dz = (iv
 
 
 def _ive_slope(v: Any, z: Any) -> Any:
+    if is_complex(z):
+        raise UnsupportedError(
+            "ive is not holomorphic: at complex z write iv(v, z) * np.exp(-np.abs(np.real(z))), which has derivatives"
+        )
+
     def near(z: Any) -> Any:
-        return (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(np.real(z)) * ive(v, z)
+        return (ive(v - 1, z) + ive(v + 1, z)) / 2 - np.sign(z) * ive(v, z)
 
     return _scaled_slope(v, z, numpy.cos(numpy.pi * numpy.rint(v)), near)
 

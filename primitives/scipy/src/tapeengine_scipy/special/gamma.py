@@ -218,13 +218,18 @@ def zeta(x: Any, q: Any = None) -> Any:
     """
     if q is not None:
         return _zeta(x, q)
-    if not is_traced(x):
-        return scipy.special.zeta(x)
-    if is_complex(x) or np.any(np.less(x, 1.0)):
+    if is_traced(x) and (is_complex(x) or np.any(np.less(x, 1.0))):
         raise UnsupportedError("zeta without q is differentiated for real numbers above 1 only")
-    return _zeta(x, 1.0)
+    return _riemann_zeta(x)
 
 
+_riemann_zeta: Primitive = elementwise(
+    "scipy.special.riemann_zeta",
+    lambda x: scipy.special.zeta(x),
+    {"x": lambda x: hurwitz_zeta(x, 1.0, order=1)},
+    {"x": (1.5, 6.0)},
+    "zeta, which SciPy computes otherwise than Hurwitz's at 1",
+)
 _zeta: Primitive = ufunc(
     "zeta",
     {"x": lambda x, q: hurwitz_zeta(x, q, order=1), "q": lambda x, q: -x * _zeta(x + 1, q)},

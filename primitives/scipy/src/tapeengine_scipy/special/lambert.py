@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy
 import scipy
 
 import tapeengine.numpy as np
@@ -32,4 +33,4 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     >>> complex(lambertw(0.0))
     0j
     """
-    return LAMBERTW(floating(z), k=k, tol=tol)
+    return LAMBERTW(floating(z), k=k[()] if isinstance(k, numpy.ndarray) else k, tol=tol)

@@ -14,12 +14,18 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
-from tapeengine_scipy._values import real
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._values import floating, real
 from tapeengine_scipy.special.gamma import betaln
 from tapeengine_scipy.special.incomplete import beta_slope
 
 #: The coefficients of x^-1, x^-3, ... in the asymptotic series of the first part (DLMF 5.11.8).
 _HALF_STEP = (-1 / 8, 1 / 192, -1 / 640, 17 / 14336, -31 / 18432, 691 / 180224, -5461 / 425984, 929569 / 15728640)
+
+
+#: Gauss and Legendre's rule for (0, 1), and where exp(-x) has vanished.
+_NODES, _WEIGHTS = (0.5 * (numpy.polynomial.legendre.leggauss(64)[k] + (k == 0)) for k in (0, 1))
+_DECAY = 42.0
 
 
 def _half_step(x: Any, *, order: int = 0) -> Any:
@@ -92,14 +98,33 @@ def t_density(df: Any, t: Any) -> Any:
 
 
 def _in_df(df: Any, t: Any) -> Any:
-    """The slope in df; near t = 0 it is t times the slope of the density at 0, and 0 where t^2 overflows."""
-    around = np.abs(t) < 1e-6
-    usual = ~(around | np.isinf(t * t))
-    if np.all(usual):
-        return _in_df_away(df, t)
-    density = np.exp(half_step(df / 2)) / math.sqrt(2 * math.pi)
-    slope = np.where(around, t, 0.0) * (0.5 * density * half_step(df / 2, order=1))
-    return np.where(usual, _in_df_away(df, np.where(usual, t, 1.0)), slope)
+    """The slope in df, by the incomplete beta function or, where that cancels, by an integral."""
+    cancels = (df >= 4) | (np.abs(t) < 1.5)
+    if np.all(cancels):
+        return _in_df_integrated(df, t)
+    usual = ~(cancels | np.isinf(t * t))  # the slope is 0 where t^2 overflows
+    slope = _in_df_away(np.where(usual, df, 1.0), np.where(usual, t, 2.0))
+    integral = _in_df_integrated(np.where(cancels, df, 4.0), np.where(cancels, t, 0.0))
+    return np.where(usual, slope, integral)
+
+
+def _in_df_integrated(df: Any, t: Any) -> Any:
+    """The integral of the density's slope from 0 to t, or from t to infinity: the slope has one sign in each.
+
+    The variable is arcsinh(s/sqrt(df)), in which the density is cosh^-(df + 1) and decays exponentially.
+    """
+    df, t = floating(df), np.clip(floating(t), -1e100, 1e100)
+    still = numpy.minimum(plain_value(df), 1e200)
+    y, central = np.arcsinh(t / numpy.sqrt(still)), np.abs(t) < 1.5
+    start = np.where(central, 0.0, y)
+    length = np.where(central, y, _DECAY / (still * np.tanh(np.where(central, 1.0, y))))[..., None]
+    place, df, root = start[..., None] + length * _NODES, df[..., None], numpy.sqrt(still)[..., None]
+    square = (root * np.sinh(place)) ** 2
+    u = square / df
+    relative = half_step(df / 2, order=1) + u * (u * log1p_ratio(u, order=1)) + u / (df * (1 + u))
+    density = np.exp(_log_density(df, square))
+    total = np.sum(0.5 * relative * density * root * np.cosh(place) * length * _WEIGHTS, axis=-1)
+    return np.where(central, total, -total)
 
 
 def _in_df_away(df: Any, t: Any) -> Any:

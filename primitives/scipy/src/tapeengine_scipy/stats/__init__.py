@@ -1,4 +1,4 @@
-"""Derivatives of `scipy.stats`: logpdf, pdf, logcdf and cdf of distributions, with SciPy's own parameters.
+"""Derivatives of `scipy.stats`: densities, distribution and survival functions, and quantiles of closed form.
 
 Continuous distributions are differentiable in the argument, the shapes, the location and the scale; distributions on
 the integers, with logpmf and pmf, in the parameters.
@@ -17,19 +17,26 @@ from tapeengine_scipy.stats.continuous import (
     chi2,
     expon,
     gamma,
+    gumbel_l,
+    gumbel_r,
+    halfnorm,
     laplace,
+    logistic,
     lognorm,
     norm,
+    pareto,
     t,
     uniform,
     weibull_min,
 )
-from tapeengine_scipy.stats.discrete import binom, geom, nbinom, poisson
+from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, poisson
+from tapeengine_scipy.stats.moments import kurtosis, skew, zscore
 from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal
 
 __all__ = [
-    "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "laplace", "lognorm", "multinomial",
-    "multivariate_normal", "nbinom", "norm", "poisson", "t", "uniform", "weibull_min",
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "gumbel_l", "gumbel_r",
+    "halfnorm", "kurtosis", "laplace", "logistic", "lognorm", "multinomial", "multivariate_normal", "nbinom", "norm",
+    "pareto", "poisson", "skew", "t", "uniform", "weibull_min", "zscore",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.stats")

@@ -8,12 +8,13 @@ from types import FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy
 import scipy
 
 import tapeengine.numpy as np
 from tapeengine_scipy._callables import holds_traced, plain_values
-from tapeengine_scipy._passing import Standing, method_beside
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._passing import Standing, method_beside, refuse
+from tapeengine_scipy._values import floating, floating_real
 
 #: SciPy's class of each distribution with fixed parameters, and SciPy's objects of plain ones.
 _CLASSES: dict[str, type] = {}
@@ -84,6 +85,12 @@ class Distribution(Standing):
         """Fix the parameters."""
         return Frozen(self, args, keywords)
 
+    def __getattr__(self, name: str) -> Any:
+        ours = vars(self).get("_standard", {}).get(name)
+        if ours is None:
+            return super().__getattr__(name)
+        return lambda *args: (ours if self._differs(*args) else getattr(self._theirs, name))(*args)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
 
@@ -130,15 +137,21 @@ def density_of(log: Callable[..., Any], product: Callable[..., Any] | None) -> C
     return density
 
 
+def _log_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda z, *shapes: np.log(function(z, *shapes))
+
+
+def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda z, *shapes: function(-z, *shapes)
+
+
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
-    `logpdf` and `cdf` are the standard density and distribution function on the support ``[low, high]``, functions of
-    the argument and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers,
-    for the ends of the support. All methods are compositions of primitives.
+    `logpdf`, `cdf`, `sf` and `ppf` are the standard functions on the support ``[low, high]``, functions of the argument
+    and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers, for the ends
+    of the support. Without `sf`, the distribution is symmetric around 0. All methods are compositions of primitives.
     """
-
-    interior = 0.5
 
     def __init__(
         self,
@@ -146,63 +159,80 @@ class Continuous(Distribution):
         logpdf: Callable[..., Any],
         cdf: Callable[..., Any],
         logcdf: Callable[..., Any] | None = None,
+        sf: Callable[..., Any] | None = None,
+        logsf: Callable[..., Any] | None = None,
+        ppf: Callable[..., Any] | None = None,
         low: float = -float("inf"),
         high: float = float("inf"),
         product: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpdf)
-        self._logpdf, self._cdf, self._pdf = logpdf, cdf, density_of(logpdf, product)
-        self._logcdf = logcdf or (lambda z, *shapes: np.log(cdf(z, *shapes)))
-        self._low, self._high = low, high
+        logcdf = logcdf or _log_of(cdf)
+        logsf = logsf or (_log_of(sf) if sf else _mirrored(logcdf))
+        self._standard = {
+            "_logpdf": logpdf, "_pdf": density_of(logpdf, product), "_cdf": cdf, "_logcdf": logcdf,
+            "_sf": sf or _mirrored(cdf), "_logsf": logsf, "_ppf": ppf,
+        }  # fmt: skip
+        self._low, self._high, self._interior = low, high, max(low, 0.0) + 0.5
 
     def _parse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
         given = bound(self._shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
         values = [floating(value) for value in given.values()]
         return tuple(values[:-2]), values[-2], values[-1]
 
-    def _evaluate(self, function: Callable[..., Any], x: Any, parsed: Any, below: float, above: float) -> Any:
+    def _evaluate(self, function: str, x: Any, parsed: Any, below: float, above: float) -> Any:
         """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
         z = (floating(x) - loc) / scale
+        z = np.astype(z, numpy.promote_types(z.dtype, float)) if z.dtype != float else z
         within = (z >= self._low) & (z <= self._high)
-        value = function(inside(within, z, self.interior), *shapes)
-        valid = functools.reduce(lambda ok, shape: ok & (shape > 0), shapes, scale > 0)
+        value = self._standard[function](inside(within, z, self._interior), *shapes)
         if not np.all(within):
             value = np.where(within, value, np.where(z < self._low, below, above))
-        return where_valid(valid & ~np.isnan(z), value)[()]
+        return where_valid(_all_positive(*shapes, scale) & ~np.isnan(z), value)[()]
 
     def logpdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the density."""
         parsed = self._parse(args, keywords)
         infinite = -float("inf")
-        return self._evaluate(self._logpdf, x, parsed, infinite, infinite) - np.log(parsed[2])
+        return self._evaluate("_logpdf", x, parsed, infinite, infinite) - np.log(parsed[2])
 
     def pdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the density."""
         parsed = self._parse(args, keywords)
-        return self._evaluate(self._pdf, x, parsed, 0.0, 0.0) / parsed[2]
+        return self._evaluate("_pdf", x, parsed, 0.0, 0.0) / parsed[2]
 
     def cdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the distribution function."""
-        return self._evaluate(self._cdf, x, self._parse(args, keywords), 0.0, 1.0)
+        return self._evaluate("_cdf", x, self._parse(args, keywords), 0.0, 1.0)
 
     def logcdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the distribution function."""
-        return self._evaluate(self._logcdf, x, self._parse(args, keywords), -float("inf"), 0.0)
-
-
-class Symmetric(Continuous):
-    """A continuous distribution whose survival function is the distribution function of the mirrored value."""
+        return self._evaluate("_logcdf", x, self._parse(args, keywords), -float("inf"), 0.0)
 
     def sf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the survival function."""
-        mirrored = lambda z, *shapes: self._cdf(-z, *shapes)  # noqa: E731
-        return self._evaluate(mirrored, x, self._parse(args, keywords), 1.0, 0.0)
+        return self._evaluate("_sf", x, self._parse(args, keywords), 1.0, 0.0)
 
     def logsf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the survival function."""
-        mirrored = lambda z, *shapes: self._logcdf(-z, *shapes)  # noqa: E731
-        return self._evaluate(mirrored, x, self._parse(args, keywords), 0.0, -float("inf"))
+        return self._evaluate("_logsf", x, self._parse(args, keywords), 0.0, -float("inf"))
+
+    def ppf(self, q: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the quantile of a probability, where it has a closed form."""
+        standard = self._standard["_ppf"]
+        if standard is None:
+            refuse(f"{self._path}.ppf")
+        (shapes, loc, scale), q = self._parse(args, keywords), floating(q)
+        within = (q > 0) & (q < 1)
+        z = standard(inside(within, q, 0.5), *shapes)
+        if not np.all(within):
+            z = np.where(within, z, np.where(q == 0, self._low, np.where(q == 1, self._high, np.nan)))
+        return where_valid(_all_positive(*shapes, scale), z * scale + loc)[()]
+
+
+def _all_positive(*values: Any) -> Any:
+    return functools.reduce(lambda ok, value: ok & (value > 0), values, True)
 
 
 class Discrete(Distribution):
@@ -222,21 +252,22 @@ class Discrete(Distribution):
         product: Callable[..., Any],
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpmf)
-        self._logpmf, self._pmf, self._support, self._valid = logpmf, density_of(logpmf, product), support, valid
+        self._standard = {"_logpmf": logpmf, "_pmf": density_of(logpmf, product)}
+        self._support, self._valid = support, valid
 
-    def _evaluate(self, function: Callable[..., Any], outside: float, k: Any, args: Any, keywords: Any) -> Any:
+    def _evaluate(self, function: str, outside: float, k: Any, args: Any, keywords: Any) -> Any:
         given = bound(self._shapes, {"loc": 0}, args, keywords)
-        shapes = tuple(floating(given[name]) for name in self._shapes)
+        shapes = tuple(floating_real(given[name]) for name in self._shapes)
         k = floating(k) - given["loc"]
         within = (k == np.floor(k)) & self._support(k, *shapes)
-        value = function(inside(within, k, 1.0), *shapes)
+        value = self._standard[function](inside(within, k, 1.0), *shapes)
         value = value if np.all(within) else np.where(within, value, outside)
         return where_valid(self._valid(*shapes) & (k == k), value)[()]
 
     def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the probability of `k`."""
-        return self._evaluate(self._logpmf, -float("inf"), k, args, keywords)
+        return self._evaluate("_logpmf", -float("inf"), k, args, keywords)
 
     def pmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the probability of `k`."""
-        return self._evaluate(self._pmf, 0.0, k, args, keywords)
+        return self._evaluate("_pmf", 0.0, k, args, keywords)

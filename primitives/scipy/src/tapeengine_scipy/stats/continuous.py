@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import tapeengine.numpy as np
-from tapeengine_scipy.special.entropy import xlog1py, xlogy
-from tapeengine_scipy.special.errorfunctions import log_ndtr, ndtr
+from tapeengine_scipy.special.entropy import expit, log_expit, logit, xlog1py, xlogy
+from tapeengine_scipy.special.errorfunctions import erf, log_ndtr, ndtr, ndtri
 from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
-from tapeengine_scipy.special.incomplete import betainc, gammainc
+from tapeengine_scipy.special.incomplete import betainc, gammainc, gammaincc
 from tapeengine_scipy.special.student import stdtr, t_log_density
-from tapeengine_scipy.stats._support import Continuous, Symmetric
+from tapeengine_scipy.stats._support import Continuous
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
@@ -41,12 +41,13 @@ def _cauchy_logcdf(z: Any) -> Any:
     return np.where(far, -np.log(np.where(far, -z, 1.0)) - math.log(math.pi), near)[()]
 
 
-norm = Symmetric("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr)
-t = Symmetric("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z))
+norm = Continuous("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr, ppf=ndtri)
+t = Continuous("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z))
 gamma = Continuous(
     "gamma",
     lambda z, a: xlogy(a - 1, z) - z - gammaln(a),
     lambda z, a: gammainc(a, z),
+    sf=lambda z, a: gammaincc(a, z),
     low=0.0,
     product=lambda z, a: z ** (a - 1) * np.exp(-z - gammaln(a)),
 )
@@ -54,6 +55,7 @@ beta = Continuous(
     "beta",
     lambda z, a, b: xlog1py(b - 1, -z) + xlogy(a - 1, z) - betaln(a, b),
     lambda z, a, b: betainc(a, b, z),
+    sf=lambda z, a, b: betainc(b, a, 1 - z),
     low=0.0,
     high=1.0,
     product=lambda z, a, b: z ** (a - 1) * (1 - z) ** (b - 1) * np.exp(-betaln(a, b)),
@@ -62,28 +64,42 @@ chi2 = Continuous(
     "chi2",
     lambda z, df: xlogy(df / 2 - 1, z) - z / 2 - gammaln(df / 2) - math.log(2) * (df / 2),
     lambda z, df: gammainc(df / 2, z / 2),
+    sf=lambda z, df: gammaincc(df / 2, z / 2),
     low=0.0,
     product=lambda z, df: z ** (df / 2 - 1) * np.exp(-z / 2 - gammaln(df / 2) - math.log(2) * (df / 2)),
 )
-expon = Continuous("expon", lambda z: -z, lambda z: -np.expm1(-z), low=0.0)
+expon = Continuous(
+    "expon",
+    lambda z: -z,
+    lambda z: -np.expm1(-z),
+    sf=lambda z: np.exp(-z),
+    logsf=lambda z: -z,
+    ppf=lambda q: -np.log1p(-q),
+    low=0.0,
+)
 lognorm = Continuous(
     "lognorm",
     _lognorm_density,
     _of_log(lambda log_z, s: ndtr(log_z / s), 0.0),
     _of_log(lambda log_z, s: log_ndtr(log_z / s), -math.inf),
+    sf=_of_log(lambda log_z, s: ndtr(-log_z / s), 1.0),
+    logsf=_of_log(lambda log_z, s: log_ndtr(-log_z / s), 0.0),
+    ppf=lambda q, s: np.exp(s * ndtri(q)),
     low=0.0,
 )
-laplace = Symmetric(
+laplace = Continuous(
     "laplace",
     lambda z: math.log(0.5) - np.abs(z),
     lambda z: np.where(z > 0, 1 - _laplace_tail(z), _laplace_tail(z)),
     lambda z: np.where(z > 0, np.log1p(-_laplace_tail(z)), math.log(0.5) + z),
 )
-cauchy = Symmetric("cauchy", lambda z: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z)), _cauchy_cdf, _cauchy_logcdf)
+cauchy = Continuous("cauchy", lambda z: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z)), _cauchy_cdf, _cauchy_logcdf)
 uniform = Continuous(
     "uniform",
     lambda z: np.where(z == z, 0.0, z),  # NaN stays NaN, without a derivative
     lambda z: z,
+    sf=lambda z: 1 - z,
+    ppf=lambda q: q,
     low=0.0,
     high=1.0,
 )
@@ -92,6 +108,46 @@ weibull_min = Continuous(
     lambda z, c: np.log(c) + xlogy(c - 1, z) - z**c,
     lambda z, c: -np.expm1(-(z**c)),
     _of_log(lambda log_z, c: log_one_less_exp(c * log_z), -math.inf),
+    sf=lambda z, c: np.exp(-(z**c)),
+    logsf=lambda z, c: -(z**c),
+    ppf=lambda q, c: (-np.log1p(-q)) ** (1 / c),
     low=0.0,
     product=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
+)
+logistic = Continuous("logistic", lambda z: log_expit(z) + log_expit(-z), expit, log_expit, ppf=logit)
+gumbel_r = Continuous(
+    "gumbel_r",
+    lambda z: -z - np.exp(-z),
+    lambda z: np.exp(-np.exp(-z)),
+    lambda z: -np.exp(-z),
+    sf=lambda z: -np.expm1(-np.exp(-z)),
+    logsf=lambda z: log_one_less_exp(-z),
+    ppf=lambda q: -np.log(-np.log(q)),
+)
+gumbel_l = Continuous(
+    "gumbel_l",
+    lambda z: z - np.exp(z),
+    lambda z: -np.expm1(-np.exp(z)),
+    log_one_less_exp,
+    sf=lambda z: np.exp(-np.exp(z)),
+    logsf=lambda z: -np.exp(z),
+    ppf=lambda q: np.log(-np.log1p(-q)),
+)
+pareto = Continuous(
+    "pareto",
+    lambda z, b: np.log(b) - (b + 1) * np.log(z),
+    lambda z, b: -np.expm1(-b * np.log(z)),
+    sf=lambda z, b: np.exp(-b * np.log(z)),
+    logsf=lambda z, b: -b * np.log(z),
+    ppf=lambda q, b: (1 - q) ** (-1 / b),
+    low=1.0,
+)
+halfnorm = Continuous(
+    "halfnorm",
+    lambda z: math.log(2) - 0.5 * z * z - _LOG_ROOT_TWO_PI,
+    lambda z: erf(z / math.sqrt(2)),
+    sf=lambda z: 2 * ndtr(-z),
+    logsf=lambda z: math.log(2) + log_ndtr(-z),
+    ppf=lambda q: ndtri((1 + q) / 2),
+    low=0.0,
 )

@@ -59,3 +59,10 @@ geom = Discrete(
     valid=lambda p: (p > 0) & (p <= 1),
     product=lambda k, p: p * (1 - p) ** (k - 1),
 )
+bernoulli = Discrete(
+    "bernoulli",
+    lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
+    support=lambda k, p: (k >= 0) & (k <= 1),
+    valid=lambda p: (p >= 0) & (p <= 1),
+    product=lambda k, p: p**k * (1 - p) ** (1 - k),
+)

@@ -14,7 +14,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample
 from tapeengine.primitive.builders import discrete
-from tapeengine_scipy._values import floating, is_traced
+from tapeengine_scipy._values import floating, floating_real, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky
 from tapeengine_scipy.linalg.solve import solve_triangular
@@ -31,7 +31,7 @@ class _MultivariateNormal(Distribution):
         mean, cov = _mean_and_cov(mean, floating(cov))
         singular = allow_singular and _is_singular_constant(cov)
         size = cov.shape[0]
-        x = floating(x)
+        x = floating_real(x)
         x = x[..., None] if x.ndim == 0 or (x.ndim == 1 and size == 1) else x
         deviation = x - mean
         if singular:
