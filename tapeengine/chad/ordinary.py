@@ -13,7 +13,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, GenericAlias, ModuleType
 from typing import Any
 
 import numpy
@@ -23,7 +23,7 @@ import tapeengine.cmath as traced_cmath
 import tapeengine.math as traced_math
 import tapeengine.numpy as traced_numpy
 
-from .._core.programs.callables import Memoised, is_instance, stand_ins
+from .._core.programs.callables import Memoised, is_instance, original, stand_ins, traced_class
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
 from ..primitive import is_traced
@@ -257,8 +257,31 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     return any(value is not function and _is_own(value, function) for value in outside)
 
 
-#: The builtins that a function on dual numbers gets: `float` and `complex` keep traced numbers, `type` knows these.
-BUILTINS = {**{cls.__name__: stand_ins()[cls] for cls in (float, complex, type)}, "isinstance": is_instance}
+class _Kind(type):
+    """The class of the `type` that a function on dual numbers gets."""
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        if len(args) != 1 or named:
+            return type(*args, **named)
+        found = original(traced_class(args[0]))
+        return EXCHANGED.get(found, found)
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, type)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, type)
+
+
+class Kind(metaclass=_Kind):
+    """`type`, which tells the class that a traced number has in the plain program, by the name it has there."""
+
+    __class_getitem__: Any = classmethod(GenericAlias)
+
+
+#: The classes that a function on dual numbers gets: `float` and `complex` keep traced numbers, `type` knows these.
+EXCHANGED: dict[type, Any] = {float: stand_ins()[float], complex: stand_ins()[complex], type: Kind}
+BUILTINS = {**{cls.__name__: made for cls, made in EXCHANGED.items()}, "isinstance": is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

@@ -14,7 +14,7 @@ from .._core.arrays.storing import form_of, fresh, from_values, holds_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..duals.creation import copy as copy
-from ..duals.creation import copy_mode, like, plain
+from ..duals.creation import copy_mode, like, number_of, plain
 from ..duals.creation import full_like as full_like
 
 __all__ = [
@@ -42,6 +42,12 @@ def listed(value: Any) -> Any:
 _OF_NUMBERS = frozenset({list, tuple, float, int, complex, Dual, ComplexDual, Array})
 
 
+def check_dtype(dtype: Any) -> None:
+    """Raise numpy's error for a number or an array in place of a dtype, which traced ones have as an attribute."""
+    if type(dtype) in (Dual, ComplexDual, Array):
+        numpy.dtype(form_of(dtype) if type(dtype) is Array else number_of(dtype))
+
+
 def check(function: Callable[..., Any], options: dict[str, Any]) -> None:
     """Raise numpy's error for an option."""
     function(0.0, **{name: form_of(option) for name, option in options.items()})
@@ -52,6 +58,7 @@ def array(
 ) -> Any:
     """numpy.array; nested lists and arrays of objects may hold traced numbers; a traced array is copied."""
     copy = copy_mode(copy)
+    check_dtype(dtype)
     if options or type(order) is not str or order != "K" or type(ndmin) is not int or ndmin:
         check(numpy.array, {**options, "order": order, "ndmin": ndmin})
     items = listed(object)
@@ -72,6 +79,7 @@ def array(
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asarray; a traced array is returned unchanged if its dtype and order fit."""
+    check_dtype(dtype)
     if not holds_traced(listed(a)):
         return numpy.asarray(a, dtype, order, **options)
     check(numpy.asarray, {**options, "copy": None})
@@ -80,11 +88,13 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asanyarray."""
+    check_dtype(dtype)
     return asarray(a, dtype, order, **options) if holds_traced(a) else numpy.asanyarray(a, dtype, order, **options)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """numpy.ascontiguousarray."""
+    check_dtype(dtype)
     if not holds_traced(a):
         return numpy.ascontiguousarray(a, dtype)
     return array(a, dtype, copy=None, order="C", ndmin=1)
@@ -92,6 +102,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
 
 def asfortranarray(a: Any, dtype: Any = None) -> Any:
     """numpy.asfortranarray."""
+    check_dtype(dtype)
     if not holds_traced(a):
         return numpy.asfortranarray(a, dtype)
     return array(a, dtype, copy=None, order="F", ndmin=1)
@@ -117,8 +128,12 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     """numpy.fromiter; the iterable may yield traced numbers."""
+    check_dtype(dtype)
     items = list(iter) if count < 0 else list(islice(iter, count))
-    return array(items, dtype) if holds_traced(items) else fresh(numpy.fromiter(items, dtype, count, **options))
+    if not holds_traced(items):
+        return fresh(numpy.fromiter(items, dtype, count, **options))
+    numpy.fromiter((), dtype, **options)  # raises numpy's errors
+    return array(items, dtype)
 
 
 def making(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,7 +3,6 @@
 import importlib
 import itertools
 import linecache
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -70,8 +69,8 @@ def test_one_argument_more(name: str) -> None:
             program = te.program(made(longer))
             try:
                 expected = list_of(program.function(X, N, XS, M))
-            except ValueError as error:
-                with pytest.raises(ValueError, match=re.escape(str(error))):
+            except Exception as error:
+                with pytest.raises(type(error)):
                     te.vjp(program, X, N, XS, M)
                 continue
             np.testing.assert_allclose(te.vjp(program, X, N, XS, M)[0], expected, rtol=1e-13)
