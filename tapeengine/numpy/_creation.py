@@ -45,7 +45,7 @@ _OF_NUMBERS = frozenset({list, tuple, float, int, complex, Dual, ComplexDual, Ar
 def check_dtype(dtype: Any) -> None:
     """Raise numpy's error for a number or an array in place of a dtype, which traced ones have as an attribute."""
     if type(dtype) in (Dual, ComplexDual, Array):
-        numpy.dtype(form_of(dtype) if type(dtype) is Array else number_of(dtype))
+        numpy.dtype(form_of(dtype) if type(dtype) is Array and not is_number(dtype) else number_of(dtype))
 
 
 def check(function: Callable[..., Any], options: dict[str, Any]) -> None:
