@@ -25,27 +25,27 @@ __all__ = [
 ]
 
 
-def listed(value: Any) -> Any:
-    """Nested lists of what an array or a Series of objects holds, where it may be traced; any other value as it is.
+def taken(value: Any, dtype: Any = None) -> Any:
+    """What numpy makes an array of.
 
-    Of an object that converts itself (`__array__`) it is the conversion, which may be a traced array.
+    It is the conversion of an object that converts itself (`__array__`), which may be traced; nested lists in place of
+    an array or a Series of objects that holds traced numbers; any other value as it is. A number or an array in place
+    of a dtype raises numpy's error: traced ones have a dtype as an attribute.
     """
+    if type(dtype) in (Dual, ComplexDual, Array):
+        numpy.dtype(form_of(dtype) if type(dtype) is Array and not is_number(dtype) else number_of(dtype))
     if type(value) in _OF_NUMBERS:
         return value
     if not isinstance(value, (numpy.ndarray, numpy.generic)):
         convert = getattr(type(value), "__array__", None)
         value = value if convert is None else convert(value)
-    is_of_objects = type(value) is not Array and getattr(value, "dtype", None) == numpy.dtype(object)
-    return numpy.asarray(value).tolist() if is_of_objects else value
+    if type(value) is not Array and getattr(value, "dtype", None) == numpy.dtype(object):
+        items = numpy.asarray(value).tolist()
+        return items if holds_traced(items) else value
+    return value
 
 
 _OF_NUMBERS = frozenset({list, tuple, float, int, complex, Dual, ComplexDual, Array})
-
-
-def check_dtype(dtype: Any) -> None:
-    """Raise numpy's error for a number or an array in place of a dtype, which traced ones have as an attribute."""
-    if type(dtype) in (Dual, ComplexDual, Array):
-        numpy.dtype(form_of(dtype) if type(dtype) is Array and not is_number(dtype) else number_of(dtype))
 
 
 def check(function: Callable[..., Any], options: dict[str, Any]) -> None:
@@ -58,11 +58,9 @@ def array(
 ) -> Any:
     """numpy.array; nested lists and arrays of objects may hold traced numbers; a traced array is copied."""
     copy = copy_mode(copy)
-    check_dtype(dtype)
     if options or type(order) is not str or order != "K" or type(ndmin) is not int or ndmin:
         check(numpy.array, {**options, "order": order, "ndmin": ndmin})
-    items = listed(object)
-    object = items if holds_traced(items) else object
+    object = taken(object, dtype)
     if type(object) is Array and not is_number(object):
         # numpy reads "A" only for a copy in the same dtype
         if order in ("A", "a") and not (copy and dtype in (None, object.dtype)):
@@ -79,8 +77,8 @@ def array(
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asarray; a traced array is returned unchanged if its dtype and order fit."""
-    check_dtype(dtype)
-    if not holds_traced(listed(a)):
+    a = taken(a, dtype)
+    if not holds_traced(a):
         return numpy.asarray(a, dtype, order, **options)
     check(numpy.asarray, {**options, "copy": None})
     return array(a, dtype, copy=options.get("copy"), order="K" if order is None else order)
@@ -88,13 +86,13 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asanyarray."""
-    check_dtype(dtype)
+    a = taken(a, dtype)
     return asarray(a, dtype, order, **options) if holds_traced(a) else numpy.asanyarray(a, dtype, order, **options)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """numpy.ascontiguousarray."""
-    check_dtype(dtype)
+    a = taken(a, dtype)
     if not holds_traced(a):
         return numpy.ascontiguousarray(a, dtype)
     return array(a, dtype, copy=None, order="C", ndmin=1)
@@ -102,7 +100,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
 
 def asfortranarray(a: Any, dtype: Any = None) -> Any:
     """numpy.asfortranarray."""
-    check_dtype(dtype)
+    a = taken(a, dtype)
     if not holds_traced(a):
         return numpy.asfortranarray(a, dtype)
     return array(a, dtype, copy=None, order="F", ndmin=1)
@@ -128,8 +126,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     """numpy.fromiter; the iterable may yield traced numbers."""
-    check_dtype(dtype)
-    items = list(iter) if count < 0 else list(islice(iter, count))
+    items = taken(list(iter) if count < 0 else list(islice(iter, count)), dtype)
     if not holds_traced(items):
         return fresh(numpy.fromiter(items, dtype, count, **options))
     numpy.fromiter((), dtype, **options)  # raises numpy's errors
