@@ -78,16 +78,21 @@ cdef enum:
     SPARE = 1 << 24      # bytes that code keeps for its next run; the system would hand out each page again, slowly
 
 
-# The number of each instruction by name: the opcode table's in lower case, those of control in capitals.
 def opcodes():
+    """The number of each instruction by name: the opcode table's in lower case, those of control in capitals.
+
+    Returns
+    -------
+    dict of str to int
+    """
     cdef int i
     names = {op_names[i].decode(): i for i in range(OP_COUNT)}
     names.update({te_control_names[i].decode(): OP_COUNT + i for i in range(TE_STEP_COUNT - OP_COUNT)})
     return names
 
 
-# Number the ufuncs that programs call by their loops over doubles; each is followed by the number of this loop.
 def use_loops(list functions):
+    """Number the ufuncs that programs call by their loops over doubles; each is followed by the number of this loop."""
     cdef Py_ssize_t k, loop
     cdef ufunc *f
     for k in range(len(functions) // 2):
@@ -95,14 +100,15 @@ def use_loops(list functions):
         te_loops[k].run, te_loops[k].data, te_loops[k].takes = f.functions[loop], f.data[loop], f.nin
 
 
-# Apply an operation of the opcode table elementwise; for a unary operation, pass `a` twice.
-#
-# Parameters
-# ----------
-# op : int
-#     The operation's number, as in `opcodes`.
-# a, b, out : contiguous arrays of float64 of one size
 def apply_opcode(int op, ndarray a, ndarray b, ndarray out):
+    """Apply an operation of the opcode table elementwise; for a unary operation, pass `a` twice.
+
+    Parameters
+    ----------
+    op : int
+        The operation's number, as in `opcodes`.
+    a, b, out : contiguous arrays of float64 of one size
+    """
     cdef Py_ssize_t i, n = PyArray_SIZE(out)
     cdef const double *x = numbers(a)
     cdef const double *y = numbers(b)
@@ -132,28 +138,29 @@ cdef int32_t *copied(values) except NULL:
     return made
 
 
-# One pass of a program as instructions.
-#
-# Parameters
-# ----------
-# steps : sequence of int
-#     Five for each instruction: its number, and its fields d, a, b and c; see `machine.h`.
-# side : sequence of int
-#     Lists of registers that instructions refer to.
-# registers : int
-#     The number of registers.
-# shared : int
-#     The number of leading registers that a forward pass hands to its reverse pass.
-# constants : sequence of pairs of int and a float or int
-#     Registers with their initial values.
-# params, results : sequence of int
-#     Registers.
-# address : int
-#     The address of equivalent compiled code; 0 if the instructions are interpreted.
-# owner : object, optional
-#     Keeps that code alive.
 @cython.final
 cdef class Code:
+    """One pass of a program as instructions.
+
+    Parameters
+    ----------
+    steps : sequence of int
+        Five for each instruction: its number, and its fields d, a, b and c; see `machine.h`.
+    side : sequence of int
+        Lists of registers that instructions refer to.
+    registers : int
+        The number of registers.
+    shared : int
+        The number of leading registers that a forward pass hands to its reverse pass.
+    constants : sequence of pairs of int and a float or int
+        Registers with their initial values.
+    params, results : sequence of int
+        Registers.
+    address : int
+        The address of equivalent compiled code; 0 if the instructions are interpreted.
+    owner : object, optional
+        Keeps that code alive.
+    """
     def __init__(
         self, steps, side, int registers, int shared, constants, params, results, size_t address=0, owner=None
     ):
@@ -316,8 +323,14 @@ cdef int called(object function, size_t arena, size_t place) except TE_RAISED:
 include "forks.pxi"
 
 
-# The addresses of the functions that compiled code calls, those of the opcode table and of the machine, by name.
 def addresses():
+    """The addresses of the functions that compiled code calls.
+
+    Returns
+    -------
+    dict of str to int
+        The functions of the opcode table and of the machine, by name.
+    """
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call

@@ -94,25 +94,26 @@ cdef tuple KINDS = ("float", "int", "bool", "tuple", "record", "rows", "box", "s
 cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
 
-# The form of a value.
-#
-# Parameters
-# ----------
-# kind : {"float", "int", "bool", "tuple", "record", "rows", "box", "sum"}
-#     Rows are an array of any type, with a column for each leaf of its element; a box is a member of a recursive sum.
-#     Only compiled code takes boxes, sums, and rows of other elements than numbers and records and tuples of numbers.
-# rank : int
-#     The number of dimensions of an array; 0 is a scalar.
-# items : tuple of Form
-#     The parts of a tuple or a record; the element of rows; the options of a box or a sum.
-# cls : type, optional
-#     The class of a record.
-# fields : tuple of str
-#     The names of its parts.
-# lists : int
-#     The number of outer axes of a result that are lists: none, one or all.
 @cython.final
 cdef class Form:
+    """The form of a value.
+
+    Parameters
+    ----------
+    kind : {"float", "int", "bool", "tuple", "record", "rows", "box", "sum"}
+        Rows are an array of any type, with a column for each leaf of its element; a box is a member of a recursive sum.
+        Only compiled code takes boxes, sums, and rows of other elements than numbers and records and tuples of numbers.
+    rank : int
+        The number of dimensions of an array; 0 is a scalar.
+    items : tuple of Form
+        The parts of a tuple or a record; the element of rows; the options of a box or a sum.
+    cls : type, optional
+        The class of a record.
+    fields : tuple of str
+        The names of its parts.
+    lists : int
+        The number of outer axes of a result that are lists: none, one or all.
+    """
     cdef readonly Kind kind
     cdef readonly int rank, lists
     cdef tuple items, fields
@@ -144,7 +145,7 @@ cdef class Form:
         self.fill(items)
 
     def fill(self, tuple items):
-        # Set the parts, after construction, because those of a box refer to the box.
+        """Set the parts, after construction, because those of a box refer to the box."""
         cdef Form item
         cdef int i, k, n = 0
         self.items, self.parts, self.count = items, PySequence_Fast_ITEMS(items), <int> len(items)
@@ -195,7 +196,7 @@ cdef class Form:
                 i, n = i + 1, n + 8 * self.words[k]
 
     def leaves(self):
-        # The scalars and arrays of the form, in order.
+        """The scalars and arrays of the form, in order."""
         cdef list found = []
         add_leaves(self, found)
         return found
@@ -985,27 +986,28 @@ cdef class Backpropagator:
         return passed
 
 
-# A program as a forward and a reverse pass for the machine.
-#
-# Parameters
-# ----------
-# forward, reverse : Code
-# params : tuple of Form
-#     The forms of the primals, and of their cotangents in the reverse pass.
-# result : Form
-#     The form of the value.
-# cotangent : Form
-#     The form of the value's cotangent.
-# again : callable, optional
-#     Computes value and backpropagator in another way, if the machine refers an operation to Python or a value is not
-#     finite. Without it the result is None in the first case, and the non-finite value in the second.
-#
-# Attributes
-# ----------
-# better : Native, optional
-#     The same program as faster code, which is used from now on.
 @cython.final
 cdef class Native:
+    """A program as a forward and a reverse pass for the machine.
+
+    Parameters
+    ----------
+    forward, reverse : Code
+    params : tuple of Form
+        The forms of the primals, and of their cotangents in the reverse pass.
+    result : Form
+        The form of the value.
+    cotangent : Form
+        The form of the value's cotangent.
+    again : callable, optional
+        Computes value and backpropagator in another way, if the machine refers an operation to Python or a value is not
+        finite. Without it the result is None in the first case, and the non-finite value in the second.
+
+    Attributes
+    ----------
+    better : Native, optional
+        The same program as faster code, which is used from now on.
+    """
     cdef Code forward, reverse
     cdef Form params, result, cotangent
     cdef list gradient_leaves, result_leaves, cotangent_leaves
@@ -1027,15 +1029,15 @@ cdef class Native:
             raise ValueError("the parameters and results of the passes do not match their forms")
 
     def promote_after(self, int64_t instructions, promotion):
-        # After this many instructions, call ``promotion()`` for faster code of the program; it may return None.
+        """After this many instructions, call ``promotion()`` for faster code of the program; it may return None."""
         self.promoted_after, self.promotion = instructions, promotion
 
     def replace_if_long(self, longer):
-        # Once a loop is too long to run without checks for interrupts, call ``longer()`` for code that has them.
+        """Once a loop is too long to run without checks for interrupts, call ``longer()`` for code that has them."""
         self.longer = longer
 
     def promote(self):
-        # Request the faster code now, and repeatedly for that code as well.
+        """Request the faster code now, and repeatedly for that code as well."""
         self.promoted_after = -1
         self.count(0)
         if self.better is not None:
@@ -1050,12 +1052,13 @@ cdef class Native:
         return 0
 
     def vjp(self, *primals):
-        # Run the program; return (value, backpropagator), or None if the machine cannot take these primals.
-        #
-        # Raises
-        # ------
-        # ZeroDivisionError
-        #     At a pole, if there is no `again`.
+        """Run the program; return (value, backpropagator), or None if the machine cannot take these primals.
+
+        Raises
+        ------
+        ZeroDivisionError
+            At a pole, if there is no `again`.
+        """
         return self.ahead(primals)
 
     cdef object ahead(self, tuple primals):
@@ -1254,22 +1257,23 @@ cdef inline bint is_ours(PyObject *x):
     return x != NULL and references(x) == 1
 
 
-# A program whose two passes are functions of numbers and numpy's arrays.
-#
-# Parameters
-# ----------
-# forward : callable
-#     ``forward(*leaves) -> (results, kept)``; it raises an error where Python may.
-# reverse : callable
-#     ``reverse(kept, *cotangents) -> cotangents``, one for each real leaf.
-# params, result : Form
-#     The forms of the primals as a tuple, and of the value.
-# passes : object
-#     `WholePasses`, which converts other cotangents.
-# other : callable
-#     ``other(primals)`` is another backpropagator, for cotangents that are not finite.
 @cython.final
 cdef class Whole:
+    """A program whose two passes are functions of numbers and numpy's arrays.
+
+    Parameters
+    ----------
+    forward : callable
+        ``forward(*leaves) -> (results, kept)``; it raises an error where Python may.
+    reverse : callable
+        ``reverse(kept, *cotangents) -> cotangents``, one for each real leaf.
+    params, result : Form
+        The forms of the primals as a tuple, and of the value.
+    passes : object
+        `WholePasses`, which converts other cotangents.
+    other : callable
+        ``other(primals)`` is another backpropagator, for cotangents that are not finite.
+    """
     cdef object forward, reverse, passes, other
     cdef Form params, result
     cdef list last      # the last value, if it is a list
@@ -1282,7 +1286,7 @@ cdef class Whole:
             raise ValueError("a value that is built otherwise")
 
     def vjp(self, *primals):
-        # Run the program; return (value, backpropagator), or None if it may raise an error or has other arguments.
+        """Run the program; return (value, backpropagator), or None if it may raise an error or has other arguments."""
         return self.ahead(primals)
 
     cdef object ahead(self, tuple primals):
@@ -1313,12 +1317,13 @@ cdef class Whole:
 
 @cython.final
 cdef class WholeBackpropagator:
-    # The reverse pass of one run on whole arrays.
-    #
-    # Attributes
-    # ----------
-    # given : tuple
-    #     The primals.
+    """The reverse pass of one run on whole arrays.
+
+    Attributes
+    ----------
+    given : tuple
+        The primals.
+    """
 
     cdef Whole whole
     cdef readonly tuple given
@@ -1326,7 +1331,7 @@ cdef class WholeBackpropagator:
     cdef list leaves
 
     def __call__(self, cotangent):
-        # Return one cotangent for each primal.
+        """Return one cotangent for each primal."""
         cdef Whole whole = self.whole
         cdef list given = []
         spare, whole.spare = whole.spare, None
@@ -1352,7 +1357,7 @@ cdef class WholeBackpropagator:
 
 
 cdef class Enterable:
-    # A program that an engine may run directly, once its passes exist.
+    """A program that an engine may run directly, once its passes exist."""
 
     cdef public object ways   # see `run`
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
@@ -1360,7 +1365,7 @@ cdef class Enterable:
 
 
 def enter(program, tuple primals, dict keywords, engine):
-    # Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly.
+    """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
     cdef Enterable entered
     if not isinstance(program, Enterable) or keywords:
         return None
@@ -1391,11 +1396,12 @@ cdef bint are_arrays(tuple places, tuple primals) except -1:
 
 
 def run(ways, engine, tuple primals):
-    # Run the passes of a program; return (value, backpropagator), or None if all refer these primals to Python.
-    #
-    # The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, `many`
-    # others with many, and `whole` the rest. ``others(engine, primals)`` runs what these do not take, such as rows of
-    # different lengths.
+    """Run the passes of a program; return (value, backpropagator), or None if all refer these primals to Python.
+
+    The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, `many`
+    others with many, and `whole` the rest. ``others(engine, primals)`` runs what these do not take, such as rows of
+    different lengths.
+    """
     cdef PyObject *native = PyTuple_GET_ITEM(ways, 0)
     cdef PyObject *few = PyTuple_GET_ITEM(ways, 1)
     cdef PyObject *whole = PyTuple_GET_ITEM(ways, 3)
@@ -1416,12 +1422,13 @@ def run(ways, engine, tuple primals):
 
 
 def is_ragged(tuple values):
-    # Whether there is a list whose rows have different lengths, which no array holds.
-    #
-    # Examples
-    # --------
-    # >>> is_ragged(([[1.0], [2.0, 3.0]],)), is_ragged(([[1.0], [2.0]], [1.0, 2.0]))
-    # (True, False)
+    """Whether there is a list whose rows have different lengths, which no array holds.
+
+    Examples
+    --------
+    >>> is_ragged(([[1.0], [2.0, 3.0]],)), is_ragged(([[1.0], [2.0]], [1.0, 2.0]))
+    (True, False)
+    """
     cdef Py_ssize_t n, first
     for x in values:
         first = -1
@@ -1444,7 +1451,7 @@ cdef inline Py_ssize_t length_of(row) noexcept:
 
 
 def has_many(primals):
-    # Whether an argument is an array, list or tuple of more than `FEW_NUMBERS` numbers, or of as many rows.
+    """Whether an argument is an array, list or tuple of more than `FEW_NUMBERS` numbers, or of as many rows."""
     for x in primals:
         if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else len(x) if is_list(x) else 0) > most_few:
             return True
@@ -1452,9 +1459,10 @@ def has_many(primals):
 
 
 def fits(Form form, value, check):
-    # Whether a value of any depth has just the types of a form: no integer for a float, no other sequence for a list.
-    #
-    # ``check((value,))`` refuses large values that contain themselves.
+    """Whether a value of any depth has just the types of a form: no integer for a float, no other sequence for a list.
+
+    ``check((value,))`` refuses large values that contain themselves.
+    """
     cdef list pending = [form, value]
     cdef Py_ssize_t seen = 0
     while pending:
@@ -1512,7 +1520,7 @@ cdef bint is_of(Form form, object x, list pending) except -1:
 
 
 def are_alike(Form form, x, y):
-    # Whether two values of a form have the same classes, lengths and shapes in all parts.
+    """Whether two values of a form have the same classes, lengths and shapes in all parts."""
     return alike(form, x, y, 0)
 
 
@@ -1548,15 +1556,16 @@ cdef bint has_few(Form form, object x) except -1:
 
 
 def leaves(Form form, tuple primals):
-    # The leaves of primals as numpy takes them; None for other values than those of the form.
+    """The leaves of primals as numpy takes them; None for other values than those of the form."""
     cdef list found = []
     return found if take_whole(form, primals, found, None) else None
 
 
 def floats_of(list rows, spare=None):
-    # A list of floats, or of lists of equally many floats, as an array; None for other lists.
-    #
-    # It is the spare array, if that has the same shape.
+    """A list of floats, or of lists of equally many floats, as an array; None for other lists.
+
+    It is the spare array, if that has the same shape.
+    """
     cdef Py_ssize_t i, width, n = len(rows)
     cdef bint is_flat = n > 0 and PyFloat_CheckExact(rows[0])
     if not is_flat and (n == 0 or not PyList_CheckExact(rows[0])):
@@ -1589,7 +1598,7 @@ cdef bint copy_floats(list x, Py_ssize_t n, double *to) except -1:
 
 
 def owned(found, list given):
-    # The result of a reverse pass, in which every array is a fresh copy.
+    """The result of a reverse pass, in which every array is a fresh copy."""
     cdef list result = []
     for x in found:
         if PyArray_CheckExact(x):
