@@ -5,9 +5,10 @@ import sys
 from types import CodeType
 from typing import Any
 
-#: Instructions that give a global variable, or one of an enclosing function, another value.
+#: Instructions that give a global variable, or one of an enclosing function, another value; and that read global ones.
 GLOBAL_STORES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
-STORES = GLOBAL_STORES | {"STORE_DEREF", "DELETE_DEREF"}
+OUTER_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF"))
+GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 
 
 def found_as(program: Any) -> Any:
@@ -42,10 +43,10 @@ def names_in(code: CodeType, with_texts: bool = False) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
-def stored_names(code: CodeType, stores: frozenset[str] = STORES) -> frozenset[str]:
-    """The names of outer variables that a function, or a function defined in it, gives other values."""
+def named_by(code: CodeType, steps: frozenset[str]) -> frozenset[str]:
+    """The names that some instructions of a function, and of functions inside it, load, assign or delete."""
     import dis
 
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in stores}
-    inner = (stored_names(constant, stores) for constant in code.co_consts if isinstance(constant, CodeType))
-    return frozenset(found.union(*inner))
+    wanted = {dis.opmap[step] for step in steps}.intersection(code.co_code[::2])  # disassembling takes longer
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in steps} if wanted else set[str]()
+    return frozenset(found.union(*(named_by(inner, steps) for inner in code.co_consts if isinstance(inner, CodeType))))

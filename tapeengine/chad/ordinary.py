@@ -26,10 +26,11 @@ import tapeengine.numpy as traced_numpy
 from .._core.programs.callables import Memoised, is_instance, original, stand_ins, traced_class
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
+from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
 from ..primitive import is_traced
 from ..structure import attribute_of
 from .parse.callees import MEMOISED, is_plain
-from .parse.constants import content, global_names, imports, names_in, names_of_code, watch
+from .parse.constants import content, global_names, imports, watch
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),
@@ -77,8 +78,8 @@ def on_duals(
     same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
     if same and not own:
         return function
-    moved = names_in(function.__code__, "STORE_DEREF", "DELETE_DEREF") & own
-    moved |= names_in(function.__code__, *GLOBALS) | (named & NAMESPACES)
+    moved = named_by(function.__code__, OUTER_STORES) & own
+    moved |= named_by(function.__code__, GLOBAL_STORES) | (named & NAMESPACES)
     if moved:
         what = ", ".join(sorted(moved))
         raise UnsupportedError(
@@ -112,7 +113,7 @@ def changes_names(given: dict[str, Any]) -> bool:
     """Tell whether functions or methods of a module assign its global variables; a copy of these is faster to read."""
     classes = [c for c in given.values() if isinstance(c, type) and c.__module__ == given.get("__name__")]
     return any(
-        names_in(f.__code__, *GLOBALS) or names_of_code(f.__code__) & NAMESPACES
+        named_by(f.__code__, GLOBAL_STORES) or not NAMESPACES.isdisjoint(names_in(f.__code__))
         for space in (given, *map(vars, classes))
         for f in list(space.values())
         if isinstance(f, FunctionType) and f.__globals__ is given
@@ -126,8 +127,6 @@ class Scope(dict[str, Any]):
     __missing__: Callable[[str], Any]
 
 
-#: The instructions that change global variables.
-GLOBALS = ("STORE_GLOBAL", "DELETE_GLOBAL")
 #: Functions that read or change the names of the function that calls them.
 NAMESPACES = frozenset({"eval", "exec", "globals"})
 

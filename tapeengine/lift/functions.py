@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
 from ..errors import module_of
-from ..naming import GLOBAL_STORES, names_in, stored_names
+from ..naming import GLOBAL_STORES, named_by, names_in
 from .compilers import source_of_compiled
 from .dispatching import singledispatch, singledispatchmethod
 from .memo import memoised
@@ -52,7 +52,7 @@ class Relinked:
             return twin
         own = self.there.get("__name__")
         self.use([n for n, x in self.there.items() if isinstance(x, type) and x.__module__ == own])
-        stored = stored_names(twin.__code__, GLOBAL_STORES)
+        stored = named_by(twin.__code__, GLOBAL_STORES)
 
         def around(*args: Any, **options: Any) -> Any:
             try:

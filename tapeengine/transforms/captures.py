@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.structures.boundary import place
-from ..naming import stored_names
+from ..naming import GLOBAL_STORES, OUTER_STORES, named_by
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies, owner_of_memory
@@ -160,7 +160,7 @@ class Snapshot(Kinds):
         for node in self._order:
             f = node.original
             if type(f) is types.FunctionType:
-                names = stored_names(f.__code__)
+                names = named_by(f.__code__, GLOBAL_STORES | OUTER_STORES)
                 cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
                 found |= {id(cell) for name, cell in cells if name in names}
                 found |= {id(f.__globals__)} if not names.isdisjoint(f.__globals__) else set()

@@ -17,6 +17,7 @@ from typing import Any
 import numpy
 
 from ..._core.programs.replay import Checks
+from ...naming import GLOBAL_LOADS, named_by, names_in
 from ...structure import attribute_of, is_made_by_python
 from ..signatures import defaults_of, names_of, source_of
 from .callees import is_plain
@@ -68,7 +69,7 @@ class Constants:
         found, used = Checks(), set[str]()
         for function in {id(f): f for each in self.functions for f in originals(each)}.values():
             watch(found, function, {path[0] for of, path in self.noted if of is function and len(path) == 1})
-            used |= names_of_code(function.__code__)
+            used.update(names_in(function.__code__))
         for cls in classes:
             watch_class(found, cls, used)
         for owner, names in self.owners.values():
@@ -123,12 +124,6 @@ def watch_class(checks: Checks, cls: type, used: Collection[str]) -> None:
 def is_atom(value: Any) -> bool:
     """Tell whether a value is one number or text, or None."""
     return isinstance(value, ATOMS)
-
-
-@functools.lru_cache(maxsize=4096)
-def names_of_code(code: types.CodeType) -> frozenset[str]:
-    """Give the names of variables outside and of attributes that code and the code inside it uses."""
-    return frozenset(code.co_names).union(*map(names_of_code, inner_codes(code)))
 
 
 def changed(read: Callable[[], Any], saved: Any) -> Callable[[], bool]:
@@ -198,20 +193,7 @@ def path_of(node: ast.AST) -> tuple[str, ...]:
 
 def global_names(code: types.CodeType) -> frozenset[str]:
     """Give the global names that a function and those inside it load."""
-    return names_in(code, "LOAD_GLOBAL", "LOAD_NAME")
-
-
-@functools.lru_cache(maxsize=4096)
-def names_in(code: types.CodeType, *steps: str) -> frozenset[str]:
-    """Give the names that some instructions of a function and of those inside it load, assign or delete."""
-    wanted = {dis.opmap[name] for name in steps}.intersection(code.co_code[::2])  # disassembling takes longer
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in steps} if wanted else set[str]()
-    return frozenset(found.union(*(names_in(inner, *steps) for inner in inner_codes(code))))
-
-
-def inner_codes(code: types.CodeType) -> list[types.CodeType]:
-    """Give the code of the functions inside a function."""
-    return [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return named_by(code, GLOBAL_LOADS)
 
 
 def content(cell: types.CellType) -> Any:
