@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from asv_bench import ladder_programs as programs
 from asv_bench.ladder_programs import conditionals, folded_product, looped, nested_calls
-from tapeengine.chad.terms import Module
+from tapeengine.chad.language.terms import Module
 from tapeengine.ladder import chad, dn
 from tapeengine.ladder.counts import Counts
 from tapeengine.ladder.derivative import Derivative

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.terms import (
     Apply,
     Branch,
     Build,
@@ -22,7 +22,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, Named, Product, Sum, Type
 from tapeengine.ladder.parse import single
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.convert import Converter, Path
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.execute import Executable
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.types import Array, LArray, Named, Product, Sum, Type, is_discrete
-from tapeengine.chad.values import Tagged
+from tapeengine.chad.backends.convert import Converter, Path
+from tapeengine.chad.language.derivative_types import cotangent
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.types import Array, LArray, Named, Product, Sum, Type, is_discrete
+from tapeengine.chad.language.values import Tagged
+from tapeengine.chad.run.execute import Executable
 
 
 class TermValues(Converter):

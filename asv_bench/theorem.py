@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.linear import Sparse
+from tapeengine.chad.language.depth import deep
+from tapeengine.chad.language.derivative_types import cotangent
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.target import Run
+from tapeengine.chad.language.terms import Apply, Module, Proj, Term, Var
+from tapeengine.chad.language.traverse import Names, all_names
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.ladder import FORMS, WITH_FUNCTIONS
-from tapeengine.chad.target import Run
-from tapeengine.chad.terms import Apply, Module, Proj, Term, Var
-from tapeengine.chad.traverse import Names, all_names
 
 _EMPTY = Module("", {})
 

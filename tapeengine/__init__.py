@@ -103,7 +103,7 @@ def default_engine() -> Engine:
 
 if TYPE_CHECKING:
     from .chad import ProgramError, Vec, fold, gather, replicate, scan, scatter
-    from .chad.annotations import Array
+    from .chad.language.annotations import Array
     from .chad.program import Program, program
     from .plugins.hookspecs import hookimpl
     from .workers import Loaded, Shared

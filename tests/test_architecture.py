@@ -54,7 +54,7 @@ STRANGERS = [("tapeengine.duals", "tapeengine.chad"), ("tapeengine._core", "tape
 # The table is data that the core's build and the specification read; the ladder reads the terms of the language, and
 # evaluates them by their specification.
 SHARED = {"tapeengine._core.tape.table"}
-TERMS = {f"tapeengine.chad.{name}" for name in ("terms", "types", "traverse", "values", "depth", "specification")}
+TERMS = {f"tapeengine.chad.{name}" for name in ("language", "specification")}
 MUTABLE_CALLS = {"dict", "list", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "local"}
 CHANGES = {"append", "add", "update", "pop", "clear", "extend", "insert", "remove", "setdefault", "popitem", "discard"}
 

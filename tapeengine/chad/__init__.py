@@ -5,9 +5,9 @@ Examples
 See `tapeengine.chad.program.program`.
 """
 
-from .annotations import Array, Vec
-from .errors import ProgramError
-from .functions import fold, gather, replicate, scan, scatter
+from .language.annotations import Array, Vec
+from .language.errors import ProgramError
+from .language.functions import fold, gather, replicate, scan, scatter
 from .program import Program, program
 
 __all__ = [

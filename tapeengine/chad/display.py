@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from . import target as T
-from . import terms as S
-from .depth import deep
 from .intermediate.operations import ATOM as CALL
 from .intermediate.operations import LOOPS, OPERATIONS_BY_NAME
-from .terms import Definition, Module, Term, Var
-from .traverse import Name, Names, children
-from .types import EVM, Product, show
+from .language import target as T
+from .language import terms as S
+from .language.depth import deep
+from .language.terms import Definition, Module, Term, Var
+from .language.traverse import Name, Names, children
+from .language.types import EVM, Product, show
 
 #: The precedence of a name or a call, and of a choice; operators follow from their records, those above by this much.
 ATOM, CHOICE, ABOVE = 20, 1, 2

@@ -13,12 +13,12 @@ from ..errors import UnsupportedError
 from ..naming import found_as
 from ..primitive import is_traced
 from ..structure import attribute_of
-from .annotations import Array, Fields
-from .parse.texts import is_key
-from .parse.types import class_fields, is_open
-from .sizes import is_large, ones_of
-from .strangers import is_strange, named
-from .types import Fixed, Text, spelled
+from .language.annotations import Array, Fields
+from .language.strangers import is_strange, named
+from .language.types import Fixed, Text, spelled
+from .parse.names.sizes import is_large, ones_of
+from .parse.names.texts import is_key
+from .parse.names.types import class_fields, is_open
 
 KINDS = {"f": float, "i": int, "b": bool}
 #: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.

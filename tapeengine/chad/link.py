@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ..errors import UnsupportedError
-from .depth import deep
-from .parse.state import Parsed
-from .terms import Call, Definition, Module, Term
-from .traverse import map_children
-from .types import Sum
+from .language.depth import deep
+from .language.terms import Call, Definition, Module, Term
+from .language.traverse import map_children
+from .language.types import Sum
+from .parse.operations.state import Parsed
 
 
 class Linked(Protocol):

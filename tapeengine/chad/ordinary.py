@@ -29,8 +29,8 @@ from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_na
 from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
 from ..primitive import is_traced
 from ..structure import attribute_of
-from .parse.callees import MEMOISED, is_plain
-from .parse.constants import content, global_names, imports, watch
+from .parse.names.callees import MEMOISED, is_plain
+from .parse.names.constants import content, global_names, imports, watch
 
 _MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
     (math, traced_math),

@@ -13,7 +13,7 @@ from typing import Any
 from .._core.tape.table import interpret
 from ..reference.ops import OPERATIONS
 from .intermediate.operations import LOOPS, OPERATIONS_BY_NAME
-from .terms import Op, Term, lit
+from .language.terms import Op, Term, lit
 
 #: Real operations: those of the opcode table, and numpy's functions, with the derivatives of these.
 REAL: frozenset[str] = frozenset((*OPERATIONS, *LOOPS))

@@ -25,36 +25,36 @@ from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
 from ..structure import attribute_of
+from .backends.convert import of_plain
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
-from .convert import of_plain
-from .depth import with_room
-from .directional import directional, filled
 from .display import display
-from .errors import OnDuals, ProgramError
-from .execute import Checked, Executable, has_whole
+from .forward.directional import directional, filled
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
-from .kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
+from .language.depth import with_room
+from .language.errors import OnDuals, ProgramError
+from .language.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
+from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
+from .language.terms import Module
+from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
-from .monoids import Monoid, OverMonoid
 from .ordinary import calls_own_program, check_shared, check_trees, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
-from .parse.numeric import rank
+from .parse.analyses.whole_arrays import Wanted, check_lists, through
+from .parse.names.sizes import Sizes
+from .parse.names.types import TypeTable
+from .parse.operations.numeric import rank
+from .parse.operations.state import Parsed, unannotated
 from .parse.parser import ProgramParser
-from .parse.procedures import changed_parameters, starting
-from .parse.remembered import forget
-from .parse.results import TOGETHER
-from .parse.state import Parsed, unannotated
-from .parse.types import TypeTable
-from .parse.whole_arrays import Wanted, check_lists, through
+from .parse.rewrites.procedures import changed_parameters, starting
+from .parse.rewrites.remembered import forget
+from .parse.rewrites.results import TOGETHER
 from .reading import guess_of, settled
 from .registered import find
-from .signatures import by_position, defaults_of, names_of, source_of, stars_of
-from .sizes import Sizes
-from .terms import Module
-from .types import NEVER, Sum, Type, holds_discrete, parts_of
+from .run.execute import Checked, Executable, has_whole
+from .run.monoids import Monoid, OverMonoid
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .parse.state import Parsed
-from .types import Type
+from .language.types import Type
+from .parse.operations.state import Parsed
 
 
 @dataclass(eq=False)

@@ -10,10 +10,10 @@ import numpy
 from .._core.programs.machine import ScalarFunction
 from ..errors import pass_on
 from ..primitive import Primitive
-from .linear import Sparse
-from .target import Jvp, Vjp
-from .terms import Primitive as PrimitiveTerm
-from .types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
+from .language.linear import Sparse
+from .language.target import Jvp, Vjp
+from .language.terms import Primitive as PrimitiveTerm
+from .language.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
 
 
 def find(function: Any) -> Primitive | None:

@@ -10,7 +10,7 @@ from textwrap import indent
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..chad.terms import Module
+from ..chad.language.terms import Module
 from . import chad, dn
 from .derivative import Derivative
 from .parse import parse

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..chad.terms import Definition, Module
-from ..chad.types import Product
+from ..chad.language.terms import Definition, Module
+from ..chad.language.types import Product
 from .counts import Counts
 from .structure import fill, leaves
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from ..chad.terms import Definition, Let, Module, Op, Term, Var, lit
-from ..chad.types import FLOAT
+from ..chad.language.terms import Definition, Let, Module, Op, Term, Var, lit
+from ..chad.language.types import FLOAT
 from .operations import ROWS
 
 BINARY: Mapping[type, str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}

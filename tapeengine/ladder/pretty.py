@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..chad.terms import (
+from ..chad.language.terms import (
     Apply,
     Build,
     Call,

@@ -9,8 +9,8 @@ let (x1, ..., xn) = s in t                 (WN Fig. 24)
 
 from __future__ import annotations
 
-from ..chad.terms import Term, Var
-from ..chad.types import Product
+from ..chad.language.terms import Term, Var
+from ..chad.language.types import Product
 
 
 class Fork(Term, gives=lambda t: Product((t.left.type, t.right.type))):

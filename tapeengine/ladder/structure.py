@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from ..chad.types import Array, Float, Named, Product, Sum, Type
-from ..chad.values import Tagged
+from ..chad.language.types import Array, Float, Named, Product, Sum, Type
+from ..chad.language.values import Tagged
 
 #: The way to a leaf: the index of the component in each product; the payload of an option is component 0.
 Path = tuple[int, ...]

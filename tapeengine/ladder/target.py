@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from ..chad.terms import Lambda, Let, Proj, Term, Tuple, Var
-from ..chad.types import FLOAT, Function, Named, Type
+from ..chad.language.terms import Lambda, Let, Proj, Term, Tuple, Var
+from ..chad.language.types import FLOAT, Function, Named, Type
 
 #: The monoid c, the codomain of backpropagators.
 COTANGENT = Named("c")

@@ -2,8 +2,8 @@
 
 import itertools
 
-from tapeengine.chad.terms import Lambda
-from tapeengine.chad.traverse import Names, freshen
+from tapeengine.chad.language.terms import Lambda
+from tapeengine.chad.language.traverse import Names, freshen
 
 __all__ = ["canonical"]
 

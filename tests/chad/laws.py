@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 
+from tapeengine.chad.language.target import Bind, LTuple, One, Plus, Return, Run, Scope, Then, Zero
+from tapeengine.chad.language.terms import Let, Term, Tuple, Var, unit
+from tapeengine.chad.language.traverse import Names, all_names, substitute
+from tapeengine.chad.language.types import EVM, UNIT, Linear, Product
 from tapeengine.chad.simplify.effects import is_opaque, slots_of
 from tapeengine.chad.simplify.occurrences import Occurrences
 from tapeengine.chad.simplify.rules import is_cheap
-from tapeengine.chad.target import Bind, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from tapeengine.chad.terms import Let, Term, Tuple, Var, unit
-from tapeengine.chad.traverse import Names, all_names, substitute
-from tapeengine.chad.types import EVM, UNIT, Linear, Product
 
 
 # let x = (let y = a in b) in e  ~>  let y = a in let x = b in e

@@ -2,10 +2,10 @@
 
 from chad import drawing as st
 
-from tapeengine.chad.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Var, lit
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, FLOAT, UNIT, Product, Sum
-from tapeengine.chad.values import Tagged
+from tapeengine.chad.language.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.language.traverse import Names
+from tapeengine.chad.language.types import BOOL, FLOAT, UNIT, Product, Sum
+from tapeengine.chad.language.values import Tagged
 
 types = st.recursive(
     st.sampled_from([FLOAT, FLOAT, UNIT]),

@@ -3,7 +3,7 @@
 from chad import drawing as st
 from chad.terms_of_ec import OPS
 
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.terms import (
     Apply,
     Branch,
     Build,
@@ -32,9 +32,9 @@ from tapeengine.chad.terms import (
     While,
     lit,
 )
-from tapeengine.chad.traverse import Names
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Sum
-from tapeengine.chad.values import Tagged
+from tapeengine.chad.language.traverse import Names
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Sum
+from tapeengine.chad.language.values import Tagged
 
 numbers = st.floats(-1.5, 1.5)
 first_order = st.recursive(

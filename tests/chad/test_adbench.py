@@ -103,7 +103,7 @@ def test_random_data_against_dual_numbers(name):
 
 
 def test_size_of_the_derivative_is_linear():
-    from tapeengine.chad.traverse import size
+    from tapeengine.chad.language.traverse import size
 
     source = sum(size(d.body) for d in gmm.executable.closed.definitions.values())
     derivative = sum(size(d.body) for d in gmm.executable.reverse.definitions.values())

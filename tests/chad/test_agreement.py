@@ -7,17 +7,17 @@ from chad.terms_of_language import cotangents, programs
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from tapeengine.chad.close import close
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.linear import Sparse
+from tapeengine.chad.language.derivative_types import cotangent
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.terms import Definition, Module
+from tapeengine.chad.language.types import FLOAT, Array, Product, Sum
+from tapeengine.chad.prepare.close import close
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.dense import Dense
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
-from tapeengine.chad.terms import Definition, Module
-from tapeengine.chad.types import FLOAT, Array, Product, Sum
 
 CALM = settings(
     max_examples=60,
@@ -210,8 +210,8 @@ class Enough(Exception):
 
 
 def test_the_random_programs_use_the_whole_language():
-    from tapeengine.chad import terms as S
-    from tapeengine.chad.traverse import children
+    from tapeengine.chad.language import terms as S
+    from tapeengine.chad.language.traverse import children
 
     def kinds(term):
         return {type(term)} | {k for c, _ in children(term) for k in kinds(c)}

@@ -8,7 +8,7 @@ from chad.written_functions import function_of
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 MAKING = ("a = a.copy()", "a = a * 1.5", "a: te.Vec = 2.0 * a")
 CHANGING = ("a[0] += k", "a[1:] *= k", "a[i] = k * s")

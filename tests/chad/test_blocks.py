@@ -10,8 +10,8 @@ import tapeengine as te
 import tapeengine.math as math
 from asv_bench.program_jacobians import Link
 from tapeengine.chad import Program
-from tapeengine.chad.blocks import Blocks
-from tapeengine.chad.convert import Converter
+from tapeengine.chad.backends.convert import Converter
+from tapeengine.chad.run.blocks import Blocks
 from tapeengine.transforms import jacobians
 
 X, W = np.linspace(-0.6, 0.9, 6), np.random.default_rng(3).normal(size=(8, 6))

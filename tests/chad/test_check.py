@@ -8,13 +8,28 @@ from chad.terms_of_language import programs
 from chad.well_typed import IllTyped, check, check_module
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tapeengine.chad.close import close
+from tapeengine.chad.language.target import LScale, One, Plus, Run, Then, Zero
+from tapeengine.chad.language.terms import (
+    Apply,
+    Call,
+    Definition,
+    For,
+    If,
+    Index,
+    Lambda,
+    Let,
+    Map,
+    Module,
+    Op,
+    Tuple,
+    Var,
+    lit,
+)
+from tapeengine.chad.language.types import FLOAT, INT, Array, LReal, LUnit, Product, Sum
+from tapeengine.chad.prepare.close import close
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import FORMS, reverse_in
-from tapeengine.chad.target import LScale, One, Plus, Run, Then, Zero
-from tapeengine.chad.terms import Apply, Call, Definition, For, If, Index, Lambda, Let, Map, Module, Op, Tuple, Var, lit
-from tapeengine.chad.types import FLOAT, INT, Array, LReal, LUnit, Product, Sum
 
 
 def stages(module):

@@ -11,8 +11,8 @@ import pytest
 import tapeengine as te
 import tapeengine.math as tm
 from tapeengine import chad
-from tapeengine.chad import terms
-from tapeengine.chad.traverse import children
+from tapeengine.chad.language import terms
+from tapeengine.chad.language.traverse import children
 
 ELEMENTS = (
     "c * c - x[0] * c",

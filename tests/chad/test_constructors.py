@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 
 @dataclasses.dataclass(frozen=True)

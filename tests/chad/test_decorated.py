@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 
 def twice(g: Callable[..., float]) -> Callable[..., float]:

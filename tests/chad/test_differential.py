@@ -12,7 +12,7 @@ from chad.source_programs import Source, draw, function_of
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import TapeEngineError
 
 ENGINE = tapeengine.Engine()

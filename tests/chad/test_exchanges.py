@@ -10,7 +10,7 @@ from chad.written_functions import function_of
 import tapeengine
 from tapeengine import chad as te
 from tapeengine.chad.backends.tiers import is_installed
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 ENGINE = tapeengine.Engine()
 BACKENDS = (None, *(("native",) if is_installed() else ()))

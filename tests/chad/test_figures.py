@@ -10,12 +10,8 @@ from chad import evaluated as specification
 from chad.canonical import canonical
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.simplify import simplify, simplify_module
-from tapeengine.chad.specification import Evaluator
-from tapeengine.chad.specification.forward import forward
-from tapeengine.chad.specification.ladder import reverse_in
-from tapeengine.chad.target import (
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.target import (
     LApply,
     LDense,
     LIndex,
@@ -27,7 +23,7 @@ from tapeengine.chad.target import (
     Plus,
     Zero,
 )  # fmt: skip
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.terms import (
     Apply,
     Build,
     Index,
@@ -43,8 +39,8 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )  # fmt: skip
-from tapeengine.chad.traverse import Names, all_names, freshen, map_children, same
-from tapeengine.chad.types import (
+from tapeengine.chad.language.traverse import Names, all_names, freshen, map_children, same
+from tapeengine.chad.language.types import (
     FLOAT,
     INT,
     Array,
@@ -57,6 +53,10 @@ from tapeengine.chad.types import (
     LUnit,
     Product,
 )
+from tapeengine.chad.simplify import simplify, simplify_module
+from tapeengine.chad.specification import Evaluator
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import reverse_in
 
 REAL = LReal()
 x, x1, x2, x3, x4, y, z, w = (Var(n, FLOAT) for n in "x x1 x2 x3 x4 y z w".split())

@@ -9,7 +9,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.math as math
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 DEFINITIONS = """
     twice = lambda f: lambda y: f(f(y))

@@ -7,10 +7,10 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
-from tapeengine.chad.close import close
-from tapeengine.chad.fusion import fused
-from tapeengine.chad.terms import Build, Map
-from tapeengine.chad.traverse import children
+from tapeengine.chad.language.terms import Build, Map
+from tapeengine.chad.language.traverse import children
+from tapeengine.chad.prepare.close import close
+from tapeengine.chad.prepare.fusion import fused
 
 
 def written(lines):

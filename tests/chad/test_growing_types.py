@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 FUNCTIONS_OF_A_LOOP = """
 def f(x: float):

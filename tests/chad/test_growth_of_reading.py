@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import tapeengine as te
-from tapeengine.chad import close
-from tapeengine.chad.terms import Term
-from tapeengine.chad.traverse import children
+from tapeengine.chad.language.terms import Term
+from tapeengine.chad.language.traverse import children
+from tapeengine.chad.prepare import close
 
 PREAMBLE = """
 import dataclasses, functools, itertools, math

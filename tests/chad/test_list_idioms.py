@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import StructureError
 
 VECTOR = [1.25, -0.5, 3.0, 0.75]

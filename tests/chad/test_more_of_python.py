@@ -13,7 +13,7 @@ import pytest
 from chad.written_functions import Cases
 
 import tapeengine as te
-from tapeengine.chad import in_language
+from tapeengine.chad.language import in_language
 
 BACKENDS = ["machine", "native"]
 case = Cases()

@@ -9,7 +9,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
-from tapeengine.chad.parse.results import Outside
+from tapeengine.chad.parse.rewrites.results import Outside
 
 COUNT = 300 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 40
 BASES = {"number": ("x", "0", "1.5", "n", "x * x", "-x"), "pair": ("(x, n)", "(0, 1)", "(x, 2.0)", "(n, x)")}

@@ -5,7 +5,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 

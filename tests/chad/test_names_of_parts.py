@@ -9,7 +9,7 @@ from chad.written_functions import function_of
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import StructureError
 
 ENGINE = tapeengine.Engine()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 
 def left_adds(self: Any, other: Any) -> float:

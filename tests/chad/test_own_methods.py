@@ -8,7 +8,7 @@ from chad.written_functions import function_of
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 ENGINE = tapeengine.Engine()
 

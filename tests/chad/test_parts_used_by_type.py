@@ -7,7 +7,7 @@ from chad.written_functions import function_of
 import tapeengine
 import tapeengine.numpy as tnp
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 ENGINE = tapeengine.Engine()
 

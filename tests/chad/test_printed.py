@@ -15,8 +15,8 @@ from chad.test_differential import direction
 import tapeengine
 from asv_bench.term_values import arguments, cotangent_in, cotangent_out, inward
 from tapeengine import chad as te
-from tapeengine.chad.depth import deep
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.depth import deep
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.chad.specification import Evaluator
 from tapeengine.errors import UnsupportedError
 

@@ -8,7 +8,7 @@ from chad.source_programs import Source, function_of
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import StructureError
 
 ROWS = [[1.5, -2.0, 0.5], [3.0, 1.0, -1.0], [0.25, 4.0, 2.5]]

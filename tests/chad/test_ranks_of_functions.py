@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad import in_language
-from tapeengine.chad.parse import library
+from tapeengine.chad.language import in_language
+from tapeengine.chad.parse.library.table import table as library
 from tapeengine.errors import TapeEngineError
 
 COUNT = None if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 24

@@ -11,7 +11,7 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 ENGINE = tapeengine.Engine()
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 DRAWN = np.random.default_rng(5)
 ARRAYS = {1: DRAWN.normal(size=4), 2: DRAWN.normal(size=(3, 4)), 3: DRAWN.normal(size=(2, 3, 4))}

@@ -11,7 +11,7 @@ import pytest
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError, UnsupportedError
 
 ENGINE = tapeengine.Engine()

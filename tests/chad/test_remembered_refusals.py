@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 
 def good(x):

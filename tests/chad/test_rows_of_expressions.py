@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.execute import Executable
+from tapeengine.chad.run.execute import Executable
 
 MADE = ["(x @ w)", "np.exp(x)", "(x * 2.0)", "x.T", "np.tanh(x @ w + w[0])", "(x / np.sum(x, axis=1, keepdims=True))"]
 READ = ["np.sum({}[1])", "{}[0] @ {}[-1]", "np.max({}[0]) + {}[1, 2]", "sum(np.sum(r) ** 2 for r in {})", "{}[1][2]"]

@@ -9,7 +9,7 @@ from chad import evaluated as specification
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 
 @dataclass(frozen=True)

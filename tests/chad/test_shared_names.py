@@ -15,7 +15,7 @@ from chad.written_functions import function_of
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 ENGINE = tapeengine.Engine()
 COUNT = 4000 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 200

@@ -10,17 +10,10 @@ from chad.terms_of_ec import programs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tapeengine.chad.depth import deep
 from tapeengine.chad.display import display
-from tapeengine.chad.linear import Sparse
-from tapeengine.chad.reverse import reverse
-from tapeengine.chad.simplify import fission, rules, simplify, simplify_module
-from tapeengine.chad.simplify.engine import Pass
-from tapeengine.chad.simplify.lengths import Lengths
-from tapeengine.chad.specification import Evaluator, derivative
-from tapeengine.chad.specification.forward import forward
-from tapeengine.chad.specification.ladder import reverse_in
-from tapeengine.chad.target import (
+from tapeengine.chad.language.depth import deep
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.target import (
     Bind,
     Collect,
     ForEach,
@@ -42,7 +35,7 @@ from tapeengine.chad.target import (
     Then,
     Zero,
 )
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.terms import (
     NOUGHT,
     Apply,
     Branch,
@@ -67,8 +60,8 @@ from tapeengine.chad.terms import (
     lit,
     unit,
 )
-from tapeengine.chad.traverse import Names, all_names, same, size
-from tapeengine.chad.types import (
+from tapeengine.chad.language.traverse import Names, all_names, same, size
+from tapeengine.chad.language.types import (
     BOOL,
     EVM,
     FLOAT,
@@ -83,6 +76,13 @@ from tapeengine.chad.types import (
     Product,
     Sum,
 )
+from tapeengine.chad.reverse import reverse
+from tapeengine.chad.simplify import fission, rules, simplify, simplify_module
+from tapeengine.chad.simplify.engine import Pass
+from tapeengine.chad.simplify.lengths import Lengths
+from tapeengine.chad.specification import Evaluator, derivative
+from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.ladder import reverse_in
 
 REAL, PAIR = LReal(), LProduct((LReal(), LReal()))
 x, y, z = (Var(n, FLOAT) for n in "xyz")
@@ -423,8 +423,8 @@ def test_functions_in_both_modes_without_closing():
 
 def test_code_of_a_chain_of_functions_stays_linear():
     """Functions that call one another twice are not copied 2^n times: large ones become definitions."""
-    from tapeengine.chad.close import close
-    from tapeengine.chad.terms import Definition
+    from tapeengine.chad.language.terms import Definition
+    from tapeengine.chad.prepare.close import close
 
     def chain(m):
         body = Var("x", FLOAT)
@@ -447,7 +447,7 @@ def test_code_of_a_chain_of_functions_stays_linear():
 
     def twice(g, body, j):
         arg = Var(f"x_{j}", FLOAT)
-        from tapeengine.chad.traverse import substitute
+        from tapeengine.chad.language.traverse import substitute
 
         return Lambda((arg,), Op("add", (Apply(g, (Apply(g, (arg,)),)), substitute(body, {"x": arg}))))
 

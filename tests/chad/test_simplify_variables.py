@@ -6,14 +6,14 @@ import pytest
 from chad.terms_of_ec import programs
 from hypothesis import HealthCheck, given, settings
 
+from tapeengine.chad.language.terms import Apply, Definition, If, Lambda, Let, Module, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.language.traverse import free_variables
+from tapeengine.chad.language.types import FLOAT, Product
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify, simplify_module
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
-from tapeengine.chad.terms import Apply, Definition, If, Lambda, Let, Module, Op, Proj, Tuple, Var, lit
-from tapeengine.chad.traverse import free_variables
-from tapeengine.chad.types import FLOAT, Product
 
 x, y, z = (Var(n, FLOAT) for n in "xyz")
 sin = Op("sin", (x,))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.execute import Executable
+from tapeengine.chad.run.execute import Executable
 
 SHAPES = [(3, 4), (1, 4), (3, 1), (1, 1), (4,), (1,), ()]
 PARTS = ["a", "b", "c", "a.max(axis=-1, keepdims=True)", "np.exp(b)", "c[..., :1]", "np.sum(a * 1.0, axis=0)", "a.T.T"]

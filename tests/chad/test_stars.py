@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import TapeEngineError
 
 

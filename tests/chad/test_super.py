@@ -6,7 +6,7 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from chad.source_programs import Source, function_of
 
 import tapeengine as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 #: Expressions of a text; each is a number, a condition or a text.
 OF_TEXTS = [

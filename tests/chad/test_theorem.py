@@ -6,14 +6,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asv_bench.theorem import bound, gradient_term, steps
-from tapeengine.chad.depth import deep
-from tapeengine.chad.derivative_types import cotangent
-from tapeengine.chad.linear import Sparse
+from tapeengine.chad.language.depth import deep
+from tapeengine.chad.language.derivative_types import cotangent
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.terms import Apply, Lambda, Let, Op, Proj, Var
+from tapeengine.chad.language.traverse import Names, all_names
+from tapeengine.chad.language.traverse import size as size_of_term
+from tapeengine.chad.language.types import FLOAT, Function, LReal, Product, is_discrete
 from tapeengine.chad.specification.dense import Dense, size
-from tapeengine.chad.terms import Apply, Lambda, Let, Op, Proj, Var
-from tapeengine.chad.traverse import Names, all_names
-from tapeengine.chad.traverse import size as size_of_term
-from tapeengine.chad.types import FLOAT, Function, LReal, Product, is_discrete
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
@@ -122,8 +122,8 @@ def test_copowers_are_exponential_on_nested_identities():
 
 
 def test_closed_functions_are_linear_on_nested_identities():
-    from tapeengine.chad.close import inline
-    from tapeengine.chad.terms import Definition
+    from tapeengine.chad.language.terms import Definition
+    from tapeengine.chad.prepare.close import inline
 
     for n in (4, 8, 16):
         env, values, term = identities(n)

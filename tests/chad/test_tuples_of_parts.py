@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.traverse import children
+from tapeengine.chad.language.traverse import children
 
 
 def made(tmp_path, name, lines):

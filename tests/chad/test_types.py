@@ -10,8 +10,8 @@ from typing import NamedTuple, Optional, Union
 import pytest
 
 from tapeengine import chad as te
-from tapeengine.chad.parse.types import TypeTable, UnknownType
-from tapeengine.chad.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, show
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, show
+from tapeengine.chad.parse.names.uses.types import TypeTable, UnknownType
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tapeengine.chad import target as T
-from tapeengine.chad import terms as S
 from tapeengine.chad.intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
-from tapeengine.chad.primitives import DISCRETE
-from tapeengine.chad.terms import Module, Term, Var
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import (
+from tapeengine.chad.language import target as T
+from tapeengine.chad.language import terms as S
+from tapeengine.chad.language.terms import Module, Term, Var
+from tapeengine.chad.language.traverse import children
+from tapeengine.chad.language.types import (
     BOOL,
     EVM,
     FLOAT,
@@ -32,6 +31,7 @@ from tapeengine.chad.types import (
     is_addable,
     show,
 )
+from tapeengine.chad.primitives import DISCRETE
 
 __all__ = ["IllTyped", "check", "check_module"]
 

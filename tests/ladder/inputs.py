@@ -2,7 +2,7 @@
 
 import itertools
 
-from tapeengine.chad.values import Tagged
+from tapeengine.chad.language.values import Tagged
 
 
 def tree(depth):

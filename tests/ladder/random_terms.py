@@ -5,7 +5,7 @@ import operator
 import numpy
 
 import tapeengine.math as math
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.terms import (
     Apply,
     Branch,
     Build,
@@ -26,7 +26,7 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
 from tapeengine.ladder.parse import single
 from tapeengine.ladder.source import Ccl, FoldLeft, Fork, NTimes
 

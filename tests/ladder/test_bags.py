@@ -9,9 +9,23 @@ from ladder.random_terms import LoopGenerator, python
 
 import tapeengine as te
 from asv_bench import ladder_programs as programs
-from tapeengine.chad.terms import Branch, Build, Call, Case, Definition, If, Let, Module, Op, Proj, Tuple, Var, lit
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import BOOL, FLOAT, INT, Product
+from tapeengine.chad.language.terms import (
+    Branch,
+    Build,
+    Call,
+    Case,
+    Definition,
+    If,
+    Let,
+    Module,
+    Op,
+    Proj,
+    Tuple,
+    Var,
+    lit,
+)
+from tapeengine.chad.language.traverse import children
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, Product
 from tapeengine.ladder.evaluate import Evaluator, run
 from tapeengine.ladder.parse import single
 from tapeengine.ladder.pretty import show

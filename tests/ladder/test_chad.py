@@ -11,11 +11,11 @@ from ladder.random_terms import Generator, VectorGenerator, python
 import tapeengine as te
 from asv_bench import ladder_programs as programs
 from asv_bench.ladder_costs import COSTS, TABLES
-from tapeengine.chad.close import close
-from tapeengine.chad.terms import Apply, If, Inject, Lambda, Let, Op, Proj, Tuple, Var, lit
-from tapeengine.chad.traverse import children
-from tapeengine.chad.types import BOOL, FLOAT, INT, Function, Product, Sum
-from tapeengine.chad.values import Tagged
+from tapeengine.chad.language.terms import Apply, If, Inject, Lambda, Let, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.language.traverse import children
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, Function, Product, Sum
+from tapeengine.chad.language.values import Tagged
+from tapeengine.chad.prepare.close import close
 from tapeengine.ladder.chad import STEPS
 from tapeengine.ladder.evaluate import run
 from tapeengine.ladder.parse import single

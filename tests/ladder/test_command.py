@@ -6,8 +6,8 @@ import tapeengine as te
 import tapeengine.math as math
 from asv_bench import ladder_programs as programs
 from tapeengine.__main__ import main
-from tapeengine.chad.terms import If, Index, Op, Replicate, Size, Total, Tuple, Var, lit
-from tapeengine.chad.types import FLOAT, INT, Array
+from tapeengine.chad.language.terms import If, Index, Op, Replicate, Size, Total, Tuple, Var, lit
+from tapeengine.chad.language.types import FLOAT, INT, Array
 from tapeengine.ladder import chad, dn
 from tapeengine.ladder.evaluate import run
 from tapeengine.ladder.parse import parse

@@ -11,8 +11,8 @@ from ladder.random_terms import Generator, python
 
 import tapeengine as te
 from asv_bench import ladder_programs as programs
-from tapeengine.chad.terms import Definition, If, Module, Op, Tuple, Var, lit
-from tapeengine.chad.types import BOOL, FLOAT, INT
+from tapeengine.chad.language.terms import Definition, If, Module, Op, Tuple, Var, lit
+from tapeengine.chad.language.types import BOOL, FLOAT, INT
 from tapeengine.ladder.dn import STEPS
 from tapeengine.ladder.dn.parallel import in_parallel
 from tapeengine.ladder.evaluate import run

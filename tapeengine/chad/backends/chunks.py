@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from ..intermediate import statements as F
 from ..intermediate.analysis import outs, reads, walk, with_blocks
 from ..intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
-from ..traverse import Names
+from ..language.traverse import Names
 
 #: The most chunks of a loop. What they add to an array takes so many times its memory.
 CHUNKS = 16

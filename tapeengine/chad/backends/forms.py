@@ -8,9 +8,9 @@ from ..._core.programs.native import Form
 from ..intermediate.operations import REAL, TRUTH, WHOLE
 from ..intermediate.statements import ArrayOf
 from ..intermediate.statements import Type as FormType
-from ..kinds import Kind, ListOf, TupleOf, list_axes
-from ..types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
-from ..written import is_flat
+from ..language.kinds import Kind, ListOf, TupleOf, list_axes
+from ..language.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
+from ..language.written import is_flat
 from .machine import MOST_DIMENSIONS, NotAssembled
 
 KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}

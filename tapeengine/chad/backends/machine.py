@@ -16,7 +16,7 @@ from ...errors import UnsupportedError
 from ..intermediate import statements as F
 from ..intermediate.analysis import blocks, recalls, walk
 from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
-from ..tables import entry, table
+from ..language.tables import entry, table
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())

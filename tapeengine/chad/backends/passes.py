@@ -11,9 +11,9 @@ from ..._core.programs.native import Form, Native
 from ..intermediate.analysis import blocks, linear, raises, walk
 from ..intermediate.operations import WHOLE
 from ..intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
+from ..language.terms import Definition
+from ..language.types import Array, Float, Named, Product, Sum, Type
 from ..lowering.passes import Lowered
-from ..terms import Definition
-from ..types import Array, Float, Named, Product, Sum, Type
 from .chunks import chunked
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble

@@ -19,7 +19,7 @@ import numpy as np
 from ..._core.programs.machine import use_loops
 from ..._core.tape.table import ROWS
 from ...reference.ops import OPERATIONS, value
-from ..values import same_size
+from ..language.values import same_size
 
 
 @dataclass(frozen=True)

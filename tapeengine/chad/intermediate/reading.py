@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..traverse import Names
+from ..language.traverse import Names
 from . import statements as F
 from .analysis import changes, keeps, outs, reads, recalls, renamed, walk, with_blocks
 from .operations import ATOM, FUNCTIONS, Scalar

@@ -30,8 +30,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..bits import bits_of
-from ..traverse import Name
+from ..language.bits import bits_of
+from ..language.traverse import Name
 from .operations import REAL, Operation, Scalar
 
 

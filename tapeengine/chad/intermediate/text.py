@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...primitive import Primitive
-from ..depth import deep
-from ..tables import entry, table
+from ..language.depth import deep
+from ..language.tables import entry, table
 from . import statements as F
 from .operations import FUNCTIONS, REAL, TRUTH, Scalar
 from .running import add_all as add_all_at_once

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, WHOLE
-from ..types import Array, LNamed, Product, Sum, Type
+from ..language.types import Array, LNamed, Product, Sum, Type
 from . import patterns as P
 from . import values as V
 from .blocks import Block

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Operation, operation
-from ..traverse import Name, Names, derivative_name
+from ..language.traverse import Name, Names, derivative_name
 from . import values as V
 from .blocks import Block
 from .patterns import tangent_type

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ..intermediate import statements as F
 from ..intermediate.analysis import linear
 from ..intermediate.operations import REAL, WHOLE
-from ..types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
+from ..language.types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
 from . import patterns as P
 from . import values as V
 from .arrays import ZERO_SIZE, Arrays

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .. import target as T
-from .. import terms as S
 from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
-from ..tables import entry
-from ..types import LArray, Linear, LSum, Type
+from ..language import target as T
+from ..language import terms as S
+from ..language.tables import entry
+from ..language.types import LArray, Linear, LSum, Type
 from . import values as V
 from .blocks import Block
 from .lower import Lower

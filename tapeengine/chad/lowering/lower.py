@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import terms as S
 from ..intermediate import statements as F
 from ..intermediate.operations import TRUTH, WHOLE
-from ..traverse import Names, derivative_name
-from ..types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
-from ..written import is_flat
+from ..language import terms as S
+from ..language.traverse import Names, derivative_name
+from ..language.types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
+from ..language.written import is_flat
 from . import patterns as P
 from . import values as V
 from .blocks import Block

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .. import terms as S
-from ..depth import deep
-from ..derivative_types import cotangent
 from ..intermediate import statements as F
 from ..intermediate.analysis import flatten, needed
 from ..intermediate.text import RESERVED
-from ..tables import table
-from ..traverse import Names
-from ..types import Array, LArray, Linear, LProduct, LSum, Type, is_discrete
+from ..language import terms as S
+from ..language.depth import deep
+from ..language.derivative_types import cotangent
+from ..language.tables import table
+from ..language.traverse import Names
+from ..language.types import Array, LArray, Linear, LProduct, LSum, Type, is_discrete
 from . import linear, source
 from .blocks import Block
 from .cotangents import ArraySlot, Slot, TupleSlot

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ..intermediate.statements import ArrayOf, BoxOf, Const, Var
 from ..intermediate.statements import Type as FormType
-from ..types import (
+from ..language.types import (
     Array,
     Bool,
     Float,

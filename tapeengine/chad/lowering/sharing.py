@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from ..terms import Call, Module, Term
-from ..traverse import children
-from ..types import Array, Product, Type
+from ..language.terms import Call, Module, Term
+from ..language.traverse import children
+from ..language.types import Array, Product, Type
 
 #: If a program with all calls inlined has at most this many constructors, only recursive definitions become functions.
 LARGE = 500

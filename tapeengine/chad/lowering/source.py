@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .. import terms as S
-from .. import written
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, WHOLE
-from ..sugar import lower_map
-from ..tables import entry
-from ..types import Array, Float, Named
+from ..language import terms as S
+from ..language import written
+from ..language.sugar import lower_map
+from ..language.tables import entry
+from ..language.types import Array, Float, Named
 from . import patterns as P
 from . import values as V
 from .blocks import Block

@@ -12,8 +12,8 @@ from typing import dataclass_transform
 
 from ...errors import UnsupportedError
 from ..intermediate.statements import Const, Operand, Var
-from ..terms import Term
-from ..types import Type
+from ..language.terms import Term
+from ..language.types import Type
 from .blocks import Block
 
 

@@ -1,6 +1,6 @@
 """Parse Python functions into typed terms."""
 
+from .names.types import Unresolved
 from .parser import parse_function
-from .types import Unresolved
 
 __all__ = ["Unresolved", "parse_function"]

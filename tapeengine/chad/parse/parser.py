@@ -6,22 +6,27 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..depth import deep
-from ..errors import ProgramError
-from ..kinds import Given, of_arrays
-from ..terms import Definition, Term, Tuple, Var
-from ..types import Type, is_known, show, with_elements
-from . import arrays, calls, closures, expressions, grid_parts, iterables, loops, reshaping, statements, subscripts
-from .constants import Constants
-from .functions import Env
-from .lists import RESULT
-from .names import uses
-from .parameters import own_parameters
+from ..language.depth import deep
+from ..language.errors import ProgramError
+from ..language.kinds import Given, of_arrays
+from ..language.terms import Definition, Term, Tuple, Var
+from ..language.types import Type, is_known, show, with_elements
+from .analyses.lists import RESULT
+from .analyses.whole_arrays import Wanted
+from .expressions import closures, subscripts
+from .expressions import rules as expressions
+from .expressions.parameters import own_parameters
+from .library import iterables
+from .names.constants import Constants
+from .names.scopes import parameter_names
+from .names.uses import uses
+from .operations import arrays, reshaping
+from .operations.functions import Env
+from .operations.state import Grammar, Parsed, Parser
 from .refusals import watched
-from .scopes import parameter_names
-from .state import Grammar, Parsed, Parser
-from .statements import body
-from .whole_arrays import Wanted
+from .statements import blocks as statements
+from .statements import calls, grid_parts, loops
+from .statements.blocks import body
 
 
 class ProgramParser(Parser):

@@ -9,10 +9,10 @@ from typing import Any
 
 from ..._core.programs.replay import Checks
 from ...structure import attribute_of
-from .callees import is_plain
-from .constants import Constants, global_names, path_of, value_at
-from .outside import named_outside, names_outside, root
-from .procedures import text_of
+from .names.callees import is_plain
+from .names.constants import Constants, global_names, path_of, value_at
+from .names.outside import named_outside, names_outside, root
+from .rewrites.procedures import text_of
 
 
 def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tuple[Checks, ...]:

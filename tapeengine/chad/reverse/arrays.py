@@ -6,14 +6,14 @@ The cotangent of an array is a bag of indices and cotangents (EC section 7), wit
 
 from __future__ import annotations
 
-from .. import target as T
-from .. import terms as S
-from .. import written
-from ..derivative_types import cotangent, reverse_primal
-from ..sugar import component, equals, is_extreme, lower_filter, lower_fold, lower_map, wrapped
-from ..tables import entry
-from ..traverse import derivative_name
-from ..types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
+from ..language import target as T
+from ..language import terms as S
+from ..language import written
+from ..language.derivative_types import cotangent, reverse_primal
+from ..language.sugar import component, equals, is_extreme, lower_filter, lower_fold, lower_map, wrapped
+from ..language.tables import entry
+from ..language.traverse import derivative_name
+from ..language.types import BOOL, INT, UNIT, Array, Linear, LReal, is_discrete
 from .environment import Context
 from .transform import Reverse
 

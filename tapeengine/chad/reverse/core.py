@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .. import target as T
-from .. import terms as S
-from ..derivative_types import cotangent, reverse_primal
+from ..language import target as T
+from ..language import terms as S
+from ..language.derivative_types import cotangent, reverse_primal
+from ..language.tables import entry
+from ..language.target import scaled
+from ..language.types import LNamed, LSum, Type, is_discrete
 from ..primitives import partial
-from ..tables import entry
-from ..target import scaled
-from ..types import LNamed, LSum, Type, is_discrete
 from .environment import Context
 from .transform import Reverse, derivative_type
 

@@ -22,10 +22,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import target as T
-from ..terms import Let, Proj, Term, Var, unit
-from ..traverse import Names, derivative_name
-from ..types import Linear
+from ..language import target as T
+from ..language.terms import Let, Proj, Term, Var, unit
+from ..language.traverse import Names, derivative_name
+from ..language.types import Linear
 
 #: A typing context: the non-discrete variables in scope with the linear types of their cotangents, outermost first.
 Context = tuple[tuple[str, Linear], ...]

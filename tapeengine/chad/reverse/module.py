@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..depth import deep
-from ..tables import table
-from ..terms import Module, Term
-from ..traverse import Names, all_names
+from ..language.depth import deep
+from ..language.tables import table
+from ..language.terms import Module, Term
+from ..language.traverse import Names, all_names
 from . import arrays, core
 from .environment import Form
 from .transform import Reverse, Rule

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..derivative_types import cotangent, reverse_primal
-from ..target import LProj, LTuple, Zero
-from ..terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
-from ..traverse import Lets, Name, Names, rebuild
-from ..types import Function, Linear, Product, Type, is_discrete
+from ..language.derivative_types import cotangent, reverse_primal
+from ..language.target import LProj, LTuple, Zero
+from ..language.terms import Apply, Call, Definition, Lambda, Proj, Term, Tuple, Var
+from ..language.traverse import Lets, Name, Names, rebuild
+from ..language.types import Function, Linear, Product, Type, is_discrete
 from .environment import Context, Form
 
 Rule = Callable[["Reverse", Any, Context], Term]

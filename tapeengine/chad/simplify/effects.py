@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from ..target import Bind, One, Return, Then
-from ..terms import Apply, Let, Term, Var, unit
-from ..traverse import children, remembered
-from ..types import EVM, UNIT
+from ..language.target import Bind, One, Return, Then
+from ..language.terms import Apply, Let, Term, Var, unit
+from ..language.traverse import children, remembered
+from ..language.types import EVM, UNIT
 
 
 @dataclass(frozen=True)

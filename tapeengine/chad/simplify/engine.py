@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from .. import terms as S
-from ..depth import deep
-from ..target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
-from ..traverse import Names, all_names, derivative_name, map_scopes, same
-from ..types import EVM, UNIT, Linear, LUnit, Product
+from ..language import terms as S
+from ..language.depth import deep
+from ..language.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
+from ..language.traverse import Names, all_names, derivative_name, map_scopes, same
+from ..language.types import EVM, UNIT, Linear, LUnit, Product
 from .effects import Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
 from .lengths import Lengths

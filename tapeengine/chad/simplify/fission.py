@@ -8,10 +8,10 @@ done twice. Loops over contributions then become sums and arrays, as in CHAD Fig
 
 from __future__ import annotations
 
-from ..target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
-from ..terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var, lets, opened
-from ..traverse import Names, children, free_variables, freshen, map_children, substitute
-from ..types import EVM, Function
+from ..language.target import ForEach, LDense, LIndex, LScatter, LSingle, LTotal, LTuple, One, Return, Then, Zero
+from ..language.terms import Build, Index, Lambda, Let, Op, Proj, Replicate, Size, Term, Tuple, Var, lets, opened
+from ..language.traverse import Names, children, free_variables, freshen, map_children, substitute
+from ..language.types import EVM, Function
 from .lengths import Lengths, Place
 from .rules import is_cheap
 

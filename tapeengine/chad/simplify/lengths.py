@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..target import LDense, MapAccum
-from ..terms import Build, Index, Proj, Replicate, Size, Term, Var
+from ..language.target import LDense, MapAccum
+from ..language.terms import Build, Index, Proj, Replicate, Size, Term, Var
 
 #: A variable, or the element or component of another place.
 Place = str | tuple["Place", Term | int]

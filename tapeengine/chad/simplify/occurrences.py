@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from .. import target as T
-from .. import terms as S
-from ..terms import Lambda, Let, Proj, Term, Tuple, Var
-from ..traverse import children
+from ..language import target as T
+from ..language import terms as S
+from ..language.terms import Lambda, Let, Proj, Term, Tuple, Var
+from ..language.traverse import children
 
 #: Constructors whose bodies may run more than once for one evaluation of the term.
 REPEATED = (

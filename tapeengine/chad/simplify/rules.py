@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
 
-from .. import target as T
-from .. import terms as S
+from ..language import target as T
+from ..language import terms as S
+from ..language.traverse import Names, all_names, freshen, substitute
+from ..language.types import FLOAT, LUnit
 from ..primitives import evaluate_op
-from ..traverse import Names, all_names, freshen, substitute
-from ..types import FLOAT, LUnit
 
 Rule = Callable[[S.Term], S.Term | None]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import target as T
-from ..tables import entry, table
-from ..types import Linear, LReal
+from ..language import target as T
+from ..language.tables import entry, table
+from ..language.types import Linear, LReal
 from .evaluation import Environment, Evaluation
 
 Computation = Callable[[], Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..linear import Sparse
-from ..types import EV, LArray, Linear, LProduct, LSum
+from ..language.linear import Sparse
+from ..language.types import EV, LArray, Linear, LProduct, LSum
 
 
 class Dense(Sparse):

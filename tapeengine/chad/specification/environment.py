@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import target as T
+from ..language import target as T
+from ..language.terms import Build, For, Index, Let, Op, Proj, Term, Tuple, Var, lit
+from ..language.types import EV, INT, Linear, LProduct, LUnit
 from ..reverse.environment import Context, Form, let
-from ..terms import Build, For, Index, Let, Op, Proj, Term, Tuple, Var, lit
-from ..types import EV, INT, Linear, LProduct, LUnit
 
 
 class _Writer(Form):

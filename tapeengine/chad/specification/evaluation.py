@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ...reference.environment import Environment as Accumulation
-from ..depth import deep
-from ..linear import Sparse
-from ..terms import Module, Term
-from ..traverse import children, free_variables
+from ..language.depth import deep
+from ..language.linear import Sparse
+from ..language.terms import Module, Term
+from ..language.traverse import children, free_variables
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from ..terms import Term
+from ..language.terms import Term
 from . import accumulation, linear, source
 from .evaluation import Evaluation, Rule
 

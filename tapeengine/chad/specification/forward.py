@@ -5,7 +5,7 @@ For a context ``x1: t1, ..., xn: tn`` and a term of type ``t``
     D[x1: t1, ..., xn: tn]1  |-  D[term] : D[t]1 * (D[context]2 -> D[t]2)
 
 where ``D[context]2`` is the left-nested linear pair of the variables' tangents, as in CHAD appendix B.1. Variables of
-discrete type have no tangent and are omitted. A rule of `tapeengine.chad.forward` that gives ``<x, x'>`` gives
+discrete type have no tangent and are omitted. A rule of `tapeengine.chad.forward.rules` that gives ``<x, x'>`` gives
 ``<x, \\v. x'>`` here, where the tangent of a part is its function applied to v.
 """
 
@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import forward as shared
-from .. import target as T
-from .. import terms as S
-from ..derivative_types import forward_primal, tangent
-from ..forward import Forward, Pair
+from ..forward import rules as shared
+from ..forward.rules import Forward, Pair
+from ..language import target as T
+from ..language import terms as S
+from ..language.derivative_types import forward_primal, tangent
+from ..language.sugar import component, is_extreme, lower_fold
+from ..language.tables import entry, table
+from ..language.traverse import Names, all_names
+from ..language.types import INT, Function, LProduct, LUnit, is_discrete
 from ..reverse.environment import Context
-from ..sugar import component, is_extreme, lower_fold
-from ..tables import entry, table
-from ..traverse import Names, all_names
-from ..types import INT, Function, LProduct, LUnit, is_discrete
 from .environment import pairs_of
 
 

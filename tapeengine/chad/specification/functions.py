@@ -6,13 +6,13 @@ these rules differentiate a function twice at each call (EC section 9).
 
 from __future__ import annotations
 
-from .. import target as T
-from ..derivative_types import cotangent, reverse_primal
+from ..language import target as T
+from ..language.derivative_types import cotangent, reverse_primal
+from ..language.tables import entry
+from ..language.terms import Apply, Lambda, Proj, Term, Tuple, Var
+from ..language.types import Copower, is_discrete
 from ..reverse.environment import Context
 from ..reverse.transform import Reverse
-from ..tables import entry
-from ..terms import Apply, Lambda, Proj, Term, Tuple, Var
-from ..types import Copower, is_discrete
 
 
 # D[\x. t]  :=  let y = \x. D[t] in

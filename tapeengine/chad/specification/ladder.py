@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..depth import deep
 from ..display import display
+from ..language.depth import deep
+from ..language.tables import table
+from ..language.terms import Module, Term
 from ..program import Program
 from ..reverse.environment import Form
 from ..reverse.module import RULES, reverse
 from ..reverse.transform import Rule
 from ..simplify import simplify_module
-from ..tables import table
-from ..terms import Module, Term
 from . import functions
 from .environment import Snoc, Vectors
 from .forward import forward

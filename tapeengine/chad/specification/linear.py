@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import target as T
-from ..tables import entry, table
-from ..terms import Term
-from ..values import Tagged
+from ..language import target as T
+from ..language.tables import entry, table
+from ..language.terms import Term
+from ..language.values import Tagged
 from .evaluation import Environment, Evaluation, Rule, strict
 
 

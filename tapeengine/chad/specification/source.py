@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .. import terms as S
-from ..functions import added
+from ..language import terms as S
+from ..language.functions import added
+from ..language.tables import entry, table
+from ..language.terms import Term
+from ..language.types import Float
+from ..language.values import Tagged
 from ..primitives import evaluate_op
-from ..tables import entry, table
-from ..terms import Term
-from ..types import Float
-from ..values import Tagged
 from .evaluation import Environment, Evaluation, Rule, strict
 
 

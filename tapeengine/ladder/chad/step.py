@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ...chad.close import close
-from ...chad.depth import deep
-from ...chad.derivative_types import cotangent as cotangent_type
-from ...chad.linear import Sparse
+from ...chad.language.depth import deep
+from ...chad.language.derivative_types import cotangent as cotangent_type
+from ...chad.language.linear import Sparse
+from ...chad.language.terms import Branch, Lambda, Module, Term
+from ...chad.language.traverse import children
+from ...chad.language.types import LArray, Linear, LNamed, LProduct, LReal, LSum
+from ...chad.language.values import Tagged
+from ...chad.prepare.close import close
 from ...chad.specification import Evaluator, linear, reverse_in
 from ...chad.specification.evaluation import Environment, Rule
-from ...chad.terms import Branch, Lambda, Module, Term
-from ...chad.traverse import children
-from ...chad.types import LArray, Linear, LNamed, LProduct, LReal, LSum
-from ...chad.values import Tagged
 from ..counts import Counts
 from ..derivative import Derivative
 from .vectors import Additions, Cells

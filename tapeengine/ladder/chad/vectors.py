@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...chad.linear import Sparse
+from ...chad.language.linear import Sparse
+from ...chad.language.types import EV, Linear, LReal
 from ...chad.specification import Dense
-from ...chad.types import EV, Linear, LReal
 from ..maps import Map, insert, pop_highest, union
 
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...chad.terms import Term, Tuple, Var, lit
-from ...chad.types import Named
+from ...chad.language.terms import Term, Tuple, Var, lit
+from ...chad.language.types import Named
 from ..target import Interface, Partial
 from .monadic import Monadic
 from .wrapper import Step

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...chad.terms import Module, Op, Term, Tuple, Var, lit
-from ...chad.types import FLOAT, Product
+from ...chad.language.terms import Module, Op, Term, Tuple, Var, lit
+from ...chad.language.types import FLOAT, Product
 from ..counts import Counts
 from ..derivative import Derivative, Inputs, Outputs
 from ..evaluate import Evaluator

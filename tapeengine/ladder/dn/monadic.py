@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...chad.terms import (
+from ...chad.language.terms import (
     Apply,
     Branch,
     Call,
@@ -35,7 +35,7 @@ from ...chad.terms import (
     Tuple,
     Var,
 )
-from ...chad.types import FLOAT, Float, Function, Named, Product, Type
+from ...chad.language.types import FLOAT, Float, Function, Named, Product, Type
 from ..operations import ROWS
 from ..source import Fork
 from ..structure import homomorphic

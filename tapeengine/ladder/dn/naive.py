@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from ...chad.terms import Apply, Module, Op, Term, Tuple, Var
-from ...chad.types import FLOAT, Product
+from ...chad.language.terms import Apply, Module, Op, Term, Tuple, Var
+from ...chad.language.types import FLOAT, Product
 from ..counts import Counts
 from ..derivative import Derivative, Inputs, Outputs
 from ..evaluate import Evaluator

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from ...chad.terms import (
+from ...chad.language.terms import (
     Apply,
     Branch,
     Call,
@@ -32,8 +32,8 @@ from ...chad.terms import (
     Tuple,
     Var,
 )
-from ...chad.traverse import rebuild
-from ...chad.types import FLOAT, Float, Function, Named, Product, Sum, Type
+from ...chad.language.traverse import rebuild
+from ...chad.language.types import FLOAT, Float, Function, Named, Product, Sum, Type
 from ..operations import ROWS
 from ..source import Fork
 from ..structure import homomorphic

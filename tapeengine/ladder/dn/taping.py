@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...chad.terms import Term, Tuple
-from ...chad.types import FLOAT, Float, Named, Product, Type
+from ...chad.language.terms import Term, Tuple
+from ...chad.language.types import FLOAT, Float, Named, Product, Type
 from ..target import Interface, unpack
 from .contrib import Contributions
 from .monadic import ID, STATE

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from ...chad.terms import Module
+from ...chad.language.terms import Module
 from ..counts import Counts
 from ..derivative import Derivative, Inputs, Outputs
 from ..evaluate import Evaluator

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...chad.terms import Module
+from ...chad.language.terms import Module
 from ..evaluate import Evaluator
 from ..operations import DISCRETE, ROWS
 from . import primitives, vectors

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...chad.terms import (
+from ...chad.language.terms import (
     Branch,
     Build,
     Call,
@@ -35,8 +35,8 @@ from ...chad.terms import (
     Tuple,
     Var,
 )
-from ...chad.traverse import free_variables
-from ...chad.types import INT, Named, Product
+from ...chad.language.traverse import free_variables
+from ...chad.language.types import INT, Named, Product
 from ..source import LetTuple
 from ..target import Interface
 from .bog_forward import BAG, Forward, function

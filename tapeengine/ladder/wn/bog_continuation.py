@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...chad.terms import Branch, Case, Let, Term
+from ...chad.language.terms import Branch, Case, Let, Term
 from ..source import LetTuple
 from .bog import Bog, Chosen
 from .bog_forward import BAG

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...chad.terms import (
+from ...chad.language.terms import (
     Branch,
     Build,
     Call,
@@ -32,7 +32,7 @@ from ...chad.terms import (
     Tuple,
     Var,
 )
-from ...chad.types import INT, Array, Named, Product, Type
+from ...chad.language.types import INT, Array, Named, Product, Type
 from ..source import Ccl, LetTuple, NTimes
 from ..target import Fresh, Interface
 

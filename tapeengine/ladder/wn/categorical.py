@@ -19,9 +19,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...chad.terms import Build as BuildTerm
-from ...chad.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
-from ...chad.traverse import children, free_variables
+from ...chad.language.terms import Build as BuildTerm
+from ...chad.language.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
+from ...chad.language.traverse import children, free_variables
 
 Context = tuple[str, ...]
 

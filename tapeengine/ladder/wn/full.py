@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...chad.terms import Module, Term
+from ...chad.language.terms import Module, Term
 from ..evaluate import Evaluator
 from . import linear_maps as lm
 from .families import Family

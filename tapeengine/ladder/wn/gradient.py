@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...chad.terms import Module
-from ...chad.values import Tagged
+from ...chad.language.terms import Module
+from ...chad.language.values import Tagged
 from . import primitives, vectors
 from .procedure import Procedure, execute
 from .single_use import single_use

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...chad.terms import (
+from ...chad.language.terms import (
     Apply,
     Build,
     If,
@@ -35,8 +35,8 @@ from ...chad.terms import (
     Var,
     lit,
 )
-from ...chad.traverse import free_variables
-from ...chad.types import BOOL, INT, Named, Product
+from ...chad.language.traverse import free_variables
+from ...chad.language.types import BOOL, INT, Named, Product
 from ..operations import ROWS
 from ..source import FoldLeft
 from ..target import Fresh, Interface, Partial

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...chad.terms import Call, Definition, Module, Op, Term, Tuple, Var, lit
-from ...chad.traverse import children
-from ...chad.types import INT, Product, Type
+from ...chad.language.terms import Call, Definition, Module, Op, Term, Tuple, Var, lit
+from ...chad.language.traverse import children
+from ...chad.language.types import INT, Product, Type
 from ..source import Ccl, LetTuple, NTimes
 from ..target import Interface
 from .bog import ZERO, D

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...chad.terms import Index, Inject, Op, Size, Term, Total
-from ...chad.traverse import children
-from ...chad.values import Tagged
+from ...chad.language.terms import Index, Inject, Op, Size, Term, Total
+from ...chad.language.traverse import children
+from ...chad.language.values import Tagged
 from ..operations import DISCRETE, ROWS, partial, value
 from ..target import Interface
 from . import vectors

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...chad.values import Tagged
+from ...chad.language.values import Tagged
 
 
 class Statement:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ...chad.terms import (
+from ...chad.language.terms import (
     Branch,
     Build,
     Call,
@@ -29,8 +29,8 @@ from ...chad.terms import (
     Tuple,
     Var,
 )
-from ...chad.traverse import children, free_variables
-from ...chad.types import Product
+from ...chad.language.traverse import children, free_variables
+from ...chad.language.types import Product
 from ..source import Ccl, LetTuple, NTimes
 from ..target import Fresh, Interface
 from .primitives import application

@@ -8,9 +8,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...chad.terms import Module
-from ...chad.traverse import size
-from ...chad.values import Tagged
+from ...chad.language.terms import Module
+from ...chad.language.traverse import size
+from ...chad.language.values import Tagged
 from ..pretty import show
 from . import full, vectors
 from .application import reverse

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from ...chad.terms import Case as CaseTerm
-from ...chad.terms import If, Let, Literal, Term, Tuple, Var
+from ...chad.language.terms import Case as CaseTerm
+from ...chad.language.terms import If, Let, Literal, Term, Tuple, Var
 from ..source import LetTuple
 from ..target import Interface
 from .procedure import (

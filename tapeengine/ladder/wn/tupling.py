@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...chad.terms import Build, If, Index, Let, Literal, Op, Proj, Size, Term, Total, Tuple, Var
-from ...chad.types import INT, Array, Product, Type
+from ...chad.language.terms import Build, If, Index, Let, Literal, Op, Proj, Size, Term, Total, Tuple, Var
+from ...chad.language.types import INT, Array, Product, Type
 from ..operations import ROWS
 from ..target import Fresh, unpack
 from .jacobian import MAP, linear_map, one_hot, operation, projection

@@ -11,7 +11,7 @@ from chad.test_differential import direction, outcome
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.errors import ProgramError
+from tapeengine.chad.language.errors import ProgramError
 
 pytest.importorskip("llvmlite")
 

@@ -17,13 +17,13 @@ from chad.terms_of_language import programs
 from chad.whole import test_random, test_random_sums
 
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.close import close
-from tapeengine.chad.depth import deep
-from tapeengine.chad.execute import Executable
 from tapeengine.chad.intermediate.text import compiled
+from tapeengine.chad.language.depth import deep
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.prepare.close import close
 from tapeengine.chad.reverse import reverse
+from tapeengine.chad.run.execute import Executable
 from tapeengine.chad.specification import Evaluator
 
 CALM = settings(

@@ -143,7 +143,7 @@ def test_few_numbers_are_not_compiled():
 
 
 def test_without_native_code_numpy_runs_many_numbers(monkeypatch):
-    from tapeengine.chad import execute
+    from tapeengine.chad.run import execute
 
     monkeypatch.setattr(execute, "is_installed", lambda: False)
     program = te.program(of_loops)

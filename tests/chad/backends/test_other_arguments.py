@@ -8,8 +8,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine._core.programs import native
-from tapeengine.chad import convert
-from tapeengine.chad.backends import tiers
+from tapeengine.chad.backends import convert, tiers
 
 needs_llvm = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
 

@@ -16,8 +16,8 @@ import pytest
 from chad.backends.runs import run
 
 import tapeengine as te
-from tapeengine.chad import execute
 from tapeengine.chad.backends import tiers
+from tapeengine.chad.run import execute
 
 needs_llvm = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
 

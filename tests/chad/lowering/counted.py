@@ -10,17 +10,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tapeengine.chad import terms as S
 from tapeengine.chad.backends.machine import Assembler
 from tapeengine.chad.intermediate import statements as F
 from tapeengine.chad.intermediate.analysis import kept, outs, reads, recalls
 from tapeengine.chad.intermediate.operations import REAL, WHOLE, operation
 from tapeengine.chad.intermediate.text import Writer, compiled
+from tapeengine.chad.language import terms as S
+from tapeengine.chad.language.traverse import children
+from tapeengine.chad.language.values import Tagged
 from tapeengine.chad.lowering.passes import Lowered
 from tapeengine.chad.lowering.patterns import leaf_types
 from tapeengine.chad.specification import Evaluator
-from tapeengine.chad.traverse import children
-from tapeengine.chad.values import Tagged
 
 ARRAYS = F.New | F.ZerosLike | F.AddAll
 

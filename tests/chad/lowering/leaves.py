@@ -3,11 +3,11 @@
 import numpy as np
 
 from asv_bench.term_values import TermValues
-from tapeengine.chad.convert import linear, width
+from tapeengine.chad.backends.convert import linear, width
 from tapeengine.chad.intermediate import analysis
 from tapeengine.chad.intermediate.operations import REAL
+from tapeengine.chad.language.types import Array, Named, Product, Sum, is_discrete
 from tapeengine.chad.lowering.patterns import leaf_types
-from tapeengine.chad.types import Array, Named, Product, Sum, is_discrete
 
 
 class Leaves(TermValues):

@@ -17,14 +17,8 @@ from hypothesis import strategies as st
 from asv_bench.theorem import bound
 from tapeengine.chad.backends.machine import NotAssembled, assemble
 from tapeengine.chad.backends.tiers import is_installed
-from tapeengine.chad.close import close
-from tapeengine.chad.depth import deep
-from tapeengine.chad.lowering.passes import lower_reverse
-from tapeengine.chad.lowering.values import NotLowered
-from tapeengine.chad.reverse import reverse
-from tapeengine.chad.simplify import simplify_module
-from tapeengine.chad.specification import Evaluator
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.depth import deep
+from tapeengine.chad.language.terms import (
     Apply,
     Branch,
     Build,
@@ -42,7 +36,13 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, Array, Function, Product, Sum
+from tapeengine.chad.lowering.passes import lower_reverse
+from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.prepare.close import close
+from tapeengine.chad.reverse import reverse
+from tapeengine.chad.simplify import simplify_module
+from tapeengine.chad.specification import Evaluator
 
 
 def numbers(leaves):

@@ -10,7 +10,7 @@ from chad.lowering.counted import counting
 from chad.lowering.leaves import Leaves
 
 import tapeengine as te
-from tapeengine.chad.depth import deep
+from tapeengine.chad.language.depth import deep
 
 COUNT = 400 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 40
 VECTOR = [

@@ -14,22 +14,22 @@ from hypothesis import HealthCheck, Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from asv_bench.term_values import arguments
-from tapeengine.chad.close import close
-from tapeengine.chad.depth import deep
-from tapeengine.chad.execute import Executable
+from tapeengine.chad.forward.tangents import tangents
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import compiled
-from tapeengine.chad.linear import Sparse
+from tapeengine.chad.language.depth import deep
+from tapeengine.chad.language.linear import Sparse
+from tapeengine.chad.language.terms import Definition, Module
+from tapeengine.chad.language.types import FLOAT, Array, Named, Product, Sum, is_discrete
+from tapeengine.chad.language.values import Tagged
 from tapeengine.chad.lowering.passes import lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.prepare.close import close
 from tapeengine.chad.reverse import reverse
+from tapeengine.chad.run.execute import Executable
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.forward import forward
-from tapeengine.chad.tangents import tangents
-from tapeengine.chad.terms import Definition, Module
-from tapeengine.chad.types import FLOAT, Array, Named, Product, Sum, is_discrete
-from tapeengine.chad.values import Tagged
 
 CALM = settings(
     max_examples=1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 30,

@@ -9,12 +9,12 @@ from chad.whole import test_random, test_random_sums
 
 import tapeengine as te
 from tapeengine import chad
-from tapeengine.chad.close import close
+from tapeengine.chad.forward.tangents import tangents
+from tapeengine.chad.language.terms import Definition, Module
 from tapeengine.chad.lowering.passes import lower_reverse, lower_value
 from tapeengine.chad.lowering.values import NotLowered
+from tapeengine.chad.prepare.close import close
 from tapeengine.chad.reverse import reverse
-from tapeengine.chad.tangents import tangents
-from tapeengine.chad.terms import Definition, Module
 
 XS = np.array([0.3, -1.2, 0.8])
 

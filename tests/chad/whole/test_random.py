@@ -8,9 +8,9 @@ from chad.whole.test_programs import filled, flat
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import integers
 
-from tapeengine.chad.execute import Executable
-from tapeengine.chad.terms import Definition, Module, Var
-from tapeengine.chad.types import FLOAT, INT, Array, Product
+from tapeengine.chad.language.terms import Definition, Module, Var
+from tapeengine.chad.language.types import FLOAT, INT, Array, Product
+from tapeengine.chad.run.execute import Executable
 
 CALM = settings(
     max_examples=100,

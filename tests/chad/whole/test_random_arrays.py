@@ -6,8 +6,7 @@ from chad.whole.test_random import CALM, VECTOR, DrawNoSums, agrees, numbers
 from hypothesis import given
 from hypothesis.strategies import integers
 
-from tapeengine.chad.execute import Executable
-from tapeengine.chad.terms import (
+from tapeengine.chad.language.terms import (
     Build,
     Concatenate,
     Definition,
@@ -22,8 +21,9 @@ from tapeengine.chad.terms import (
     Var,
     lit,
 )
-from tapeengine.chad.terms import Primitive as PrimitiveTerm
-from tapeengine.chad.types import BOOL, FLOAT, INT, Array, Product
+from tapeengine.chad.language.terms import Primitive as PrimitiveTerm
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, Array, Product
+from tapeengine.chad.run.execute import Executable
 from tapeengine.primitive import Primitive
 
 MATRIX = Array(VECTOR)

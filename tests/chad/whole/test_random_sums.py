@@ -11,9 +11,9 @@ from chad.whole.test_random import CALM, numbers
 from hypothesis import given
 from hypothesis.strategies import integers
 
-from tapeengine.chad.execute import Executable
-from tapeengine.chad.terms import Branch, Call, Case, Definition, Let, Module, Proj, Var
-from tapeengine.chad.types import FLOAT, UNIT, Array, Named, Product, Sum
+from tapeengine.chad.language.terms import Branch, Call, Case, Definition, Let, Module, Proj, Var
+from tapeengine.chad.language.types import FLOAT, UNIT, Array, Named, Product, Sum
+from tapeengine.chad.run.execute import Executable
 
 VECTOR = Array(FLOAT)
 CIRCLE = Product((FLOAT,), "Circle", ("radius",))
@@ -60,7 +60,7 @@ class DrawSums(Draw):
         return super().introduce(of, env, depth) if of != CHAIN else self.chain(env, depth)
 
     def chain(self, env, depth):
-        from tapeengine.chad.terms import Inject, Tuple, unit
+        from tapeengine.chad.language.terms import Inject, Tuple, unit
 
         if depth <= 0 or self.draw(st.booleans()):
             return Inject(1, unit(), CHAIN)

@@ -6,8 +6,8 @@ from chad.whole.programs_arrays import ARRAYS, REGULAR
 
 import tapeengine
 from tapeengine import chad as te
+from tapeengine.chad.language.types import FLOAT, INT, Array
 from tapeengine.chad.registered import find, is_elementwise
-from tapeengine.chad.types import FLOAT, INT, Array
 from tapeengine.primitive import Primitive
 
 ENGINE = tapeengine.Engine()

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.execute import Executable
-from tapeengine.chad.terms import Definition, Module
+from tapeengine.chad.language.terms import Definition, Module
+from tapeengine.chad.run.execute import Executable
 from tapeengine.errors import CotangentError, UnsupportedError
 
 ENGINE = tapeengine.Engine()

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import renamed, walk
-from ...tables import entry
+from ...language.tables import entry
 from ..machine import NotAssembled
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
 from .ahead import BLOCK, Ahead, Group, ahead

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...intermediate import statements as F
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from ...tables import entry, table
+from ...language.tables import entry, table
 from . import control
 from .body import SCRATCH, Body
 from .callbacks import callback

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...intermediate import statements as F
 from ...intermediate.operations import REAL, WHOLE, Scalar
-from ...tables import entry
+from ...language.tables import entry
 from . import values as V
 from .sums import summed
 from .writer import Writer

@@ -9,9 +9,9 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, outs, walk
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
+from ...language.tables import entry, table
+from ...language.types import BOOL, FLOAT, INT, Type
 from ...registered import is_elementwise
-from ...tables import entry, table
-from ...types import BOOL, FLOAT, INT, Type
 from . import arrays, folds
 from . import values as V
 from .arrays import axis_of, content, laid_out, materialise, plain_array

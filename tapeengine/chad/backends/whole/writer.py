@@ -14,7 +14,7 @@ from ....primitive import Primitive
 from ...intermediate import statements as F
 from ...intermediate.analysis import keeps, reads, walk
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
-from ...traverse import Names
+from ...language.traverse import Names
 from . import values as V
 from .text import Block, Line, names_in
 

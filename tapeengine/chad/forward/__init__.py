@@ -1,0 +1,1 @@
+"""Forward CHAD (CHAD 7.4): derivatives along tangents."""

@@ -1,0 +1,200 @@
+"""The kinds of values that are arrays in the language: Python's lists and tuples, numpy's arrays.
+
+The text of a program says which kind an expression has (`tapeengine.chad.parse.analyses.lists`). A derivative computes
+with arrays; its value gets the kinds that the plain program's value has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy
+
+from .types import UNIT, Array, Product, Sum, Type, parts_of, rank_of
+
+#: A parameter, and the steps to a part of it: positions and names of fields.
+Place = tuple[str, tuple[int | str, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class ListOf:
+    """A list, or a tuple of any length; `element` is what its elements are. Without `made`, it adds to another kind."""
+
+    element: Kind = None
+    made: type | None = list
+
+
+@dataclasses.dataclass(frozen=True)
+class TupleOf:
+    """A tuple or record: the kinds of its items, the names of its fields or a dict's keys, and its class."""
+
+    items: tuple[Kind, ...]
+    names: tuple[str, ...] = ()
+    made: Any = None
+
+    def named(self, name: str) -> Kind:
+        """Give the kind of a field."""
+        return self.items[self.names.index(name)] if name in self.names else None
+
+    def with_named(self, name: str, kind: Kind) -> TupleOf:
+        """Give the record with another kind of a field."""
+        items = tuple(kind if n == name else k for n, k in zip(self.names, self.items, strict=True))
+        return TupleOf(items, self.names, self.made)
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """An argument or a part of one, or a slice of these; with branches, one of several.
+
+    * `is_mixed`: whether it may also be something else than these and a list of the program's own.
+    * `or_list`: whether it may also be a list of the program's own.
+    """
+
+    places: frozenset[Place]
+    is_mixed: bool = False
+    or_list: bool = False
+
+
+#: A numpy array, or a number of one.
+ARRAY = "array"
+#: A number of Python's.
+NUMBER = "number"
+#: A numpy array or a number: what operators give that mean something else for lists, or refuse these.
+COMPUTED = "computed"
+#: A list in one case and something else in another, which only a run of the plain program tells.
+MIXED = "mixed"
+#: One of too many parts of arguments.
+SOME = "some"
+#: Whatever the other assignments of a name say.
+ANY = "any"
+#: None where the text does not say.
+Kind = ListOf | TupleOf | Given | str | None
+
+
+def of_arrays(kind: Kind, of: Type) -> Kind:
+    """Give the part of a kind that says something about a value of a type; None where that holds no arrays."""
+    match of:
+        case Array(element):
+            if isinstance(kind, ListOf):
+                return ListOf(of_arrays(kind.element, element), kind.made)
+            return MIXED if kind in (None, SOME) else kind
+        case Product(items, name, fields):
+            if kind in (None, SOME):
+                kind = MIXED
+            if isinstance(kind, Given):
+                steps = fields if name else range(len(items))
+                kind = TupleOf(tuple(Given(frozenset((n, (*s, k)) for n, s in kind.places)) for k in steps))
+            if kind == MIXED:
+                kind = TupleOf((MIXED,) * len(items))
+            if isinstance(kind, TupleOf) and len(kind.items) == len(items):
+                found = tuple(map(of_arrays, kind.items, items))
+                return TupleOf(found) if any(k is not None for k in found) else None
+    return None
+
+
+def depends(kind: Kind) -> bool:
+    """Tell whether arguments, or a run, decide a kind."""
+    if isinstance(kind, ListOf):
+        return depends(kind.element)
+    if isinstance(kind, TupleOf):
+        return any(map(depends, kind.items))
+    return kind == MIXED or isinstance(kind, Given)
+
+
+def list_axes(kind: Kind, rank: int) -> int | None:
+    """Tell how many outer axes of an array of numbers are lists: none, one or all; None for another answer."""
+    count = 0
+    while isinstance(kind, ListOf) and count < rank:
+        if kind.made is not list:
+            return None
+        kind, count = kind.element, count + 1
+    return count if count in (0, 1, rank) and not depends(kind) else None
+
+
+def is_direct(of: Type, kind: Kind) -> bool:
+    """Tell whether the core can build a value with the lists that it has in Python; `with_kinds` makes the others."""
+    if of == UNIT:
+        return False
+    if isinstance(of, Product):
+        kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(of.items) else [None] * len(of.items)
+        return all(map(is_direct, of.items, kinds))
+    rank = rank_of(of)
+    return list_axes(kind, rank) is not None if rank else not depends(kind)
+
+
+def has_nothing(of: Type) -> bool:
+    """Tell whether values of a type have parts that are None or an empty tuple, which are one in the language."""
+    return of == UNIT or (not isinstance(of, Sum) and any(map(has_nothing, parts_of(of))))
+
+
+def with_nothing(like: Any, value: Any) -> Any:
+    """Give a value with None or an empty tuple where another one has it."""
+    if value is None or (type(value) is tuple and not value):
+        return like if like is None or type(like) is tuple else value
+    if type(value) in (list, tuple) and isinstance(like, list | tuple) and like:
+        likes = like if len(like) == len(value) else like[:1] * len(value)
+        return type(value)(map(with_nothing, likes, value))
+    if type(value) is dict and isinstance(like, dict):
+        return {key: with_nothing(like.get(key), part) for key, part in value.items()}
+    return value
+
+
+def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[], Any] = lambda: None) -> Any:
+    """Give a value, or a tangent of it, with lists where its kind has them.
+
+    * `given`: the arguments.
+    * `plain`: gives the value of the plain program, for kinds that neither the text nor the arguments tell.
+    """
+
+    def part_of(kind: Kind, part: Any, key: Any) -> Any:
+        return with_kinds(kind, part, given, lambda: part_at({"": plain()}, "", (key,)))
+
+    def each_of(items: tuple[Kind, ...], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
+        return list(map(part_of, items, parts, keys))
+
+    match kind:
+        case "mixed":
+            return as_listed(plain(), value)
+        case "any" if isinstance(value, numpy.ndarray) and value.ndim:  # of elements that were appended
+            return as_listed(plain(), value)
+        case ListOf(element, made) if made is not None and isinstance(value, numpy.ndarray | list):
+            if isinstance(value, numpy.ndarray) and (value.ndim == 1 or list_axes(kind, value.ndim) == value.ndim):
+                return made(value.tolist())
+            return made(each_of((element,) * len(value), value, range(len(value))))
+        case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
+            parts = each_of(items, value, range(len(items)))
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            names = [f.name for f in dataclasses.fields(value)]
+            return type(value)(*each_of(items, (getattr(value, name) for name in names), names))
+        case TupleOf(items) if isinstance(value, dict):
+            return dict(zip(value, each_of(items, value.values(), value), strict=True))
+        case Given(places, is_mixed, or_list):
+            likes = [part_at(given, *place) for place in places]
+            lists = [x for x in likes if isinstance(x, list)]
+            is_open = (or_list or lists) and (is_mixed or len(lists) < len(likes))
+            return as_listed(plain() if is_open else likes[0], value)
+    return value
+
+
+def as_listed(like: Any, value: Any) -> Any:
+    """Make an array a list or tuple if another value is one, and its rows if that value's first row is one."""
+    if type(like) not in (list, tuple) or not isinstance(value, numpy.ndarray | list):
+        return value
+    parts = value.tolist() if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
+    return type(like)(as_listed(like[0] if like else None, part) for part in parts)
+
+
+def part_at(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> Any:
+    """Give a part of an argument; None where there is none."""
+    value = values.get(name)
+    for step in steps:
+        if isinstance(step, str):
+            value = value.get(step) if isinstance(value, dict) else getattr(value, step, None)
+        elif isinstance(value, list | tuple) and -len(value) <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value

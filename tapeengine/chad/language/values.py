@@ -1,0 +1,66 @@
+"""Run-time values: members of sum types, for which Python has no type, and the fields of records and dicts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ...structure import check_fields, is_made_by_python
+from .types import Product
+
+
+class Tagged(NamedTuple):
+    """A member of a sum type.
+
+    * `option`: the index of the option.
+    * `payload`: the value of that option.
+    """
+
+    option: int
+    payload: object
+
+
+def same_size(n: int, m: int) -> int:
+    """Give the common size of arrays that are traversed together; different sizes are an error."""
+    if n != m:
+        raise ValueError(f"arrays of {n} and {m} elements side by side")
+    return n
+
+
+def is_record(x: Any, name: str, fields: Sequence[str]) -> bool:
+    """Tell whether a value is a record of a class, or a dict with certain keys."""
+    return type(x).__name__ == name and (type(x) is not dict or x.keys() == set(fields))
+
+
+def field_of(x: Any, name: str) -> Any:
+    """Give a field of a record, or a value of a dict."""
+    return x[name] if type(x) is dict else getattr(x, name)
+
+
+def parts_in(of: Product, x: Any) -> Sequence[Any] | None:
+    """Give the parts of a record, a dict or a tuple of a type; None for another value."""
+    if of.name:
+        return [field_of(x, f) for f in of.fields] if is_record(x, of.name, of.fields) else None
+    return x if isinstance(x, tuple) and len(x) == len(of.items) else None
+
+
+def suffixes(of: Product) -> Iterable[str]:
+    """Give what follows the name of a record or a tuple in the names of its parts."""
+    return [f".{f}" for f in of.fields] if of.name else [f"[{i}]" for i in range(len(of.items))]
+
+
+def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
+    """Make a record, or a dict."""
+    if cls is dict:
+        return dict(zip(fields, parts, strict=True))
+    if dataclasses.is_dataclass(cls):
+        plain: Any = cls
+        made = object.__new__(plain)  # its constructor may compute the fields, or refuse those of a cotangent
+        for name, part in zip(fields, parts, strict=True):
+            object.__setattr__(made, name, part)
+    else:
+        made = cls(*parts)
+    if is_made_by_python(cls):
+        check_fields(made, fields, parts)
+    return made

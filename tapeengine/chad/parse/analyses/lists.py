@@ -1,0 +1,500 @@
+"""Find the expressions whose values are Python lists, for which operators mean something else than for arrays.
+
+Python joins and repeats lists, and refuses most other operators on them; numpy computes element by element. Both are
+arrays in the language, so the text decides: a display, a comprehension or a call of `list` makes a list, functions of
+numpy make arrays. What an argument is, or a part of one, is known when the program is called; the text says which part
+of which argument an expression is (`tapeengine.chad.parse.analyses.whole_arrays`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...language.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from ..names.outside import root
+from ..names.scopes import original
+from ..names.uses import DUNDERS, is_around, is_handed, parameters, walked
+
+#: Longer paths, and larger sets, count as unknown; they occur in recursive records.
+MOST_STEPS, MOST_PLACES = 6, 16
+#: After so many rounds the kinds count as unknown.
+MOST_ROUNDS = 100
+
+
+#: The name under which the kind of the function's own result is stored.
+RESULT = "()"
+#: The kind of what a function returns, and the names of its parameters.
+Results = tuple[Kind, tuple[str, ...]]
+
+
+class Kinds:
+    r"""The kinds of the expressions of a function.
+
+    * `function`: with unique names for the variables of all scopes.
+    * `outside`: tells whether a name outside the function is numpy (`is_numpy`), and gives the kinds of what functions
+      outside return (`of_call`, `of_method`), with the names of their parameters.
+    """
+
+    def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
+        self.outside = outside
+        self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
+        own = parameters_of(function)
+        local = dict(pair for node in ast.walk(function) for pair in functions_in(node) if node is not function)
+        bound: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(function):
+            for name, value in (*bindings(node), *passed(node, local)):
+                bound.setdefault(RESULT if node is function else name, []).append(value)
+        if function.name not in local:
+            bound[f"{function.name}()"] = bound.get(RESULT, [])
+        arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg) and not is_around(a)}
+        self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
+        given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
+        called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
+        self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
+        self.names.update(given)
+        for _ in range(MOST_ROUNDS):  # kinds depend on those of other names, most of which are bound before
+            before = dict(self.names)
+            for name in self.names:
+                found = [self.of(e) for e in bound.get(name, ())]
+                kind = self.common([*found, *([given[name]] if name in given else [])])
+                if kind != self.names[name]:
+                    self.names[name] = kind
+                    self.operators.clear()
+            if self.names == before:
+                break
+        else:
+            self.names = dict.fromkeys(self.names)
+            self.operators.clear()
+
+    def common(self, kinds: Sequence[Kind]) -> Kind:
+        """Give the kind of a value that has one of several."""
+        held = [k.element for k in kinds if isinstance(k, ListOf) and k.made is None]
+        kinds = [k for k in kinds if k != ANY and not (isinstance(k, ListOf) and k.made is None)]
+        if held:
+            kind = self.common(kinds)
+            return ListOf(self.common([kind.element, *held]), kind.made) if isinstance(kind, ListOf) else kind
+        if SOME in kinds:
+            return SOME
+        lists = [k for k in kinds if isinstance(k, ListOf)]
+        if lists and len(lists) == len(kinds):
+            makers = {k.made for k in lists}
+            return ListOf(self.common([k.element for k in lists]), *makers) if len(makers) == 1 else SOME
+        tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
+        if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
+            shapes = {(k.names, k.made) for k in kinds if isinstance(k, TupleOf)}
+            items = tuple(map(self.common, zip(*tuples, strict=True)))
+            return TupleOf(items, *shapes.pop()) if len(shapes) == 1 else TupleOf(items)
+        given = [k for k in kinds if isinstance(k, Given)]
+        if given:
+            is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
+            is_mixed = is_mixed or any(k.made is tuple for k in lists)
+            or_list = bool(lists) or MIXED in kinds or any(k.or_list for k in given)
+            return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
+        if not kinds or all(k == kinds[0] for k in kinds):
+            return kinds[0] if kinds else ANY
+        if COMPUTED in kinds and all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
+            return ARRAY if ARRAY in kinds else COMPUTED
+        return MIXED if lists or MIXED in kinds else None
+
+    def element(self, kind: Kind, position: int = 0) -> Kind:
+        """Give the kind of an element."""
+        match kind:
+            case ListOf(element=element):
+                return element
+            case TupleOf(items=items):
+                return items[position] if -len(items) <= position < len(items) else None
+            case Given():
+                return extended(kind, (position,))
+        return None if kind in (NUMBER, MIXED) else kind
+
+    def of(self, node: ast.expr) -> Kind:
+        """Give the kind of an expression."""
+        match node:
+            case ast.Constant(value=int() | float()):
+                return NUMBER
+            case ast.Compare():
+                return COMPUTED
+            case ast.BoolOp(values=values):
+                return self.common(list(map(self.of, values)))
+            case Element(over=over, position=position):
+                return self.element(self.of(over), position)
+            case ast.Name(id=name):
+                return NUMBER if name in self.numbers else self.names.get(name) or self.outside.of_name(name)
+            case ast.Tuple(elts=elts):
+                return TupleOf(tuple(map(self.of, elts)))
+            case ast.Dict(keys=keys, values=values) if None not in keys:
+                texts = tuple(k.value for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
+                return TupleOf(tuple(map(self.of, values)), texts if len(texts) == len(keys) else ())
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if all(k.arg for k in keywords):
+                return TupleOf(tuple(self.of(k.value) for k in keywords), tuple(str(k.arg) for k in keywords))
+            case ast.DictComp(value=value):
+                return None if self.of(value) in (None, ARRAY, NUMBER) else MIXED
+            case ast.UnaryOp(op=op, operand=value):
+                kind = self.of(value)
+                return COMPUTED if isinstance(kind, Given) else self.of_record_operator(op, [kind]) or kind
+            case ast.List(elts=elts):
+                return ListOf(self.common(list(map(self.of, elts))))
+            case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt):
+                return ListOf(self.of(elt))
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.common([self.of(body), self.of(orelse)])
+            case ast.NamedExpr(value=value):
+                return self.of(value)
+            case ast.BinOp():
+                if node not in self.operators:
+                    self.operators[node] = self.of_operator(node)
+                return self.operators[node]
+            case Known(kind=kind):
+                return kind
+            case Held(value=value):
+                return ListOf(self.of(value), None)
+            case ast.Attribute(value=value, attr=attr):
+                return self.of_attribute(self.of(value), attr)
+            case WithField(record=record, field=field, value=value):
+                kind = self.of(record)
+                return kind.with_named(field, self.of(value)) if isinstance(kind, TupleOf) and kind.names else kind
+            case ast.Subscript(value=value, slice=ast.Tuple()):
+                return ARRAY
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                kind = self.of(value)
+                return None if isinstance(kind, TupleOf) else kind
+            case ast.Subscript(value=value, slice=ast.Constant(value=int(position))):
+                return self.element(self.of(value), position)
+            case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back)))):
+                return self.element(self.of(value), -back)
+            case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
+                return field_of(self.of(value), key)
+            case ast.Subscript(value=value):
+                kind = self.of(value)
+                return self.common(kind.items) if isinstance(kind, TupleOf) else self.element(kind)
+            case ast.Call():
+                return self.of_call(node)
+        return None
+
+    def of_operands(self, node: ast.expr) -> list[Kind]:
+        """Give the kinds of what operators and comparisons compute a number from."""
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                parts = [left, *others]
+            case ast.BinOp(left=left, right=right):
+                parts = [left, right]
+            case ast.UnaryOp(operand=operand):
+                parts = [operand]
+            case _:
+                return [self.of(node)]
+        return [kind for part in parts for kind in self.of_operands(part)]
+
+    def of_attribute(self, kind: Kind, name: str) -> Kind:
+        """Give the kind of a field or a property of a record, or of an array's transpose."""
+        if isinstance(kind, TupleOf) and isinstance(kind.made, type) and name not in kind.names:
+            return self.of_outside(self.outside.of_method(kind.made, name), [Known(kind)], [])
+        return ARRAY if kind == ARRAY and name in ("T", "mT") else field_of(kind, name)
+
+    def of_operator(self, node: ast.BinOp) -> Kind:
+        """Give the kind of the value of an operator."""
+        kinds = [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
+        if ARRAY in kinds:
+            return ARRAY
+        if isinstance(node.op, ast.Add) and shows_lists(node):
+            kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
+        if found := self.of_record_operator(node.op, kinds):
+            return found
+        lists = [k for k in kinds if k == ANY or isinstance(k, ListOf)]
+        joins = isinstance(node.op, ast.Add) and len(lists) == 2
+        if joins or (isinstance(node.op, ast.Mult) and len(lists) == 1):
+            return self.common(lists)
+        if lists and all(k in lists or k == NUMBER for k in kinds):
+            return ANY  # it raises
+        return NUMBER if kinds == [NUMBER, NUMBER] else COMPUTED  # an operation on arguments that are lists is refused
+
+    def number_or(self, kind: Kind) -> Kind:
+        """Give the kind of a value, which is a number where the type of the argument says so."""
+        return NUMBER if isinstance(kind, Given) and self.outside.is_number(kind) else kind
+
+    def of_record_operator(self, op: ast.operator | ast.unaryop, kinds: Sequence[Kind]) -> Kind:
+        """Give the kind of what a record's method gives for an operator, or of two tuples together; None for others."""
+        if isinstance(op, ast.Add) and all(isinstance(k, TupleOf) and k.made is None for k in kinds):
+            return TupleOf(tuple(item for k in kinds if isinstance(k, TupleOf) for item in k.items))
+        for k, kind in enumerate(kinds):
+            if isinstance(kind, TupleOf) and isinstance(kind.made, type):
+                method = f"__{'r' * k}{DUNDERS.get(type(op), '')}__"
+                others: list[ast.expr] = [Known(other) for other in (*kinds[:k], *kinds[k + 1 :])]
+                return self.of_outside(self.outside.of_method(kind.made, method), [Known(kind), *others], [])
+        return None
+
+    def of_call(self, node: ast.Call) -> Kind:
+        """Give the kind of the value of a call."""
+        match node.func:
+            case ast.Name(id=name) if f"{name}()" in self.names:
+                return self.names[f"{name}()"]
+            case ast.Lambda(body=body):
+                return self.of(body)
+            case ast.Attribute(attr=attr) if self.outside.is_numpy(root(node.func)):
+                return ListOf(ARRAY) if attr == "split" else ARRAY
+            case ast.Attribute(value=value, attr=attr) if (kind := self.of(value)) is not None:
+                return self.of_method(kind, attr, node)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if found := self.of_python(name, node):
+                return found
+        return self.of_outside(self.outside.of_call(node.func), node.args, node.keywords)
+
+    def is_fresh(self, call: ast.Call) -> bool | None:
+        """Tell whether the value of a call is a number or a new array, whatever the arguments are.
+
+        None for functions of Python and numpy, and for those of which nothing is known.
+        """
+        function = call.func
+        kind = self.of(function.value) if isinstance(function, ast.Attribute) else None
+        if isinstance(kind, TupleOf) and isinstance(kind.made, type):
+            return self.outside.of_method(kind.made, function.attr)[0] in (COMPUTED, NUMBER)  # type: ignore[attr-defined]
+        if isinstance(function, ast.Name) and (f"{function.id}()" in self.names or function.id in self.names):
+            return None
+        return self.outside.of_call(function)[0] in (COMPUTED, NUMBER) or None
+
+    def of_python(self, name: str, node: ast.Call) -> Kind:
+        """Give the kind of the value of a function of Python's; None for another one."""
+        args = [] if any(isinstance(a, ast.Starred) for a in node.args) else node.args
+        match name, args:
+            case "list" | "sorted" | "tuple", _:
+                return ListOf(self.element(self.of(args[0])) if args else None, tuple if name == "tuple" else list)
+            case "zip", [] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+                return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
+            case "reversed" | "deepcopy" | "copy" | " own", [only]:
+                return self.of(only)
+            case "filter", [_, over]:
+                return self.of(over)
+            case "sum", [_, *_]:
+                return COMPUTED
+            case "abs", [only] if (kind := self.of(only)) in (ARRAY, COMPUTED, NUMBER) or isinstance(kind, Given):
+                return COMPUTED if isinstance(kind, Given) else kind
+            case "len" | "int" | "float" | "round", [_, *_]:
+                return NUMBER
+            case "max" | "min" | "next", [over]:
+                return self.element(self.of(over))
+            case "max" | "min", [_, _, *_]:
+                return self.common(list(map(self.of, args)))
+            case "map" | "fork_map", [function, *over]:
+                return ListOf(self.of(ast.Call(function, [Element(x) for x in over], [])))
+            case "chain", [_, *_]:
+                return ListOf(self.common([self.element(self.of(a)) for a in args]))
+            case "replace", [record]:
+                kind = self.of(record)
+                for k in node.keywords:
+                    kind = kind.with_named(str(k.arg), self.of(k.value)) if isinstance(kind, TupleOf) else None
+                return kind
+        return None
+
+    def of_method(self, kind: Kind, name: str, node: ast.Call) -> Kind:
+        """Give the kind of the value of a method."""
+        match kind, name, node.args:
+            case _, "tolist", _:
+                return ListOf(MIXED)
+            case ((ListOf() | Given()), "copy", _):
+                return kind
+            case Given(), "pop", _:
+                return self.element(kind)
+            case Given(), _, _ if (cls := self.outside.class_at(kind)) is not None:
+                me = ast.copy_location(Known(kind), node)
+                return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
+            case Given(), _, _ if self.outside.types is not None:
+                return ARRAY
+            case ListOf(element), "pop", _:
+                return element
+            case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *_]:
+                return kind.named(key)
+            case TupleOf(items, made=None), "values", []:
+                return ListOf(self.common(items))
+            case TupleOf(made=type() as cls), _, _:
+                me = ast.copy_location(Known(kind), node)
+                return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
+        return ARRAY if kind == ARRAY else None
+
+    def of_outside(self, result: Results, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Kind:
+        """Give the kind of what a function outside returns for arguments."""
+        kind, names = result
+        each = zip(names, args, strict=False)
+        given = {n: self.of(a) for n, a in (*each, *((str(k.arg), k.value) for k in keywords))}
+        return substituted(kind, given, self)
+
+
+def shows_list(node: ast.expr) -> bool:
+    """Tell whether the text shows that a summand is a list: it is written out, or a sum with a list written out."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+        return isinstance(node, ast.List)
+    if not hasattr(node, "shows_list"):  # asked for at each level of nested sums
+        node.shows_list = shows_list(node.left) or shows_list(node.right)  # type: ignore[attr-defined]
+    return bool(node.shows_list)  # type: ignore[attr-defined]
+
+
+def shows_lists(node: ast.BinOp) -> bool:
+    """Tell whether the text shows that both summands are lists: a display, or ``xs[:j] + xs[j + 1:]``."""
+    match node.left, node.right:
+        case ast.Subscript(xs, ast.Slice(None, ast.expr() as j, None)), ast.Subscript(ys, ast.Slice(after, None, None)):
+            following = ast.BinOp(j, ast.Add(), ast.Constant(1))
+            return ast.dump(xs) == ast.dump(ys) and after is not None and ast.dump(after) == ast.dump(following)
+    return shows_list(node.left) or shows_list(node.right)
+
+
+def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = False) -> Kind:
+    """Give the kind of one of several parts of arguments; SOME if they are too many, or too deep."""
+    if len(places) > MOST_PLACES or any(len(steps) > MOST_STEPS for _, steps in places):
+        return SOME
+    return Given(places, is_mixed, or_list)
+
+
+def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:
+    """Give the kind of a part of a part of an argument."""
+    return known(frozenset((name, (*steps, *more)) for name, steps in kind.places), kind.is_mixed)
+
+
+def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
+    """Give the kind that a function's result has if its arguments have these kinds."""
+    match kind:
+        case ListOf(element=element, made=made):
+            return ListOf(substituted(element, given, kinds), made)
+        case TupleOf(items=items, names=names, made=made):
+            return TupleOf(tuple(substituted(item, given, kinds) for item in items), names, made)
+        case Given(places=places, is_mixed=is_mixed, or_list=or_list):
+            found = kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
+            if isinstance(found, Given):
+                return replace(found, is_mixed=found.is_mixed or is_mixed, or_list=found.or_list or or_list)
+            is_other = is_mixed or (or_list and not isinstance(found, ListOf))
+            return MIXED if is_other and found not in (None, SOME, NUMBER, ANY) else found
+    return kind
+
+
+def part_of(kind: Kind, steps: Sequence[int | str], kinds: Kinds) -> Kind:
+    """Give the kind of the part to which steps lead."""
+    for step in steps:
+        kind = kinds.element(kind, step) if isinstance(step, int) else field_of(kind, step)
+    return kind
+
+
+def field_of(kind: Kind, name: str) -> Kind:
+    """Give the kind of a field of a record, or of the value of a dict's key."""
+    if isinstance(kind, Given):
+        return extended(kind, (name,))
+    if isinstance(kind, TupleOf):
+        return kind.named(name)
+    return kind if kind in (ANY, SOME) else None
+
+
+class Element(ast.expr):
+    """Stands for an element of what an expression gives."""
+
+    _fields = ("over",)
+
+    def __init__(self, over: ast.expr, position: int = 0) -> None:
+        super().__init__()
+        self.over, self.position = over, position
+
+
+class Known(ast.expr):
+    """Stands for an expression of a known kind."""
+
+    _fields = ()
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__()
+        self.kind = kind
+
+
+class Held(ast.expr):
+    """Stands for a list with an element added or replaced."""
+
+    _fields = ("value",)
+
+    def __init__(self, value: ast.expr) -> None:
+        super().__init__()
+        self.value = value
+
+
+class WithField(ast.expr):
+    """Stands for a record after an assignment to one of its fields."""
+
+    _fields = ("record", "field", "value")
+
+    def __init__(self, target: ast.Attribute, value: ast.expr) -> None:
+        super().__init__()
+        self.record, self.field, self.value = target.value, target.attr, value
+
+
+def parameters_of(function: ast.FunctionDef | ast.Lambda) -> tuple[str, ...]:
+    """Give the names of a function's parameters, by position."""
+    return tuple(a.arg for a in parameters(function.args))
+
+
+def functions_in(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Go through the local functions that a statement defines, each with its parameters."""
+    match node:
+        case ast.FunctionDef(name=name):
+            yield name, parameters_of(node)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
+            yield name, parameters_of(value)
+
+
+def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the parameters of a local function that a call binds, each with its argument."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in local:
+            yield from zip(local[name], args, strict=False)
+            names = {original(n): n for n in local[name]}
+            yield from ((names[k.arg], k.value) for k in keywords if k.arg in names)
+        case ast.Call(func=ast.Lambda() as called, args=args):
+            yield from zip(parameters_of(called), args, strict=False)
+
+
+def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the names that a statement or a comprehension binds, each with the expression of its value.
+
+    The results of a local function stand under its name and ``()``.
+    """
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from taken(target, value)
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            yield from taken(target, value)
+        case ast.NamedExpr(target=target, value=value):
+            yield from taken(target, value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "insert"), args=[*_, value]):
+            yield name, Held(value)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[over]):
+            yield name, Held(Element(over))
+        case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=op, value=value):
+            yield from taken(target, ast.BinOp(target, op, value))
+        case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
+            yield from taken(target, Element(over))
+        case ast.FunctionDef(name=name):
+            for inner in walked(node.body):
+                if isinstance(inner, ast.Return) and inner.value is not None:
+                    yield f"{name}()", inner.value
+
+
+def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the names of a target with the expressions of their values."""
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+            if isinstance(value, ast.Lambda):
+                yield f"{name}()", value.body
+        case ast.Attribute(value=ast.Name(id=name)), _:
+            yield name, WithField(target, value)
+        case ast.Subscript(value=ast.Name(id=name), slice=index), _ if not isinstance(index, ast.Slice | ast.Tuple):
+            yield name, Held(value)
+        case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):
+            for each in zip(elts, values, strict=True):
+                yield from taken(*each)
+        case ast.Tuple(elts=elts), Element(over=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
+            for inner, over in zip(elts, args, strict=True):
+                yield from taken(inner, Element(over))
+        case ast.Tuple(elts=[_, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+            yield from taken(inner, Element(over))
+        case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
+            for i, inner in enumerate(elts):
+                if not is_handed(inner):  # a change leaves a list a list
+                    yield from taken(inner, Element(value, i))
+        case ast.Starred(value=inner), _:
+            yield from taken(inner, ast.List([value], ast.Load()))

@@ -1,0 +1,89 @@
+"""Which variables are read, or changed in place, after a statement, before anything else is assigned to them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..names.uses import assigned, exchanged, uses
+
+Live = frozenset[str]
+NONE: Live = frozenset()
+
+
+def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
+    """Give for each statement of a function the names that are read after it, and those that local functions read."""
+    found: dict[ast.stmt, Live] = {}
+    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+        inner = [n for n in ast.walk(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
+        captured = frozenset(uses(inner))  # which may be called anywhere
+        walk = Walk()
+        walk.block(scope.body, NONE)
+        found.update((s, after | captured) for s, after in walk.after.items())
+    return found
+
+
+def changed_after(scope: ast.FunctionDef, changed_in: Callable[[list[ast.stmt]], list[str]]) -> Mapping[ast.stmt, Live]:
+    """Give for each statement of a function, without those of inner functions, the names that are changed after it."""
+    walk = Walk(changed_in)
+    walk.block(scope.body, NONE)
+    return walk.after
+
+
+class Walk:
+    """Goes through statements from the last to the first with the names that are read after each.
+
+    `uses` gives the names that statements or expressions read, `after` those that are read after each statement.
+    """
+
+    def __init__(self, uses: Callable[[list[Any]], list[str]] = uses) -> None:
+        self.uses = uses
+        self.after: dict[ast.stmt, Live] = {}
+        self.broken: list[Live] = []
+        self.continued: list[Live] = []
+
+    def block(self, statements: Sequence[ast.stmt], after: Live) -> Live:
+        """Give the names that are read from the first of several statements on."""
+        for s in reversed(statements):
+            after = self.statement(s, after)
+        return after
+
+    def statement(self, s: ast.stmt, after: Live) -> Live:
+        """Give the names that are read from a statement on."""
+        self.after[s] = after
+        uses = self.uses
+        match s:
+            case ast.For(target=target, iter=over, body=body):
+                names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+                return self.loop(body, names, after) | frozenset(uses([over]))
+            case ast.While(test=test, body=body):
+                return self.loop(body, set(), after | frozenset(uses([test])))
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
+            case ast.Break() if self.broken:
+                return self.broken[-1]
+            case ast.Continue() if self.continued:
+                return self.continued[-1]
+            case ast.Return() | ast.Raise():
+                return frozenset(uses([s]))
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return after | frozenset((name, *uses([s])))
+        if swap := exchanged(s):
+            return frozenset(swap.get(name, name) for name in after).union(uses([s]))
+        plain = isinstance(s, ast.Assign | ast.AnnAssign)
+        return (after - frozenset(assigned([s]) if plain else ())) | frozenset(uses([s]))
+
+    def loop(self, body: Sequence[ast.stmt], names: set[str], after: Live) -> Live:
+        """Give the names that are read from a loop on, whose body runs any number of times."""
+        self.broken.append(after)
+        head = after
+        while True:
+            self.continued.append(head)
+            again = head | (self.block(body, head) - names)
+            self.continued.pop()
+            if again == head:
+                break
+            head = again
+        self.broken.pop()
+        return head

@@ -1,0 +1,428 @@
+"""Find arrays to which only one name refers, so that a change in place is equivalent to rebinding the name.
+
+A variable owns its array if every assignment to it makes a new array, and no use of it stores the array elsewhere: its
+elements may be read, and it may be iterated over, measured, summed or returned. It may have another name,
+``row = following``, as long as neither is changed before the other is assigned again
+(`tapeengine.chad.parse.analyses.aliases`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+import numpy
+
+from ..names.scopes import bound
+from ..names.uses import (
+    OWN,
+    assigned,
+    defaults,
+    exchanged,
+    handed,
+    is_given_back,
+    is_handed,
+    parameters,
+    passed_on,
+    renaming,
+)
+from .aliases import changes
+from .liveness import changed_after
+from .outputs import is_exact
+
+#: Functions whose result is always a new array.
+MAKING = frozenset(
+    "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
+    "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
+) | {OWN}
+#: Functions of numpy, beside ufuncs, whose result is always a new array, or a number.
+COMPUTING = frozenset(
+    "mean std var sum prod dot outer nansum nanmean median average percentile quantile trapezoid cov corrcoef choose "
+    "r_ c_ inner where bincount clip column_stack convolve correlate cross cumprod delete gradient round select "
+    "hstack identity insert kron stack take unique vstack".split()
+)
+#: Methods that give a new array along an axis.
+ALONG = frozenset("mean std var sum prod max min cumsum cumprod argsort argmax argmin any all".split())
+#: Functions that do not store an array argument, and whose result does not share its memory.
+READING = MAKING | frozenset(
+    "len sum max min any all abs prod mean dot sumprod amax amin sqrt exp log sin cos tanh maximum minimum where "
+    "float zip enumerate reversed map filter reduce fold scan gather scatter norm outer inner vdot clip range "
+    "tuple fsum round pairwise product combinations chain".split()
+)
+METHODS = frozenset(
+    "append extend insert pop sort reverse clear sum max min mean prod dot cumsum copy index count".split()
+)
+#: Methods that put their argument, or its elements, into an array.
+ADDING = frozenset(("append", "extend", "insert"))
+
+
+def shared(
+    function: ast.FunctionDef,
+    is_copy: Callable[[ast.expr], bool] = lambda node: False,
+    is_numpy: Callable[[str], bool] = lambda name: False,
+    makes_record: Callable[[ast.expr], bool] = lambda function: False,
+    is_fresh: Callable[[ast.Call], bool | None] = lambda call: None,
+) -> Mapping[str, str | None]:
+    r"""Map each assigned variable to the reason why its array or record may be shared; None if it is not.
+
+    `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
+    `makes_record` tells whether a function makes a new record, `is_fresh` whether the value of a call is a number or a
+    new array; None where the function's name says it.
+    """
+    copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
+    walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
+    walk.find_arrays(function)
+    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+        given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
+        walk.reasons.update(dict.fromkeys(n for n in bound(scope) if n not in given))
+        walk.later = changed_after(scope, changed_in)
+        for statement in scope.body:
+            walk.statement(statement)
+    walk.spread(function)
+    return walk.reasons
+
+
+def rebound(function: ast.FunctionDef) -> list[str]:
+    """Give the parameters that are rebound before they, or other names for them, are changed."""
+    return [a.arg for a in parameters(function.args) if remains(function.body, a.arg) is not None]
+
+
+def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
+    """Tell whether a name may still have its value after statements; None if they may change that."""
+    for s in statements:
+        targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AnnAssign) else []
+        if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:
+            return False
+        if not isinstance(s, ast.If | ast.For | ast.While):
+            inner = [n for n in ast.walk(s) if isinstance(n, ast.stmt)]
+            if isinstance(s, ast.FunctionDef) or any(name in (renaming(n) or ()) for n in inner):
+                return None
+            if name in changed_in([s]):
+                return None
+            continue
+        if any(
+            name == other
+            for part in ast.iter_child_nodes(s)
+            if isinstance(part, ast.expr)
+            for other, _ in changes(part)
+        ):
+            return None
+        found = [remains(block, name) for block in (s.body, s.orelse)]
+        if None in found:
+            return None
+        if isinstance(s, ast.If) and not any(found):
+            return False
+    return True
+
+
+def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
+    """Give for each name that is assigned to another one all names that may refer to its array."""
+    found: dict[str, set[str]] = {}
+    statements = (s for s in ast.walk(function) if isinstance(s, ast.stmt))
+    for names in filter(None, map(passed_on, statements)):
+        joined = set(names).union(*(found.get(name, ()) for name in names))
+        found.update(dict.fromkeys(joined, joined))
+    return found
+
+
+def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
+    """Go through the slices of variables that are changed in place, and those that are assigned to such variables."""
+    changed = set(changed_in(function.body))
+    statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
+    pairs = [names for s in statements if (names := passed_on(s))]
+    for _ in pairs:
+        changed.update(name for names in pairs if changed.intersection(names) for name in names)
+    operated = {id(part) for node in ast.walk(function) for part in operands(node)}
+    operated.update(id(s.value) for s in ast.walk(function) if isinstance(s, ast.stmt) and copies(s))  # type: ignore[attr-defined]
+    for node in ast.walk(function):
+        if is_slice(node) and isinstance(node.value, ast.Name) and node.value.id in changed:
+            if id(node) not in operated:  # an operation makes an array of its own
+                yield node
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and is_slice(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if changed.intersection(target.id for target in targets if isinstance(target, ast.Name)):
+                yield node.value
+
+
+def copies(s: ast.stmt) -> bool:
+    """Tell whether a statement takes the elements of a slice out: ``xs[1:] = xs[:-1]``, ``xs[1:] += xs[:-1]``."""
+    if isinstance(s, ast.AugAssign):
+        return True
+    targets = [t for t in s.targets if isinstance(t, ast.Subscript)] if isinstance(s, ast.Assign) else []
+    if not isinstance(s, ast.Assign) or len(targets) < len(s.targets):
+        return False
+    if is_slice(s.value) or (isinstance(s.value, ast.Subscript) and isinstance(s.value.slice, ast.Tuple)):
+        return all(isinstance(t.slice, ast.Slice | ast.Tuple) for t in targets)
+    return all(is_exact(t) for t in targets)
+
+
+def named_values(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the assignments to one name, and to several from as many expressions."""
+    for s in ast.walk(function):
+        if isinstance(s, ast.Assign):
+            pairs = [(s.targets[0], s.value)]
+            if isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple):
+                pairs = list(zip(s.targets[0].elts, s.value.elts, strict=False))
+            yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name))
+
+
+def operands(node: ast.AST) -> list[ast.expr]:
+    """Give the operands of an operator."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+    return [node.operand] if isinstance(node, ast.UnaryOp) else []
+
+
+def is_slice(node: ast.AST | None) -> TypeGuard[ast.Subscript]:
+    """Tell whether an expression reads a slice."""
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load)
+
+
+class Walk:
+    """Visits statements and records why arrays may be shared.
+
+    * `copies`: the ids of the slices that are copies.
+    * `same`: the names that are assigned to one another.
+    * `is_numpy`: tells whether a name is numpy's module.
+    * `makes_record`, `is_fresh`: tell whether a function makes a new record, and whether the value of a call is a
+      number or a new array.
+    * `later`: the names that are changed after each statement of the present scope.
+    """
+
+    def __init__(
+        self,
+        copies: frozenset[int],
+        same: Mapping[str, set[str]],
+        is_numpy: Callable[[str], bool],
+        makes_record: Callable[[ast.expr], bool],
+        is_fresh: Callable[[ast.Call], bool | None],
+    ) -> None:
+        self.copies = copies
+        self.same = same
+        self.is_numpy = is_numpy
+        self.makes_record, self.is_fresh = makes_record, is_fresh
+        self.later: Mapping[ast.stmt, frozenset[str]] = {}
+        self.reasons: dict[str, str | None] = {}
+        self.arrays: frozenset[str] = frozenset()
+
+    def find_arrays(self, function: ast.FunctionDef) -> None:
+        """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
+        stores = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        made = [
+            name
+            for name, value in named_values(function)
+            if isinstance(value, ast.Call) and self.computes(value.func, MAKING | COMPUTING)
+        ]
+        given = {a.arg for f in ast.walk(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
+        self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
+
+    def stores_elements(self, s: ast.stmt) -> bool:
+        """Tell whether a statement stores the elements of its value only."""
+        targets = s.targets if isinstance(s, ast.Assign) else []
+        return copies(s) or (bool(targets) and all(self.is_part_of_array(t) for t in targets))
+
+    def is_part_of_array(self, target: ast.expr) -> bool:
+        """Tell whether a target is a part of an array that numpy has made."""
+        is_part = isinstance(target, ast.Subscript)
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        return is_part and isinstance(target, ast.Name) and target.id in self.arrays
+
+    def changes_after(self, statement: ast.stmt, name: str) -> bool:
+        """Tell whether an array that a statement stores may be changed by one of its names afterwards."""
+        later = self.later.get(statement)
+        return later is None or not later.isdisjoint(self.same.get(name, {name}))
+
+    def spread(self, function: ast.FunctionDef) -> None:
+        """Propagate the reasons for sharing between variables that are assigned to one another."""
+        reasons = self.reasons
+        renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
+        swaps = [swap for s in ast.walk(function) if (swap := exchanged(s))]
+        for _ in (*renamed, *swaps):
+            for swap in swaps:
+                unknown = "it may be the same array as another one"
+                reasons.update(dict.fromkeys(swap, next(filter(None, (reasons.get(x, unknown) for x in swap)), None)))
+            for statement, (target, value) in renamed:
+                if value not in reasons:
+                    reasons[target] = f"{ast.unparse(statement)} may be the same array"
+                elif target in reasons:
+                    reasons[target] = reasons[value] = reasons[target] or reasons[value]
+
+    def statement(self, statement: ast.stmt) -> None:
+        """Record the effects of a statement on the variables of its scope."""
+        if isinstance(statement, ast.FunctionDef):
+            for name in changed_in(statement.body):
+                if name not in assigned(statement.body):
+                    self.reasons[name] = "a local function changes it"
+            for default in filter(None, defaults(statement.args)):
+                self.expression(default, statement, keeps=True)
+            for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
+                self.uses(inner, keeps=True)
+            return
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.assignment(statement, target, value)
+            case ast.AnnAssign(target=target, value=value):
+                self.assignment(statement, target, value)
+            case ast.For(target=target, iter=over, body=inside):
+                for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
+                    self.reasons[name] = getattr(statement, "against", "it is an element of what a loop runs over")
+                for name in set(_run_over(over)).intersection(changed_in(inside)):
+                    self.reasons[name] = "the loop around runs over it"
+        if not passed_on(statement):
+            keeps = isinstance(statement, ast.Assign | ast.AnnAssign) and not self.stores_elements(statement)
+            self.uses(statement, keeps=keeps)
+        for block in (getattr(statement, "body", []), getattr(statement, "orelse", [])):
+            for inner in block:
+                self.statement(inner)
+
+    def assignment(self, statement: ast.stmt, target: ast.expr, value: ast.expr | None) -> None:
+        """Record what an assignment shares."""
+        if exchanged(statement):
+            return
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and not stars((target, value)):
+            for each, made in zip(target.elts, value.elts, strict=False):
+                self.assignment(statement, each, made)
+            return
+        if isinstance(target, ast.Name) and value is not None and not self.makes(value) and not renaming(statement):
+            self.reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
+        if isinstance(target, ast.Tuple | ast.List):
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and not is_handed(node):
+                    self.reasons[node.id] = f"{ast.unparse(statement)} may be the same array"
+
+    def makes(self, value: ast.expr) -> bool:
+        """Tell whether the value of an expression is a new array, or not an array."""
+        match value:
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.makes(body) and self.makes(orelse)
+            case ast.Call(func=ast.Attribute(attr=name), keywords=[ast.keyword("axis"), *_]) if name in ALONG:
+                return True
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                return name in MAKING or self.computes(value.func) or self.makes_record(value.func)
+            case ast.Subscript(value=xs, slice=ast.Compare(left=ys)) if ast.unparse(xs) == ast.unparse(ys):
+                return True  # elements of an array of numpy
+            case ast.Subscript(slice=ast.List()):
+                return True
+        return id(value) in self.copies or isinstance(
+            value,
+            ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
+        )
+
+    def computes(self, function: ast.expr, names: frozenset[str] = COMPUTING) -> bool:
+        """Tell whether a function of numpy makes a new array."""
+        if not isinstance(function, ast.Attribute):
+            return False
+        is_new = function.attr in names or isinstance(getattr(numpy, function.attr, None), numpy.ufunc)
+        return is_new and self.is_numpy(ast.unparse(function.value))
+
+    def uses(self, statement: ast.stmt, keeps: bool) -> None:
+        """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
+        for node in ast.iter_child_nodes(statement):
+            if isinstance(node, ast.expr):
+                self.expression(node, statement, keeps)
+
+    def expression(self, node: ast.AST, statement: ast.stmt, keeps: bool) -> None:
+        """Visit an expression; `keeps` says whether its value is stored in a variable or a container."""
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                self.keep(name, statement, keeps and name not in handed(statement) and not is_given_back(node))
+            case ast.Call():
+                self.call(node, statement, keeps)
+            case ast.Subscript(value=value, slice=index) if id(node) in self.copies or is_element(node):
+                self.expression(index, statement, keeps=False)
+                if not isinstance(value, ast.Name):
+                    self.expression(value, statement, keeps)
+            case ast.Attribute(value=value, attr=attr):
+                self.expression(value, statement, keeps and (attr in VIEWS or not isinstance(value, ast.Name)))
+            case ast.BinOp(left=left, right=right):
+                for part in (left, right):  # an operation makes an array of its own, and a list with the same elements
+                    self.expression(part, statement, keeps and isinstance(part, DISPLAYS))
+            case ast.comprehension(target=target, iter=over, ifs=ifs):
+                for part in (target, *ifs):
+                    self.expression(part, statement, keeps=False)
+                self.expression(over, statement, keeps and isinstance(over, DISPLAYS))
+            case ast.Starred(value=value):  # its elements are kept
+                self.expression(value, statement, keeps and isinstance(value, DISPLAYS))
+            case _:
+                keeps = isinstance(node, COMPREHENSIONS) or (keeps and isinstance(node, HOLDING))
+                for child in ast.iter_child_nodes(node):
+                    self.expression(child, statement, keeps)
+
+    def keep(self, name: str, statement: ast.stmt, keeps: bool) -> None:
+        """Record that a statement stores the array of a variable, if that changes afterwards."""
+        if keeps and self.reasons.get(name, "") is None and self.changes_after(statement, name):
+            self.reasons[name] = f"{ast.unparse(statement).splitlines()[0]} may be the same array"
+
+    def call(self, node: ast.Call, statement: ast.stmt, keeps: bool) -> None:
+        """Visit a call, whose value may hold the arguments unless the function is known to make something else."""
+        function, name = node.func, getattr(node.func, "attr", getattr(node.func, "id", ""))
+        is_method = isinstance(function, ast.Attribute)
+        adds = is_method and name in ADDING
+        reads = name in READING or self.computes(function) or (is_method and name in METHODS)
+        reads = reads or (name == "replace" and self.makes_record(function))  # it takes the fields out
+        if (is_fresh := self.is_fresh(node)) is not None and not handed(statement):
+            reads, keeps = False, keeps and not is_fresh
+        gives_one = name in ("max", "min") and len(node.args) > 1
+        for arg in node.args:
+            is_passed = gives_one or (name in PASSING and (isinstance(arg, DISPLAYS) or passes(arg)))
+            self.expression(arg, statement, adds or (keeps and (is_passed or not reads)))
+        for keyword in node.keywords:
+            self.expression(keyword.value, statement, keeps and (name == "dict" or not reads))
+        if not isinstance(function, ast.Name):
+            whole = function.value if isinstance(function, ast.Attribute) else function
+            self.expression(whole, statement, keeps and not reads)
+
+
+#: Expressions whose values hold those of their parts.
+DISPLAYS = (ast.Tuple, ast.List, ast.Set, ast.Dict)
+HOLDING = (*DISPLAYS, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Lambda, ast.arguments, ast.Subscript, ast.keyword)
+COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+#: Functions that give elements of their arguments back.
+PASSING = frozenset(
+    "max min next list tuple sorted reversed zip enumerate map filter reduce fold scan chain pairwise product "
+    "combinations".split()
+)
+#: Attributes of an array that share its memory.
+VIEWS = frozenset("T mT real imag flat base".split())
+
+
+def passes(node: ast.expr) -> bool:
+    """Tell whether an expression is a call that gives elements of its arguments back: ``reversed([y])``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PASSING
+
+
+def is_element(node: ast.Subscript) -> bool:
+    """Tell whether the text shows that an index names one element, and no part that shares memory."""
+    if isinstance(node.ctx, ast.Store):
+        return isinstance(node.value, ast.Name)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return isinstance(node.value, ast.Name) and not any(
+        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value in (None, Ellipsis))
+        for part in parts
+    )
+
+
+def stars(tuples: Sequence[ast.Tuple]) -> bool:
+    """Tell whether tuples have ``*xs`` among their items."""
+    return any(isinstance(item, ast.Starred) for whole in tuples for item in whole.elts)
+
+
+def changed_in(statements: Sequence[ast.stmt]) -> list[str]:
+    """Give the names of arrays that statements change in place."""
+    return [name for statement in statements for name, _ in changes(statement)]
+
+
+def _run_over(node: ast.AST) -> list[str]:
+    """Give the names whose arrays a loop reads step by step: those of a range, or of a copy, it reads before."""
+    match node:
+        case ast.Name(id=name):
+            return [name]
+        case ast.Call(func=ast.Name(id="range" | "list" | "sorted" | "len")):
+            return []
+    return [name for child in ast.iter_child_nodes(node) for name in _run_over(child)]

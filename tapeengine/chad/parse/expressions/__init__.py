@@ -1,0 +1,1 @@
+"""Expressions: operators, subscripts, local functions, dicts, parts."""

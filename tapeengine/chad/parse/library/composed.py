@@ -1,0 +1,239 @@
+"""Functions of math and numpy that are expressed by others of the language."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy
+
+from ...language import in_language
+from ...language.terms import Build, Gather, If, Index, Literal, Map, Op, Size, Term, Total, counted, lit
+from ...language.types import BOOL, FLOAT, INT, Array, numbers_of, show
+from ..analyses.single_axes import only_item
+from ..operations import arrays, numeric, whole
+from ..operations.numeric import wanted
+from ..operations.registered import primitive
+from ..operations.reshaping import RESHAPING
+from ..operations.state import Parser, with_lets
+
+Composed = Callable[["Parser", ast.AST, list[Term]], Term]
+VECTOR = Array(FLOAT)
+
+
+def sum_of_products(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.sumprod(a, b)``."""
+    wanted(p, node, args, 2)
+    vectors = [whole.numbers(p, node, whole.array(p, node, a)) for a in args]
+    return arrays.dot(p, *numeric.promoted(p, node, vectors))
+
+
+def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.inner(a, b)``: the sums of products along the last axes."""
+    wanted(p, node, args, 2)
+    is_product = numeric.rank(args[0].type) == 0  # a number times an array
+    return whole.dot(p, node, [args[0], args[1] if is_product else arrays.transpose(p, node, args[1])])
+
+
+def flat_inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.vdot(a, b)``: the sum of the products of all numbers."""
+    wanted(p, node, args, 2)
+    if any(numeric.rank(a.type) for a in args):
+        args = [RESHAPING["ravel"](p, node, [a]) for a in args]
+    return whole.dot(p, node, args)
+
+
+@with_lets
+def distance(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.dist(a, b)``."""
+    wanted(p, node, args, 2)
+    a, b = (p.coerce(node, x, VECTOR) for x in args)
+    x, y = p.fresh("x", FLOAT), p.fresh("y", FLOAT)
+    d = p.bound("d", Map((x, y), Op("sub", (x, y)), (a, b), broadcasts=True))
+    return Op("sqrt", (arrays.dot(p, d, d),))
+
+
+def times(factor: float) -> Composed:
+    """``math.radians(x)``, ``math.degrees(x)``."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, 1)
+        return numeric.binary(p, node, ast.Mult(), args[0], lit(factor))
+
+    return handle
+
+
+def multiply_add(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.fma(x, y, z)``."""
+    wanted(p, node, args, 3)
+    return numeric.binary(p, node, ast.Add(), numeric.binary(p, node, ast.Mult(), args[0], args[1]), args[2])
+
+
+def operation(op: ast.operator) -> Composed:
+    """``np.add(x, y)``: Python's ``x + y``; ``np.remainder`` is its ``%``, unlike ``math.remainder``."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, 2)
+        return numeric.binary(p, node, op, *args)
+
+    return handle
+
+
+@with_lets
+def differences(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.diff(xs)`` of a vector."""
+    numeric.no_conditions(p, node, [xs])
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
+    ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
+    return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
+
+
+@with_lets
+def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
+    args = [*args, lit(50)] if len(args) == 2 else args
+    is_open = args[3:4] == [lit(False)]
+    wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
+    a, b, n = (p.bound(name, p.coerce(node, x, of)) for name, x, of in zip("abn", args, (FLOAT, FLOAT, INT)))
+    i = p.fresh("i", INT)
+    steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
+    place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
+    at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
+    return Build(n, i, Op("add", (a, Op("mul", at))))
+
+
+@with_lets
+def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.diag(xs)``: the diagonal of a matrix, or a matrix with a diagonal."""
+    wanted(p, node, args, 1)
+    if numeric.rank(args[0].type) not in (1, 2) or numbers_of(args[0].type) not in (FLOAT, INT, BOOL):
+        p.error(node, f"the diagonal of {show(args[0].type)}", "give a vector or a matrix of numbers")
+    xs, i, j = p.bound("xs", args[0]), p.fresh("i", INT), p.fresh("j", INT)
+    if numeric.rank(xs.type) == 1:
+        zero = {FLOAT: lit(0.0), INT: lit(0), BOOL: lit(False)}[whole.element(xs)]
+        return Build(Size(xs), i, Build(Size(xs), j, If(Op("eq", (i, j), BOOL), Index(xs, i), zero)))
+    return Build(Op("imin", (Size(xs), Size(arrays.row(xs))), INT), i, Index(Index(xs, i), i))
+
+
+@with_lets
+def identity(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.eye(n)``, ``np.identity(n)``."""
+    wanted(p, node, args, 1)
+    n = p.bound("n", arrays.counted(p, p.coerce(node, args[0], INT)))
+    i, j = p.fresh("i", INT), p.fresh("j", INT)
+    return Build(n, i, Build(n, j, If(Op("eq", (i, j), BOOL), lit(1.0), lit(0.0))))
+
+
+@with_lets
+def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.roll(xs, k)`` of a vector."""
+    wanted(p, node, args, 2)
+    if numeric.rank(args[0].type) != 1:
+        p.error(node, "roll of an array of rank above 1", "roll each row")
+    i, xs, k = p.fresh("i", INT), p.bound("xs", args[0]), p.bound("k", p.coerce(node, args[1], INT))
+    return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
+
+
+def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.trace(m)``."""
+    wanted(p, node, args, 1)
+    if numeric.rank(args[0].type) != 2:
+        p.error(node, f"the trace of {show(args[0].type)}", "give a matrix")
+    return Total(diagonal(p, node, [whole.numbers(p, node, args[0])]))
+
+
+@with_lets
+def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
+    xs = p.bound("xs", xs)
+    return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
+
+
+def axis_of(p: Parser, node: ast.AST, term: Term, n: int) -> int:
+    """Give an axis that is written out."""
+    if not isinstance(term, Literal) or term.type != INT:
+        p.error(node, "an axis is a number written out", "write 0 or 1")
+    return arrays.counted_axis(p, node, int(term.value), n)
+
+
+def axes_exchanged(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.swapaxes(xs, i, j)``."""
+    wanted(p, node, args, 3)
+    order = list(range(numeric.rank(args[0].type)))
+    i, j = (axis_of(p, node, a, len(order)) for a in args[1:])
+    order[i], order[j] = j, i
+    return arrays.permuted(p, args[0], order)
+
+
+def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.expand_dims(xs, axis)``."""
+    wanted(p, node, args, 2)
+    xs = whole.array(p, node, args[0])
+    return arrays.expanded(p, xs, axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
+
+
+def or_written(few: Composed, function: Callable[..., object], count: int) -> Composed:
+    """Use the function written in the language if a call has more than some number of arguments."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        if len(args) == count:
+            return few(p, node, args)
+        return p.grammar.apply_written(p, node, p.program_of(function), list(args))
+
+    return handle
+
+
+@with_lets
+def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
+    n = numeric.rank(args[0].type)
+    if n == 0:
+        p.on_duals(node, "np.squeeze of a number", "leave it out")
+    single = p.single_axes.of(args[0]) if len(args) == 1 else {axis_of(p, node, args[1], n)}
+    if len(single) == n:
+        p.error(node, "an array of no axes", "read the number by its index")
+
+    def within(xs: Term, axis: int) -> Term:
+        if not isinstance(xs.type, Array):
+            return xs
+        if axis in single:
+            return p.within("row", only_item(xs), lambda row: within(row, axis + 1))
+        row = p.fresh("row", xs.type.element)
+        return Map((row,), within(row, axis + 1), (xs,))
+
+    xs = p.bound("xs", args[0])
+    for axis, size in enumerate(arrays.axes(xs)):
+        if len(args) == 1 or axis in single:
+            is_one = Op("eq" if axis in single else "ne", (size, lit(1)), BOOL)
+            p.bound("n", Op("iequal", (counted(is_one), lit(1)), INT))
+    return within(xs, 0)
+
+
+COMPOSED: Mapping[str, Composed] = MappingProxyType(
+    {
+        "math.sumprod": sum_of_products,
+        "math.dist": distance,
+        "math.radians": times(math.pi / 180.0),
+        "math.degrees": times(180.0 / math.pi),
+        "math.fma": multiply_add,
+        "numpy.add": operation(ast.Add()),
+        "numpy.subtract": operation(ast.Sub()),
+        "numpy.multiply": operation(ast.Mult()),
+        "numpy.remainder": operation(ast.Mod()),
+        "numpy.vdot": flat_inner,
+        "numpy.inner": inner,
+        "numpy.linspace": spaced,
+        "numpy.diag": or_written(diagonal, in_language.diag, 1),
+        "numpy.trace": trace,
+        "numpy.eye": or_written(identity, in_language.eye, 1),
+        "numpy.identity": identity,
+        "numpy.roll": rolled,
+        "numpy.squeeze": squeezed,
+        "numpy.take": or_written(whole.taken, in_language.take, 2),
+        "numpy.expand_dims": with_axis,
+        "numpy.swapaxes": axes_exchanged,
+    }
+)

@@ -1,0 +1,74 @@
+"""``sorted`` and the largest by a key: indices are found first, which are discrete, and elements are taken there."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy
+
+from ...language.terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
+from ...language.types import BOOL, FLOAT, INT, Product, Type, show
+from ..expressions.rules import expression
+from ..operations import numeric
+from ..operations.functions import Env
+from ..operations.registered import primitive
+from ..operations.state import Parser, with_lets
+from ..operations.whole import array, element
+
+
+def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) -> Term:
+    """Give the number, or the tuple of numbers, by which each element is ordered."""
+    if key is None or (isinstance(key, ast.Constant) and key.value is None):
+        keys = xs
+    else:
+        x = p.fresh("x", element(xs))
+        keys = Map((x,), p.grammar.apply(p, key, key, (x,), env), (xs,))
+    if not is_ordered(p, element(keys)):
+        p.unfit(key or node, [element(keys)], f"an order of {show(element(keys))}", "order by numbers, with key=")
+    return keys
+
+
+def is_ordered(p: Parser, of: Type) -> bool:
+    """Tell whether values of a type are ordered: numbers, and tuples of these."""
+    if isinstance(of, Product) and of.items and p.is_compared(of):
+        return all(is_ordered(p, item) for item in of.items)
+    return of in (INT, FLOAT, BOOL)
+
+
+def columns(p: Parser, keys: Term) -> list[Term]:
+    """Give the numbers of tuples as arrays, those that decide first at the beginning."""
+    x = p.fresh("k", element(keys))
+    if isinstance(x.of, Product):
+        items = range(len(x.of.items))
+        return [column for i in items for column in columns(p, Map((x,), Proj(x, i), (keys,)))]
+    return [Map((x,), counted(x), (keys,)) if x.of == BOOL else keys]
+
+
+@with_lets
+def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``sorted(xs, key=f, reverse=True)``: equals stay in their order, in reverse as well."""
+    given = {k.arg: k.value for k in node.keywords}
+    falling = given.get("reverse")
+    if falling is not None and not (isinstance(falling, ast.Constant) and isinstance(falling.value, bool)):
+        p.on_duals(falling, "reverse is True or False written out", "write reverse=True")
+    xs = p.bound("xs", array(p, node, expression(p, node.args[0], env)))
+    keys = p.bound("keys", keys_of(p, node, given.get("key"), xs, env))
+    order: Term | None = None
+    for key in columns(p, keys)[::-1]:  # the one that decides first last, with equals in the order before
+        if falling is not None and falling.value:
+            k = p.fresh("k", element(key))
+            key = Map((k,), Op("ineg", (k,), INT) if k.type == INT else Op("neg", (k,)), (key,))
+        at = primitive(p, node, numpy.argsort, [key if order is None else Gather(key, order)], {"kind": "stable"})
+        order = p.bound("order", at if order is None else Gather(order, at))
+    assert order is not None
+    return Gather(xs, order)
+
+
+@with_lets
+def best(p: Parser, node: ast.Call, test: str, key: ast.expr, xs: Term, env: Env) -> Term:
+    """``max(xs, key=f)``, ``min(xs, key=f)``: the first element with the largest or smallest key."""
+    xs = p.bound("xs", xs)
+    keys = p.bound("keys", keys_of(p, node, key, xs, env))
+    i, found = p.fresh("i", INT), p.fresh("best", INT)
+    better = numeric.comparison(p, node, test, Index(keys, i), Index(keys, found))
+    return Index(xs, For(Size(keys), i, found, lit(0), If(better, i, found)))

@@ -1,0 +1,816 @@
+"""The functions that programs may call: Python's own, math's, numpy's on whole arrays, and this package's.
+
+`SPECIAL` holds, by name, those that parse their arguments themselves; `FUNCTIONS` those of terms; `METHODS` the
+methods of arrays.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from types import MappingProxyType
+from typing import Any
+
+import numpy
+
+from ...intermediate.operations import OPERATIONS_BY_NAME
+from ...language.in_language import rounded
+from ...language.kinds import ARRAY
+from ...language.terms import (
+    Build,
+    Concatenate,
+    Elements,
+    Filter,
+    Fold,
+    For,
+    If,
+    Index,
+    Lambda,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Scan,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    Var,
+    counted,
+    lets,
+    lit,
+)
+from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
+from ..analyses.lists import Element
+from ..expressions.closures import only_called
+from ..expressions.fixed_points import settled_step
+from ..expressions.parameters import no_other_keywords, of_all, parameters_of, with_args
+from ..expressions.rules import as_name, condition, expression, truth
+from ..names.callees import CHAIN
+from ..names.outside import root
+from ..operations import arrays, membership, numeric, whole
+from ..operations.functions import Env
+from ..operations.reshaping import RESHAPING, outer, reshaped
+from ..operations.state import Parser, with_lets
+from ..operations.type_tests import tested
+from ..operations.whole import array, element, numbers
+from ..rewrites.by_cells import placed
+from . import composed, joining, ordering, reductions
+from .einsum import einsum
+from .iterables import ITERATED, elements, is_iterator
+from .reductions import (
+    REDUCTIONS,
+    Reduction,
+    folded,
+    function_of,
+    keyword,
+    larger,
+    method_of,
+    operand,
+    reduced,
+    written_axis,
+)
+
+
+def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
+    """A scalar operation, element by element on arrays; numpy computes those of bools with 16 bits."""
+    numeric.no_conditions(p, node, args)
+    scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
+    return numeric.applied(scalar, len(OPERATIONS_BY_NAME[name].takes))(p, node, args)
+
+
+def of_floats(function: Callable[..., Term]) -> Callable[..., Term]:
+    """Make a function of numbers one that takes them as floats, as the functions of `math` do."""
+    return lambda p, node, args: function(p, node, [p.coerce(node, x, FLOAT) for x in args])
+
+
+def logarithm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``math.log(x)``, ``math.log(x, base)``: a quotient of two logarithms, as Python computes it."""
+    if len(args) != 2:
+        return opcode(p, node, "log", args)
+    return numeric.binary(p, node, ast.Div(), *(opcode(p, node, "log", [x]) for x in args))
+
+
+def args_of(p: Parser, node: ast.Call, env: Env) -> list[Term]:
+    """Parse the positional arguments."""
+    return [expression(p, a, env) for a in node.args]
+
+
+# ---------------------------------------------------------------- functions that parse their arguments
+
+
+def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``sum(xs)``, ``sum(xs, start)``; comprehensions with several for."""
+    first, start = node.args[0], keyword(node, "start", 1)
+    if isinstance(first, ast.GeneratorExp) and len(first.generators) > 1:
+        before = lit(0) if start is None else expression(p, start, env)
+        if (total := p.grammar.sum_in_order(p, first, env, before)) is not None:
+            return total
+    xs = array(p, node, expression(p, first, env))
+    if isinstance(element(xs), Product | Sum | Named):
+        return added_up(p, node, xs, None if start is None else expression(p, start, env), env)
+    if isinstance(element(xs), Array) and start is None:
+        return added_rows(p, node, first, xs)
+    term = numbers(p, node, xs)
+    term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
+    return term if start is None else added_from(p, node, expression(p, start, env), term)
+
+
+@with_lets
+def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -> Term:
+    """``sum(ps)``, ``sum(ps, start)`` of records, which have a method for ``+``; Python adds the first one to 0."""
+
+    def plus(a: Term, b: Term) -> Term:
+        found = p.grammar.operator_of(p, node, ast.Add(), [a, b], env)
+        return found or p.error(node, f"sum of {show(element(xs))}", "sum numbers, or records with __add__")
+
+    ys = p.bound("xs", xs)
+    first = plus(lit(0), Index(ys, lit(0))) if start is None else start
+    state, k = p.fresh("total", first.type), p.fresh("k", INT)
+    skipped = lit(1 if start is None else 0)
+    body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
+    return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
+
+
+def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
+    """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
+    p.operated(node, [(Element(first), Index(xs, lit(0)))])
+    return p.within("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
+
+
+def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
+    """``sum(xs, start)``: the start is the first summand."""
+    if not isinstance(total, Total) or start.type not in (INT, FLOAT):
+        return numeric.binary(p, node, ast.Add(), start, total)
+    of = p.unify(node, start.type, total.type)
+    first = Elements((p.coerce(node, start, of),), of)
+    return Total(Concatenate(first, p.coerce(node, total.array, Array(of))))
+
+
+def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Term]:
+    """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, by default of all numbers in a row."""
+
+    def handle(p: Parser, node: ast.Call, xs: Term, position: int) -> Term:
+        p.by_numpy = True
+        found = keyword(node, "axis", position)
+        axis = default if found is None else written_axis(p, found)
+        if axis is None and default is not None:
+            p.error(node, "the axis None", "write the axis as a number")
+        xs = array(p, node, xs)
+        if axis is None and numeric.rank(xs.type) > 1:
+            xs = RESHAPING["ravel"](p, node, [xs])
+        return arrays.along(p, node, change, xs, axis or 0)
+
+    return handle
+
+
+def function_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
+    """``np.cumsum(xs, axis)``."""
+    return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), position)
+
+
+def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
+    """``xs.cumsum(axis)``."""
+    return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
+
+
+@with_lets
+def roll(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.roll(xs, k)`` of a vector, ``np.roll(xs, k, axis)`` of any array."""
+    if len(node.args) < 2:
+        p.error(node, "np.roll takes an array and a number of places", "write np.roll(xs, k)")
+    xs = array(p, node, operand(p, node.args[0], env))
+    if numbers_of(xs.type) not in (FLOAT, INT, BOOL):
+        p.error(node, f"roll of {show(xs.type)}", "give an array of numbers")
+    if keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1:
+        p.error(node, "roll of an array of rank above 1", "write the axis as a number: np.roll(xs, k, axis=0)")
+    k = p.bound("k", p.coerce(node, expression(p, node.args[1], env), INT))
+    return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
+
+
+def _bad(p: Parser, node: ast.AST) -> Term:
+    p.error(node, "Python's sum of an array of arrays", "use np.sum")
+
+
+def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``max`` and ``min``, of several arguments or of an array, with a default for an empty one."""
+
+    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
+        key = keyword(node, "key")
+
+        def by_key(p: Parser, node: ast.Call, xs: Term, axis: int | None) -> Term:
+            assert key is not None
+            return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
+
+        if len(node.args) == 1:
+            xs = listed(p, node, env)
+            if isinstance(element(xs), Array) and key is None:
+                p.error(node, f"Python's {which} of rows", f"write np.{which}")
+            default = keyword(node, "default")
+            largest = folded(numeric.maximum, which) if key is None else by_key
+            if default is None:
+                return largest(p, node, xs, None)
+            start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
+            return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+        terms = args_of(p, node, env)
+        if key is not None:
+            return by_key(p, node, whole.items_of(p, node, terms), None)
+        result = terms[0]
+        for term in terms[1:]:
+            result = numeric.maximum(p, node, which, result, term)
+        return result
+
+    return handle
+
+
+def norm(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.linalg.norm(xs, ord, axis)``: the root of the sum of squares, or a norm of absolute values."""
+    xs, given = array(p, node, operand(p, node.args[0], env)), keyword(node, "ord", 1)
+    is_of_matrix = given is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
+    order = None if given is None else p.known(given, env)
+    if order in (None, "fro" if is_of_matrix else 2):
+        return reduced(p, node, Reduction(norm_of), xs, 2, env)
+    which = {1: "sum", math.inf: "max"}.get(order)
+    if is_of_matrix or which is None:
+        p.error(node, "a norm of this order", "write it with np.sum, np.max and abs")
+    sizes = numeric.applied(numeric.absolute, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
+    return reduced(p, node, REDUCTIONS[which], sizes, 2, env)
+
+
+def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
+    """The root of the sum of squares of all elements, or along an axis."""
+    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
+
+
+def unless_empty(xs: Term, start: Term, some: Term) -> Term:
+    """Choose by whether an array has elements."""
+    return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
+
+
+def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``any`` and ``all`` of an array, of which all elements are computed."""
+
+    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
+        xs = array(p, node, expression(p, node.args[0], env))
+        x = p.fresh("x", element(xs))
+        test = truth(p, node, x)
+        test = test if which == "any" else Op("not", (test,), BOOL)
+        found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
+        return found if which == "any" else Op("not", (found,), BOOL)
+
+    return handle
+
+
+def function_body(p: Parser, node: ast.expr, variables: Sequence[Term], env: Env) -> Term:
+    """Apply a function argument to variables."""
+    return p.grammar.apply(p, node, node, variables, env)
+
+
+@with_lets
+def fold(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``te.fold(f, xs)`` and ``te.fold(f, xs, init)``, with an associative f."""
+    xs = array(p, node, expression(p, node.args[1], env))
+    left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
+    body = p.coerce(node, function_body(p, node.args[0], (left, right), env), element(xs))
+    if len(node.args) == 2:
+        return Fold(left, right, body, xs)
+    ys = p.bound("xs", xs)
+    init = p.bound("init", p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs)))
+    total = p.fresh("a", element(xs))
+    again = function_body(p, node.args[0], (init, total), env)
+    some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
+    return If(Op("eq", (Size(ys), lit(0)), BOOL), init, some)
+
+
+@with_lets
+def reduce(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``functools.reduce(f, xs)`` and with a start: a loop from the left."""
+    ys = p.bound("xs", array(p, node, expression(p, node.args[1], env)))
+    first = Index(ys, lit(0)) if len(node.args) == 2 else expression(p, node.args[2], env)
+    skip = 1 if len(node.args) == 2 else 0
+    k, x = p.fresh("k", INT), p.fresh("x", element(ys))
+    at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
+    of, state, body = settled_step(p, node, first, lambda state: function_body(p, node.args[0], (state, x), env))
+    size: Term = Size(ys) if skip == 0 else Op("isub", (Size(ys), lit(skip)), INT)
+    return For(size, k, state, p.coerce(node, first, of), Let(x, Index(ys, at), p.coerce(node, body, of)))
+
+
+def scan(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``te.scan(f, xs, init)``: all states after the first."""
+    xs = array(p, node, expression(p, node.args[1], env))
+    init = expression(p, node.args[2], env)
+    x = p.fresh("x", element(xs))
+    of, state, body = settled_step(p, node, init, lambda state: function_body(p, node.args[0], (state, x), env))
+    return Scan(state, x, p.coerce(node, init, of), p.coerce(node, body, of), xs)
+
+
+def map_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``map(f, xs, ...)``."""
+    p.at_once(node, "map(...)")
+    return mapped(p, node, env, is_parallel=False)
+
+
+def fork_map(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``te.fork_map(f, xs, ...)``: a map whose steps may run on threads."""
+    return mapped(p, node, env, is_parallel=True)
+
+
+def mapped(p: Parser, node: ast.Call, env: Env, is_parallel: bool) -> Term:
+    """Parse a map."""
+    xss = [array(p, node, expression(p, a, env)) for a in node.args[1:]]
+    variables = tuple(p.fresh("x", element(xs)) for xs in xss)
+    return Map(variables, function_body(p, node.args[0], variables, env), tuple(xss), is_parallel=is_parallel)
+
+
+def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``filter(f, xs)``."""
+    p.at_once(node, "filter(...)")
+    xs = array(p, node, expression(p, node.args[1], env))
+    x = p.fresh("x", element(xs))
+    return Filter(x, p.coerce(node, function_body(p, node.args[0], (x,), env), BOOL), xs)
+
+
+def with_others(p: Parser, node: ast.Call, env: Env) -> tuple[ast.Lambda, Env]:
+    """Write a partial application as a lambda of the parameters that are left; arguments by name become defaults."""
+    of = parameters_of(p, node.args[0], env)
+    if of is None:
+        p.error(node, "partial of a function whose parameters are not known", "write a def around it")
+    fixed = dict(zip(of.names, node.args[1:], strict=False))
+    named = {str(k.arg): k.value for k in node.keywords}
+    inside = {**env, **{f" {n}=": d for n, d in zip(of.names, of.defaults, strict=True) if d is not None}}
+    inside |= {f" {n}=": expression(p, e, env) for n, e in (*fixed.items(), *named.items())}
+    rest = [n for n in of.names if n not in fixed]
+    by_place = list(takewhile(lambda n: n not in named, rest[: max(len(rest) - of.by_name, 0)]))
+    by_name = [n for n in rest if n not in by_place]
+
+    def load(n: str) -> ast.expr:
+        return ast.copy_location(ast.Name(n, ast.Load()), node)
+
+    def defaults(names: Sequence[str]) -> list[ast.expr | None]:
+        return [load(f" {n}=") if f" {n}=" in inside else None for n in names]
+
+    def params(names: Sequence[str]) -> list[ast.arg]:
+        return [ast.copy_location(ast.arg(n), node) for n in names]
+
+    places = [d for d in defaults(by_place) if d is not None]
+    args = ast.arguments([], params(by_place), None, params(by_name), defaults(by_name), None, places)
+    loads = [ast.keyword(n, load(f" {n}=" if n in fixed else n)) for n in of.names]
+    body = ast.copy_location(ast.Call(node.args[0], [], loads), node)
+    return ast.copy_location(ast.Lambda(args, body), node), inside
+
+
+def partial(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``functools.partial(f, a, ...)``: a function that captures its first arguments."""
+    if isinstance(node.args[0], ast.Lambda | ast.Call | ast.Subscript | ast.IfExp):
+
+        def of_named(named: ast.expr, env: Env) -> Term:
+            return partial(p, with_args(node, [named, *node.args[1:]]), env)
+
+        return as_name(p, "f", node.args[0], expression(p, node.args[0], env), env, of_named)
+    only_called(p, node, env.get(getattr(node.args[0], "id", "")))
+    types = p.grammar.parameter_types(p, node.args[0], env)
+    if types is None or node.keywords:
+        return p.grammar.as_function(p, *with_others(p, node, env))
+    given = [p.coerce(a, expression(p, a, env, t), t) for a, t in zip(node.args[1:], types, strict=False)]
+    bound = [p.fresh("a", g.type) for g in given]
+    rest = tuple(p.fresh("x", t) for t in types[len(given) :])
+    whole = Lambda(rest, p.grammar.apply(p, node, node.args[0], (*bound, *rest), env))
+    return lets(zip(bound, given, strict=True), whole)
+
+
+def listed(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``list(xs)``: the array itself."""
+    return array(p, node, expression(p, node.args[0], env))
+
+
+def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
+    if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
+        p.error(copy, "an array that may be no copy", "write np.asarray(xs)")
+    (found,) = whole.as_numpy(p, node.args[:1], [listed(p, node, env)])
+    if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
+        return found
+    return whole.some(p, found)
+
+
+def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
+    if isinstance(node.args[0], ast.List | ast.Tuple):
+        return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
+    found = expression(p, node.args[0], env)
+    return found if isinstance(found.type, Product) and p.is_sequence(found.type) else array(p, node, found)
+
+
+def chained(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.chain(xs, ys, ...)``."""
+    p.at_once(node, "itertools.chain(...)")
+    parts = [
+        chained_rows(p, with_args(node, [a.value]), env)
+        if isinstance(a, ast.Starred)
+        else array(p, node, expression(p, a, env))
+        for a in node.args
+    ]
+    no_other_keywords(p, node, ())
+    result = parts[0] if parts else p.error(node, "a chain of nothing", "leave it out")
+    for part in parts[1:]:
+        of = p.unify(node, result.type, part.type)
+        result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
+    return result
+
+
+def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.chain.from_iterable(rows)``."""
+    p.at_once(node, "itertools.chain(...)")
+    made: Any = placed(ast.parse("[x for row in rows for x in row]", mode="eval").body, node)
+    made.generators[0].iter = node.args[0]
+    return expression(p, made, env)
+
+
+@with_lets
+def next_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
+    if not is_iterator(p, node.args[0], env):
+        p.on_duals(node, "next of something other than an iterator written out", "write next(x for x in xs if ...)")
+    found = expression(p, node.args[0], env)
+    if len(node.args) == 1:
+        return Index(found, lit(0))
+    of = element(found)
+    default = expression(p, node.args[1], env, of)
+    of = p.unify(node, of, default.type)
+    xs = p.bound("xs", p.coerce(node, found, Array(of)))
+    return unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0)))
+
+
+def float_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``float(x)``, ``float("inf")``."""
+    if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+        try:
+            return lit(float(node.args[0].value))
+        except ValueError:
+            p.error(node.args[0], "this text is no number", 'write float("inf") or float("nan")')
+    return whole.to_float(p, node, [expression(p, node.args[0], env)])
+
+
+def round_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``round(x)``, ``round(x, digits)``."""
+    x, digits = expression(p, node.args[0], env), [expression(p, a, env) for a in node.args[1:2]]
+    if not digits or digits[0].type == UNIT:
+        return whole.to_int("round")(p, node, [x])
+    if digits[0].type != INT:
+        p.error(node.args[1], f"{show(digits[0].type)} as a number of digits", "give an int")
+    if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
+        return x
+    if x.type == BOOL:
+        p.error(node, "round of a condition", "write int(x)")
+    made = p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
+    return whole.to_int("round")(p, node, [made]) if x.type == INT else made
+
+
+@with_lets
+def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``itertools.accumulate(xs, f, initial=x)``: the first state and those of a scan after it."""
+    p.at_once(node, "itertools.accumulate(...)")
+    xs = array(p, node, expression(p, node.args[0], env))
+    f = keyword(node, "func", 1)
+    initial = keyword(node, "initial")
+
+    def states(first: Term, rest: Term) -> Term:
+        x = p.fresh("x", element(rest))
+
+        def step(state: Var) -> Term:
+            return numeric.binary(p, node, ast.Add(), state, x) if f is None else function_body(p, f, (state, x), env)
+
+        of, state, body = settled_step(p, node, first, step)
+        first = p.coerce(node, first, of)
+        return p.within("first", first, lambda s: started(s, Scan(state, x, s, p.coerce(node, body, of), rest)))
+
+    def started(first: Term, rest: Term) -> Term:
+        return Concatenate(Elements((first,), first.type), rest)
+
+    if initial is not None:
+        return states(expression(p, initial, env), xs)
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
+    some = states(Index(xs, lit(0)), rest)
+    return unless_empty(xs, Elements((), element(some)), some)
+
+
+def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``te.iterate(step, n, x)``: a loop that carries x."""
+    size = p.coerce(node, expression(p, node.args[1], env), INT)
+    init = expression(p, node.args[2], env)
+    k, state = p.fresh("k", INT), p.fresh("x", init.type)
+    return For(size, k, state, init, p.coerce(node, function_body(p, node.args[0], (state,), env), init.type))
+
+
+def select(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.select([c, d], [a, b], default)``, written out: the first choice whose condition holds."""
+    given = [a.elts if isinstance(a, ast.List | ast.Tuple) else [] for a in node.args[:2]]
+    if len(given) < 2 or not given[0] or len(given[0]) != len(given[1]):
+        p.error(
+            node, "np.select takes a list of conditions and one of choices, written out", "write np.select([c], [a])"
+        )
+    default = keyword(node, "default", 2)
+    found: Term = lit(0) if default is None else expression(p, default, env)
+    for test, choice in zip(reversed(given[0]), reversed(given[1]), strict=True):
+        holds = expression(p, test, env)
+        if numbers_of(holds.type) != BOOL:
+            p.error(test, f"a condition of type {show(holds.type)}", "compare: xs > 0")
+        found = whole.where(p, node, [holds, expression(p, choice, env), found])
+    return found
+
+
+def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``isinstance(x, C)`` as a bool."""
+    if tested(p, node, env) is not None:
+        return condition(p, node, env)
+    if len(node.args) != 2 or isinstance(node.args[0], ast.Name):
+        p.error(node, "this use of isinstance", "test a variable: isinstance(x, C)")
+
+    def called(x: ast.expr, env: Env) -> Term:
+        return isinstance_(p, with_args(node, [x, node.args[1]]), env)
+
+    return as_name(p, "x", node, expression(p, node.args[0], env), env, called)
+
+
+#: The place of ``dtype=`` among the arguments of the functions that take it.
+DTYPE_AT = MappingProxyType(
+    {
+        **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
+        "numpy.fromiter": 1,
+        **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
+        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye", "numpy.cumsum"), 9),
+    }
+)
+#: What stands for the three types of numbers.
+DTYPES: Mapping[Any, Type] = MappingProxyType(
+    {
+        **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
+        **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
+        **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
+    }
+)
+
+
+def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call, ast.expr | None]:
+    """Take ``dtype=`` from the arguments of a function that makes an array."""
+    at = DTYPE_AT.get(name)
+    dtype = None if at is None else keyword(node, "dtype", at)
+    if dtype is None:
+        return node, None
+    args = [a for a in node.args if a is not dtype]
+    named = [k for k in node.keywords if k.value is not dtype]
+    return ast.copy_location(ast.Call(node.func, args, named), node), dtype
+
+
+def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) -> Term:
+    """Convert the numbers of an array to a type that is written out."""
+    of = own_dtype(p, dtype, env) if isinstance(dtype, ast.Attribute) else None
+    of = of or DTYPES.get(p.known(dtype, env))
+    if of is None:
+        p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
+    known, convert = {
+        FLOAT: (float, whole.to_float),
+        INT: (int, whole.to_int("trunc")),
+        BOOL: (bool, whole.to_bool),
+    }[of]
+
+    def each(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        return lit(known(xs[0].value)) if isinstance(xs[0], Literal) else convert(p, node, list(xs))
+
+    return numeric.elementwise(p, node, each, (made,))
+
+
+def diff(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.diff(xs, n, axis)``."""
+    times = keyword(node, "n", 1)
+    count = 1 if times is None else p.known(times, env)
+    if type(count) is not int or count < 1:
+        p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
+    found = operand(p, node.args[0], env)
+    for _ in range(count):
+        found = along_axis(composed.differences, -1)(p, node, found, 2)
+    return found
+
+
+def clip(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.clip(xs, low, high)``; an end may be None, and a method may leave it out."""
+    xs, ends = operand(p, node.args[0], env), dict[str, Term]()
+    given = [keyword(node, name, at) is not None for at, name in enumerate(("a_min", "a_max"), 1)]
+    by_name = any(keyword(node, name) for name in ("min", "max"))
+    if root(node.func) != " numpy" and (given[0] != given[1] or (given[0] and by_name)):
+        p.error(node, "np.clip with one end", "write np.clip(xs, low, None)")
+    for at, (which, name) in enumerate((("maximum", "min"), ("minimum", "max")), 1):
+        end = keyword(node, f"a_{name}", at) or keyword(node, name)
+        if end is not None and p.known(end, env) is not None:
+            ends[which] = expression(p, end, env)
+
+    def clipped(p: Parser, node: ast.AST, given: Sequence[Term]) -> Term:
+        x = given[0]
+        for which, end in zip(ends, given[1:], strict=True):
+            x = numeric.larger(p, node, which, x, end)
+        return x
+
+    return numeric.applied(clipped, 1 + len(ends))(p, node, [xs, *ends.values()])
+
+
+def own_dtype(p: Parser, dtype: ast.Attribute, env: Env) -> Type | None:
+    """Give the type of the numbers of an array: ``xs.dtype``."""
+    if dtype.attr != "dtype" or p.is_module(dtype.value):
+        return None
+    given = expression(p, dtype.value, env)
+    p.operated(dtype, [(dtype.value, given)])
+    return numbers_of(given.type) if isinstance(given.type, Array) else None
+
+
+def as_type(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+    """``xs.astype(float)``."""
+    return of_dtype(p, node, node.args[0], receiver, env)
+
+
+def method(function: Callable[..., Term]) -> Callable[..., Term]:
+    """Make a method of a function of terms."""
+
+    def handle(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
+        return of_all(p, node, [receiver, *args_of(p, node, env)], lambda args: function(p, node, args))
+
+    return handle
+
+
+#: Functions from vectors to vectors, which run along an axis.
+ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
+    {
+        "cumsum": (along_axis(whole.so_far(numeric.added, 0), None), 1),
+        "cumprod": (along_axis(whole.so_far(numeric.multiplied, 1), None), 1),
+        "sort": (along_axis(composed.sort, -1), 1),
+    }
+)
+
+#: Functions of which an argument may be ``*rows`` for any number of rows.
+OF_STARS: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
+    {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
+)
+
+SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
+    {
+        **OF_STARS,
+        "builtins.sum": sum_,
+        "numpy.clip": clip,
+        "numpy.diff": diff,
+        "numpy.roll": roll,
+        "tapeengine.sum": sum_,
+        "builtins.max": extreme("max"),
+        "builtins.min": extreme("min"),
+        "builtins.sorted": ordering.sorted_,
+        "builtins.any": exists("any"),
+        "builtins.all": exists("all"),
+        **{f"numpy.{name}": function_of(made) for name, made in REDUCTIONS.items()},
+        **{f"numpy.{name}": function_along(*made) for name, made in ALONG.items()},
+        "numpy.norm": norm,
+        "numpy.amax": function_of(REDUCTIONS["max"]),
+        "numpy.amin": function_of(REDUCTIONS["min"]),
+        "builtins.map": map_,
+        "builtins.filter": filter_,
+        "builtins.list": listed,
+        "builtins.tuple": tuple_,
+        CHAIN: chained_rows,
+        "builtins.float": float_,
+        "numpy.float64": float_,
+        "builtins.round": round_,
+        "builtins.next": next_,
+        "itertools.accumulate": accumulated,
+        "tapeengine.iterate": iterate,
+        "tapeengine.fork_map": fork_map,
+        "numpy.array": array_of,
+        "numpy.asarray": array_of,
+        "numpy.asanyarray": array_of,
+        "numpy.ascontiguousarray": array_of,
+        "numpy.fromiter": array_of,
+        "numpy.vector_norm": norm,
+        "numpy.einsum": einsum,
+        "numpy.select": select,
+        "numpy.concatenate": joining.concatenate,
+        "numpy.stack": joining.stack,
+        "numpy.hstack": joining.hstack,
+        "numpy.vstack": joining.vstack,
+        "numpy.column_stack": joining.column_stack,
+        "numpy.block": joining.block,
+        "numpy.append": joining.append,
+        "numpy.c_": joining.columns,
+        "numpy.r_": joining.rows,
+        "numpy.split": joining.split,
+        "builtins.isinstance": isinstance_,
+        "functools.reduce": reduce,
+        "functools.partial": partial,
+        "tapeengine.fold": fold,
+        "tapeengine.scan": scan,
+    }
+)
+
+#: The arguments by name that the functions of `SPECIAL` take; the others take none.
+KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "builtins.sum": ("start",),
+        **dict.fromkeys(("numpy.norm", "numpy.vector_norm"), ("ord", "axis", "keepdims")),
+        "tapeengine.sum": ("start",),
+        "numpy.array": ("copy",),
+        "numpy.diff": ("n", "axis"),
+        "numpy.clip": ("a_min", "a_max", "min", "max"),
+        "numpy.select": ("default",),
+        "itertools.accumulate": ("func", "initial"),
+        "tapeengine.iterate": ("checkpoints",),
+        **{f"numpy.{name}": reductions.KEYWORDS for name in (*REDUCTIONS, "amax", "amin")},
+        **{f"numpy.{name}": ("axis",) for name in (*ALONG, "roll", "concatenate", "stack", "append", "split")},
+        "builtins.max": ("default", "key"),
+        "builtins.sorted": ("key", "reverse"),
+        "builtins.min": ("default", "key"),
+    }
+)
+#: The same for the methods of arrays.
+METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {**dict.fromkeys(REDUCTIONS, reductions.KEYWORDS), **dict.fromkeys(("cumsum", "cumprod"), ("axis",))}
+)
+
+#: The methods that lists have too.
+OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
+    {
+        "copy": lambda p, node, args: whole.array(p, node, args[0]),
+        "tolist": lambda p, node, args: whole.array(p, node, args[0]),
+        "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+        "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+    }
+)
+
+FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
+    {
+        "builtins.len": whole.length,
+        "builtins.int": whole.to_int("trunc"),
+        "builtins.bool": whole.to_bool,
+        "builtins.abs": numeric.applied(numeric.absolute, 1, False),
+        "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
+        "builtins.pow": whole.power,
+        "math.pow": of_floats(whole.power),
+        "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
+        "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
+        "numpy.power": lambda p, node, args: whole.power(p, node, args, "np.power"),
+        "operator.pow": whole.power,
+        "math.log": logarithm,
+        "math.floor": whole.to_int("floor"),
+        "math.ceil": whole.to_int("ceil"),
+        "math.trunc": whole.to_int("trunc"),
+        "math.isnan": whole.test("isnan"),
+        "math.isfinite": whole.test("isfinite"),
+        "math.prod": whole.product,
+        "math.isinf": whole.is_infinite,
+        "numpy.ndim": whole.dimensions,
+        "numpy.copy": OF_LISTS["copy"],
+        "numpy.square": numeric.applied(numeric.square, 1, False),
+        "numpy.sign": numeric.applied(whole.sign, 1, False),
+        "numpy.negative": numeric.applied(numeric.negative, 1, False),
+        "builtins.divmod": whole.quotient_and_rest,
+        "numpy.dot": whole.dot,
+        "numpy.matmul": whole.matmul,
+        "numpy.where": whole.where,
+        "numpy.ix_": whole.open_grid,
+        "numpy.maximum": numeric.applied(larger("maximum"), 2),
+        "numpy.minimum": numeric.applied(larger("minimum"), 2),
+        "numpy.zeros": whole.filled(0.0),
+        "numpy.ones": whole.filled(1.0),
+        "numpy.empty": whole.filled(0.0),
+        "numpy.empty_like": whole.like(0.0),
+        "numpy.full_like": whole.full_like,
+        "numpy.full": whole.full,
+        "numpy.zeros_like": whole.like(0.0),
+        "numpy.ones_like": whole.like(1.0),
+        "numpy.arange": whole.arange,
+        "numpy.transpose": whole.transpose,
+        "numpy.outer": outer,
+        "numpy.reshape": reshaped,
+        "numpy.ravel": RESHAPING["ravel"],
+        **composed.COMPOSED,
+        "tapeengine.gather": whole.gather,
+        "tapeengine.scatter": whole.scatter,
+        "tapeengine.replicate": whole.replicate,
+    }
+)
+
+#: The methods of arrays that do what numpy's function of the same name does.
+AS_FUNCTIONS = (
+    *("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "diagonal", "any", "all", "round", "repeat"),
+    *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj"),
+)
+
+METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
+    {
+        **{name: method_of(made) for name, made in REDUCTIONS.items()},
+        "dot": method(whole.dot),
+        **{name: method_along(*ALONG[name]) for name in ("cumsum", "cumprod")},
+        "transpose": method(whole.transpose),
+        "take": method(whole.taken),
+        "astype": as_type,
+        **{name: method(function) for name, function in OF_LISTS.items()},
+        **{name: method(function) for name, function in RESHAPING.items()},
+    }
+)

@@ -1,0 +1,833 @@
+"""The parser's state: source text, scopes, errors, definitions, and the rules that modules below call."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import copy
+import dataclasses
+import functools
+import inspect
+import os
+import textwrap
+import threading
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any, NoReturn, ParamSpec, TypeVar
+
+from numpy import ndarray
+
+from ...._core.programs.replay import Checks
+from ....errors import pass_on
+from ....structure import attribute_of
+from ...language.errors import OnDuals, ProgramError
+from ...language.in_language import FUNCTIONS, WRITTEN
+from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
+from ...language.signatures import defaults_of, names_of, source_of, stars_of
+from ...language.terms import (
+    Branch,
+    Case,
+    Definition,
+    Elements,
+    If,
+    Inject,
+    Lambda,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Term,
+    Tuple,
+    Var,
+    lit,
+    parts,
+    unit,
+)
+from ...language.traverse import Lets, Name, Names
+from ...language.types import (
+    BOOL,
+    FLOAT,
+    INT,
+    NEVER,
+    UNIT,
+    Array,
+    Closure,
+    Fixed,
+    Function,
+    Named,
+    Product,
+    Sum,
+    Type,
+    has_arrays,
+    is_choice,
+    is_known,
+    parts_of,
+    show,
+)
+from ..analyses.aliases import aliases
+from ..analyses.iterators import VIEWS, consumed, place_of
+from ..analyses.lists import Kinds
+from ..analyses.liveness import live_after
+from ..analyses.ownership import shared
+from ..analyses.rectangles import grids, views
+from ..analyses.single_axes import SingleAxes
+from ..analyses.whole_arrays import Passed, Wanted
+from ..names.callees import is_plain, library_name
+from ..names.constants import Constants, path_of
+from ..names.outside import attribute, is_numpy, named_outside, names_outside, root
+from ..names.scopes import original, separated
+from ..names.stars import Stars
+from ..names.texts import MISSING, known_text
+from ..names.types import (
+    ITEMS,
+    ORDER,
+    OfValues,
+    TypeTable,
+    UnknownType,
+    Unresolved,
+    annotation_object,
+    class_fields,
+    has_free_fields,
+    is_open,
+    is_vague,
+    redefines,
+)
+from ..names.uses import parameters, renamed_once
+from ..rewrites.bound_inside import BoundInside
+from ..rewrites.by_cells import ByCells
+from ..rewrites.classes import maker_of, record_of
+from ..rewrites.desugar import OutOfOrder, Plain
+from ..rewrites.elements import with_places
+from ..rewrites.generators import Generators
+from ..rewrites.matching import Matches
+from ..rewrites.own_fields import own_fields
+from ..rewrites.procedures import MARK, hand_back, hands_back, original_name
+from ..rewrites.results import Outside
+from .functions import Env, Held, Parameters
+from .raising import failing, is_read, may_be_none, unguarded
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The result of `parse_function`.
+
+    * `definitions`: the function itself, under its own name, and the definitions lifted out of it.
+    * `programs`, `primitives`: what it calls, by the names in terms.
+    * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
+    * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
+    * `copies`: whether a function that calls itself changes arrays that it is given.
+    * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
+    """
+
+    definitions: dict[str, Definition]
+    types: dict[str, Sum]
+    classes: dict[str, type]
+    programs: dict[str, Any]
+    primitives: dict[str, Any]
+    arrays: tuple[Wanted, ...]
+    passed: tuple[Passed, ...]
+    by_numpy: bool
+    copies: bool
+    constants: Checks
+
+
+class Decided(Exception):
+    """Raised when a use of an empty list determines the type of its elements."""
+
+    def __init__(self, name: str, of: Type) -> None:
+        super().__init__(name)
+        self.name = name
+        self.of = of
+
+
+P = ParamSpec("P")
+R = TypeVar("R", Term, Term | None)
+
+
+def with_lets(make: Callable[P, R]) -> Callable[P, R]:
+    """Put the variables that a function binds by `Parser.bound` around the term that it makes."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **named: P.kwargs) -> R:
+        p: Any = args[0]
+        return p.scoped(make, *args, **named)  # type: ignore[no-any-return]
+
+    return made
+
+
+class Undecided(threading.local):
+    """The names of the types of elements of lists that begin empty, while functions are read to determine them."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+
+UNDECIDED = Undecided()
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """The rules that lower modules call, because the rules that read a program call one another.
+
+    `sum_in_order` reads a sum over several for; `special` applies a method that Python calls for ``len`` and so on,
+    `applied` a function that the parser knows.
+    """
+
+    expression: Callable[..., Term]
+    call: Callable[..., Term]
+    call_method: Callable[..., Term]
+    subscript: Callable[..., Term]
+    grid_part: Callable[..., Term | None]
+    comprehension: Callable[..., Term]
+    dict_comprehension: Callable[..., Term]
+    sum_in_order: Callable[..., Term | None]
+    iteration: Callable[..., Any]
+    for_: Callable[..., Term]
+    while_: Callable[..., Term]
+    apply: Callable[..., Term]
+    apply_written: Callable[..., Term]
+    parameter_types: Callable[..., Any]
+    as_function: Callable[..., Term]
+    check_use: Callable[..., None]
+    value_at: Callable[..., Term]
+    bind: Callable[..., Term]
+    refuse: Callable[..., NoReturn]
+    body: Callable[..., Term]
+    recursive: Callable[..., Term]
+    matmul: Callable[..., Term]
+    attribute: Callable[..., Term]
+    property_of: Callable[..., Term | None]
+    of_super: Callable[..., Term | None]
+    operator_of: Callable[..., Term | None]
+    special: Callable[..., Term | None]
+    comparison_of: Callable[..., Term | None]
+    applied: Callable[..., Term]
+
+
+#: Classes of values outside the program whose methods are those of the language.
+TERMS = (list, tuple, dict, ndarray)
+#: The attributes of a parser for what it has read, and for what it requires of its function's arguments.
+OF_TEXT = (
+    *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
+    *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),
+    "declared",
+)
+
+
+class Parser(Lets):
+    """Parses one function.
+
+    * `function`: a Python function with annotated parameters.
+    * `symbol`: the name of its definition.
+    * `given`: annotations, or types, of parameters that have none.
+    * `program_of`: makes a program of a function that this one calls.
+    """
+
+    grammar: Grammar
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        symbol: str,
+        given: Mapping[str, Any] | None = None,
+        program_of: Callable[[Any], Any] = lambda function: function,
+    ) -> None:
+        self.function = function
+        self.program_of = program_of
+        self.given = given or {}
+        self.symbol = symbol
+        super().__init__(Names())
+        self.definitions: dict[str, Definition] = {}
+        self.programs: dict[str, Any] = {}
+        self.primitives: dict[str, Any] = {}
+        self.results: list[Type | None] = []
+        self.returned: dict[ast.AST, list[Type]] = {}
+        self.held: dict[str, Held] = {}
+        self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
+        self.narrowed: dict[str, Term] = {}
+        self.declared: dict[str, Type] = {}
+        self.open: list[tuple[Any, ...]] = []
+        self.single_axes = SingleAxes()
+        self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
+        self.passed: list[Passed] = []
+        self.by_numpy = self.copies = self.by_blas = False
+        self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
+        self.of_empty: Type = NEVER
+        self.place: tuple[str, int] | tuple[()] = ()
+        self.constants = Constants(function)
+        self.own = Parameters((), (), ())
+        self.table = TypeTable(self.named_object)
+        self.filename = function.__code__.co_filename
+        self.tree = self._read()
+        self.outer = names_outside(function)
+        self.tree, self.local_names = separated(self.plain(self.tree))
+        self.live_after = live_after(self.tree)
+        self.aliases = aliases(self.tree)
+        self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
+        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh)
+        self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
+        self.views = views(self.tree)
+        self.renamed = renamed_once(self.tree)
+        self.consumed = consumed(self.tree, self.consumes)
+
+    def plain(self, tree: ast.FunctionDef) -> Any:
+        """Rewrite statements by simpler ones."""
+        if changed := getattr(self.function, "changed", None):
+            hand_back(tree, changed)
+            tree.name = f"{MARK}{tree.name}"  # under which it calls itself
+        if rewritten := getattr(self.function, "rewritten", None):
+            rewritten(tree)
+        try:
+            tree = Generators(Matches(tree, self.outer).visit(tree), self.outer).visit(tree)
+            tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
+            if not changed:
+                types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
+                tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
+            plain = Plain(tree, self.outer)
+            tree = BoundInside(tree, plain.names).visit(tree)
+            return ByCells(tree, plain.names).visit(plain.plain(tree))
+        except OutOfOrder as error:
+            is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
+            self.error(error.node, str(error), error.advice, OnDuals if is_filled else ProgramError)
+
+    def outside(self, node: ast.expr) -> ast.arguments | None:
+        """Give the parameters of the function outside the program that an expression denotes, if it has stars."""
+        found = named_outside(node, self.outer)
+        found = attribute_of(found, "__tapeengine_function__", found)
+        if not is_plain(found) or not any(stars := stars_of(found)):
+            return None
+        rest, more = stars
+        code, given = found.__code__, list(map(ast.arg, names_of(found)))
+        places = code.co_argcount
+        by_name = given[places + len(rest) : places + len(rest) + code.co_kwonlyargcount]
+        one, two = (ast.arg(names[0]) if names else None for names in (rest, more))
+        return ast.arguments([], given[:places], one, by_name, [None] * len(by_name), two, [])
+
+    def known_types(self) -> dict[str, Type]:
+        """Give the types of the parameters that are given, or annotated."""
+        found = {}
+        for arg in parameters(self.tree.args):
+            with contextlib.suppress(ProgramError, Unresolved):
+                found[arg.arg] = self.parameter_type(self.tree, arg)
+        return found
+
+    def makes_record(self, function: ast.expr) -> bool:
+        """Tell whether a function makes a new record of a class whose fields can be assigned."""
+        found = None if root(function) in self.local_names else named_outside(function, self.outer)
+        return found is dataclasses.replace or has_free_fields(record_of(found))
+
+    def consumes(self, call: ast.Call) -> bool:
+        """Tell whether a call is of a function of Python's that takes the elements of its arguments."""
+        function = self.renamed.get(root(call.func), call.func)
+        found = None if root(function) in self.local_names else named_outside(function, self.outer)
+        name = library_name(found)
+        if name == "builtins.len":  # which views have, and iterators have not
+            return all(isinstance(a, ast.Call) and getattr(a.func, "attr", "") in VIEWS for a in call.args)
+        is_numpy = name.startswith("numpy.") and name != "numpy.fromiter"
+        return bool(name) and not is_numpy and name not in ("functools.partial", "builtins.bool")
+
+    def at_once(self, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> None:
+        """Refuse an iterator that is not used up where it stands, which may have no end."""
+        if place_of(node) not in self.consumed | {None}:
+            message = f"{what} is kept for later, when its variables may have changed, and gives its elements once"
+            self.error(node, message, "make it a list: list(...)", refusal)
+
+    def note_copies(self, function: ast.FunctionDef, result: Type) -> None:
+        """Record whether a function that calls itself returns arrays that it changes."""
+        of = result.items[1:] if isinstance(result, Product) else ()
+        self.copies = self.copies or (hands_back(function) and any(map(has_arrays, of)))
+
+    def reading(self, other: Parser) -> Parser:
+        """Give a parser of another function's text, whose terms become part of this one's function."""
+        if other.tree is self.tree:
+            return self
+        found = copy.copy(self)
+        for name in OF_TEXT:
+            setattr(found, name, getattr(other, name))
+        return found
+
+    def _read(self) -> ast.FunctionDef:
+        try:
+            lines, first = source_of(self.function)
+        except (OSError, TypeError) as error:
+            raise ProgramError(
+                f"the source text of {self.function.__name__} is not available: a plain Python session keeps none",
+                "define it in a file or a notebook",
+                self.filename,
+                0,
+                "",
+                0,
+            ) from error
+        self.lines = lines
+        self.first = first
+        text = "".join(lines)
+        self.indent = len(text) - len(text.lstrip())
+        tree = None
+        with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
+            tree = ast.parse(textwrap.dedent(text)).body[0]
+        is_lambda = self.function.__code__.co_name == "<lambda>"  # perhaps within the line of a def
+        match tree:
+            case ast.Assign([ast.Name(name)], ast.Lambda(args, value)) if is_lambda:
+                tree = ast.copy_location(
+                    ast.FunctionDef(name, args, [ast.copy_location(ast.Return(value), value)], []), tree
+                )
+                is_lambda = False
+        if not isinstance(tree, ast.FunctionDef) or is_lambda:
+            raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
+        return tree
+
+    def place_of(self, node: ast.AST) -> tuple[str, int]:
+        """Give the file and the line of a node."""
+        return os.path.basename(self.filename), self.first + getattr(node, "lineno", 1) - 1
+
+    def on_duals(self, node: ast.AST, message: str, advice: str) -> NoReturn:
+        """Leave a program to dual numbers because of a piece of it."""
+        self.error(node, message, advice, OnDuals)
+
+    def beyond(self, node: ast.AST, found: Any, message: str, advice: str) -> NoReturn:
+        """Refuse a function; one of a library but `math`, which takes numbers, is left to dual numbers."""
+        is_own = not callable(found) or is_plain(found) or library_name(found).startswith("math.")
+        self.error(node, message, advice, ProgramError if is_own and not isinstance(found, type) else OnDuals)
+
+    def unfit(self, node: ast.AST, types: Iterable[Type], message: str, advice: str) -> NoReturn:
+        """Refuse values of some types; what Python does with records, methods of their classes may say."""
+        classes = [self.table.classes.get(getattr(of, "name", "")) for of in types]
+        self.error(node, message, advice, OnDuals if any(map(class_fields, classes)) else ProgramError)
+
+    def error(self, node: ast.AST, message: str, advice: str, of: type[ProgramError] = ProgramError) -> NoReturn:
+        """Refuse a piece of a program."""
+        lineno = getattr(node, "lineno", 1)
+        line = self.lines[lineno - 1].rstrip("\n") if lineno <= len(self.lines) else ""
+        column = getattr(node, "col_offset", 0) + self.indent
+        message, advice = original(message), original(advice)
+        raise of(message, advice, self.filename, self.first + lineno - 1, line, column)
+
+    def named_object(self, name: str) -> Any:
+        """Give the Python object that the text of an annotation denotes."""
+        return annotation_object(ast.parse(name, mode="eval").body, self.outer)
+
+    def annotation_object(self, node: ast.expr, what: str = "a parameter", **given: Any) -> Any:
+        """Give the Python object of an annotation without evaluating text, where names may mean what is given."""
+        try:
+            return annotation_object(node, {**self.outer, **given} if given else self.outer)
+        except UnknownType as error:
+            self.error(node, f"{what} has a type outside the language", str(error))
+        except Unresolved:  # a name of a function around this one, which only annotations use
+            own, a = self.function.__annotations__, self.tree.args
+            texts = {**{arg.arg: arg.annotation for arg in parameters(a)}, "return": self.tree.returns}
+            same = [own.get(n, "") for n, of in texts.items() if of is not None and ast.dump(of) == ast.dump(node)]
+            if not same or isinstance(same[0], str):
+                raise
+            return same[0]
+
+    def is_vague(self, node: ast.expr | None) -> bool:
+        """Tell whether an annotation is missing, or leaves the type to the argument."""
+        return node is None or is_vague(self.annotation_object(node))
+
+    def annotated(
+        self, node: ast.expr | None, owner: ast.AST, what: str, refusal: type[ProgramError] = ProgramError
+    ) -> Type:
+        """Translate a required annotation."""
+        if node is None:
+            self.error(owner, f"{what} has no type", "annotate it: float, int, te.Vec, te.Array[...], ...")
+        return self.translated(self.annotation_object(node, what), node, what, refusal)
+
+    def translated(self, annotation: Any, node: ast.AST, what: str, refusal: type[ProgramError] = ProgramError) -> Type:
+        """Translate the value of an annotation, or a class, that something at a node has."""
+        try:
+            return self.table(annotation)
+        except UnknownType as error:
+            refusal = OnDuals if isinstance(error, OfValues) else refusal
+            self.error(node, f"{what} has a type outside the language", str(error), refusal)
+
+    def field_types(self, cls: Any, node: ast.AST) -> dict[str, Type | None]:
+        """Give the types of a record's fields; None for those that depend on its values."""
+        if not is_open(cls):
+            of = self.translated(cls, node, cls.__name__)
+            assert isinstance(of, Product)
+            return dict(zip(of.fields, of.items, strict=True))
+        try:
+            hints = self.table.field_annotations(cls)
+        except UnknownType as error:
+            self.error(node, f"{cls.__name__} has a type outside the language", str(error))
+        return {f: None if hint is None else self.translated(hint, node, f"the field {f}") for f, hint in hints.items()}
+
+    def static(self, node: ast.expr, env: Env) -> Any:
+        """Give the Python object that a name or attribute chain denotes, or its program; MISSING if it is a term."""
+        found = self.object(node, env)
+        return found if isinstance(node, ast.Name) and node.id in env else self.callee(found)
+
+    def object(self, node: ast.expr, env: Env) -> Any:
+        """Do the same as `static`, without the program in the place of a function or a class."""
+        match node:
+            case ast.Name(id=name):
+                if name in env:
+                    return self.known_object(env[name])
+                if name in self.local_names:
+                    advice = "give it a value before the branch or loop"
+                    self.error(node, f"{name} has no value on every path to here", advice)
+                if name not in self.outer:
+                    raise Unresolved(name)
+                return self.constant(node)
+            case ast.Attribute(value=value, attr=attr):
+                owner = self.object(value, env)
+                if owner is MISSING or type(owner) in TERMS:
+                    return MISSING
+                if isinstance(owner, ModuleType | type) or root(node) in env:
+                    self.constants.note_attribute(owner, attr)
+                else:
+                    self.constants.note(self.function, path_of(node))
+                return attribute(owner, attr, MISSING)
+        return MISSING
+
+    def method_of(self, receiver: Any, name: str) -> Any:
+        """Give the program of a record's method; MISSING if it has no such method."""
+        cls = self.table.classes.get(getattr(getattr(receiver, "type", None), "name", ""))
+        return self.callee(getattr(cls, name, MISSING))
+
+    def class_attribute(self, record: Term, name: str) -> Any:
+        """Give an attribute of a record's class that is no function; MISSING if there is none."""
+        cls = self.table.classes.get(getattr(record.type, "name", ""))
+        found = inspect.getattr_static(cls, name, MISSING)
+        if found is MISSING or hasattr(found, "__get__"):
+            return MISSING
+        self.constants.note_attribute(cls, name)
+        return found
+
+    def constant(self, node: ast.Name) -> Any:
+        """Give what a name denotes outside, which a derivative keeps until that changes."""
+        self.constants.note(self.function, tuple(original_name(node.id).split(".")))
+        return self.outer[node.id]
+
+    def known_object(self, value: Any) -> Any:
+        """Give the function, class or enumeration's member that a variable stands for; MISSING for others."""
+        of = getattr(value, "type", None)
+        return self.callee(of.value) if type(of) is Fixed else MISSING
+
+    def callee(self, found: Any) -> Any:
+        """Give the program of a function of the user's own, or of one written in the language, else itself."""
+        if (written := FUNCTIONS.get(library_name(found))) is None and isinstance(found, type):
+            written = maker_of(found)
+        if written is not None:
+            return self.program_of(written)
+        return self.program_of(found) if found is not self.function and is_plain(found) else found
+
+    def known(self, node: ast.expr, env: Env) -> Any:
+        """Give the Python value of an expression that no run changes, MISSING for any other."""
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Fixed):
+                return of.value
+            case ast.Name(id=name) if isinstance(value := env.get(name), Literal):
+                return value.value
+            case ast.Tuple(elts=elts) if MISSING not in (parts := [self.known(e, env) for e in elts]):
+                return tuple(parts)
+            case ast.Name() | ast.Attribute():
+                return self.static(node, env)
+            case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
+                owner = self.known(value, env)
+                if isinstance(owner, dict):
+                    return owner.get(self.known(index, env), MISSING)
+        return known_text(node, lambda part: self.known(part, env))
+
+    def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
+        """Record the operands of an operation that is elementwise only if one of them is an array of numpy."""
+        arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
+        if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
+            self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")
+        if arrays and all(isinstance(k, ListOf) or k == MIXED or getattr(k, "or_list", False) for k, _ in arrays):
+            self.error(node, "this is a list in one case, an array in another", "make it an array: np.array(...)")
+        self.unclear(node, [kind for kind, _ in arrays])
+        if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
+            self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
+
+    def of_numpy(self, node: ast.AST, method: ast.Attribute) -> None:
+        """Refuse a method that numpy's numbers have and Python's have not, where the text shows one of Python's."""
+        if method.attr == "dot":
+            self.error(node, "numbers have no dot", "write x * y")
+        kinds = self.kinds.of_operands(method.value)
+        given = frozenset(kind for kind in kinds if isinstance(kind, Given))
+        if all(kind == NUMBER or isinstance(kind, Given) for kind in kinds):
+            if not given:
+                self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x) or bool(x)")
+            self.operands.append((node, given, None))
+
+    def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
+        """Refuse an operator that lists have, too, if the text does not say whether its operands are lists."""
+        is_of_lists = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.Add | ast.Mult)
+        if not is_of_lists or ARRAY in kinds:
+            return
+        is_times = any(isinstance(k, ListOf) for k in kinds) and COMPUTED in kinds
+        if is_times or (COMPUTED not in kinds and (None in kinds or SOME in kinds)):
+            message = "the text does not say whether this is an operation on lists or on arrays"
+            self.error(node, message, "make one operand an array: np.array(...)")
+
+    def as_list(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives a list; if it is (a part of) an argument, require that calls give a list."""
+        kind = self.kinds.of(node)
+        if isinstance(kind, ListOf) or not isinstance(kind, Given) or kind.is_mixed:
+            return isinstance(kind, ListOf)
+        self.operands.append((node, frozenset({kind}), True))
+        return True
+
+    def no_array(self, node: ast.expr) -> None:
+        """Refuse an operation of lists on an array; of an argument, require that calls give a list."""
+        if not self.as_list(node) and self.is_array(node):
+            self.error(node, f"{ast.unparse(node)} is an array, and this works on lists", "make it a list: list(...)")
+
+    def is_copy(self, node: ast.expr) -> bool:
+        """Tell whether a slice is a copy, as one of a list is; and of a copy or a sum whether its rows are copies."""
+        if isinstance(node, ast.Subscript):
+            return self.as_list(node.value)
+        kind = self.kinds.of(node)
+        if isinstance(kind, Given) and not (kind.is_mixed or kind.or_list):
+            self.operands.append((node, frozenset({kind}), False))
+            return True
+        return kind in (ARRAY, COMPUTED)
+
+    def is_array(self, node: ast.expr) -> bool:
+        """Tell whether an expression makes an array, whatever the arguments are."""
+        kind = self.kinds.of(node)
+        return kind in (ARRAY, COMPUTED)
+
+    def is_module(self, node: ast.expr) -> bool:
+        """Tell whether an expression is the name of a module."""
+        return isinstance(node, ast.Name) and inspect.ismodule(self.outer.get(node.id))
+
+    def passes(self, program: Any, names: Sequence[str], given: Sequence[ast.expr]) -> None:
+        """Record the arguments of another program, which may use them as arrays; numpy's functions take lists."""
+        if program.__tapeengine_function__ in WRITTEN:
+            return
+        kinds = zip(names, map(self.kinds.of, given), strict=False)
+        self.passed.append(Passed(program, tuple(kinds)))
+
+    def is_sequence(self, of: Product) -> bool:
+        """Tell whether a product is a tuple in Python, which has items by position."""
+        cls = self.table.classes[of.name] if of.name else tuple
+        return issubclass(cls, tuple) and not redefines(cls, ITEMS)
+
+    def has_method(self, term: Any, name: str) -> bool:
+        """Tell whether something is a record whose class has a method."""
+        return hasattr(self.table.classes.get(getattr(getattr(term, "type", None), "name", "")), name)
+
+    def is_compared(self, of: Product) -> bool:
+        """Tell whether a product is compared as a tuple is, item by item."""
+        return self.is_sequence(of) and not (of.name and redefines(self.table.classes[of.name], ORDER))
+
+    def is_list(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives a Python list."""
+        return isinstance(self.kinds.of(node), ListOf)
+
+    def fresh(self, hint: str, of: Type) -> Var:
+        """Make a new variable."""
+        return Var(self.names(original(hint)), of)
+
+    def named(self, name: str, of: Type, place: tuple[str, int] | tuple[()] = (), parts: tuple[str, ...] = ()) -> Var:
+        """Make a variable for one of the source; the parts of a record are its fields."""
+        shown = original(name)
+        fields = getattr(getattr(of, "element", of), "fields", ())
+        return Var(self.names(Name(shown, place, parts or tuple(f"{shown}_{f}" for f in fields))), of)
+
+    def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
+        """Make a variable for the payload of a union's member."""
+        var = self.fresh(hint.rpartition("->")[2], option)
+        self.narrowed[var.name] = subject
+        return var
+
+    def within(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
+        """Make a term with a bound one, which stands around this term alone."""
+        return self.scoped(lambda: body(self.bound(hint, term)))  # type: ignore[no-any-return]
+
+    def bound(self, hint: str, term: Term) -> Term:
+        """Bind a term around what the function that asks for it makes, which is one `with_lets`, and give the variable.
+
+        A variable or a literal is given as it is.
+        """
+        if isinstance(term, Var | Literal):
+            return term
+        var = self.fresh(hint, term.type)
+        self.single_axes.note(var.name, term)
+        self.lets.append((var, term))
+        return var
+
+    def by_type(self, term: Term, found: Term) -> Term:
+        """Give what the type of a term says; a term that is not only read is computed too, as it may fail."""
+        return found if is_read(term) else Let(self.fresh("unused", term.type), term, found)
+
+    def is_grid(self, name: str) -> bool:
+        """Tell whether a variable is a rectangle of numbers that the program changes."""
+        return self.grids.get(name, "") is None
+
+    def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
+        """Make a term one of a given type: integers become floats, members become members of their union."""
+        result = self.convert(term, of)
+        if result is None:
+            message = f"this is of type {show(term.type)} where {show(of)} is wanted"
+            self.unfit(node, [term.type], message, f"give a {show(of)}")
+        return result
+
+    def convert(self, term: Term, of: Type) -> Term | None:
+        """Convert a term to a type, None if that cannot be."""
+        if term.type == of:
+            return term
+        if isinstance(of, Sum | Named) and may_be_none(term) and UNIT in (self.table.options(of) or ()):
+            return self.or_none(term, of)
+        if term.type == NEVER:
+            return failing(of)
+        if UNDECIDED.names:
+            if self.is_undecided(of) and NEVER in parts_of(term.type):
+                return failing(of)  # a part of an element of the list itself: another element determines the type
+            self.decide(term.type, of)
+            self.decide(of, term.type)
+        if of == FLOAT and term.type in (INT, BOOL):
+            if isinstance(term, Literal):
+                return lit(float(term.value))
+            return Op("real", (term,), FLOAT)
+        if isinstance(of, Sum | Named):
+            options = self.table.options(of) or ()
+            for i, option in enumerate(options):
+                if term.type == option:
+                    return Inject(i, term, of)
+            own = self.table.options(term.type) or ()
+            if len(options) == 2 and options[1] == UNIT and (member := self.convert(term, options[0])) is not None:
+                return Inject(0, member, of)
+            if is_choice(of) and is_choice(term.type) and set(own) <= set(options):
+                variables = [self.fresh("m", option) for option in own]
+                branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)
+                return Case(term, tuple(branches))
+        if isinstance(of, Function) and isinstance(term.type, Fixed | Closure):
+            params = tuple(self.fresh("x", t) for t in of.params)
+            value = self.convert(self.grammar.applied(self, self.tree, term, params), of.result)
+            return value and Lambda(params, value)
+        if isinstance(of, Array) and isinstance(term, Elements):
+            items = [self.convert(item, of.element) for item in term.items]
+            return None if None in items else Elements(tuple(filter(None, items)), of.element)
+        if isinstance(of, Array) and isinstance(term.type, Product) and term.type.items and self.is_sequence(term.type):
+            found = [self.convert(part, of.element) for part in parts(term)]
+            return None if None in found else Elements(tuple(filter(None, found)), of.element)
+        if isinstance(of, Array) and isinstance(term.type, Array):
+            var = self.fresh("x", term.type.element)
+            body = self.convert(var, of.element)
+            return None if body is None else Map((var,), body, (term,))
+        if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
+            if (
+                of.name != term.type.name
+                or (of.name and of.fields != term.type.fields)
+                or isinstance(of, Fixed | Closure)
+            ):
+                return None
+            items = [self.convert(part, item) for part, item in zip(parts(term), of.items, strict=True)]
+            return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)
+        return None
+
+    def optional(self, term: Term) -> Term:
+        """Make a variable that may be None a member of a union with None."""
+        _, value = unguarded(term) or (lit(False), unit())
+        options = self.table.options(value.type) or (value.type,)
+        of = value.type if UNIT in options else Sum((*options, UNIT))
+        return unit() if value.type == UNIT else self.convert(term, of) or term
+
+    def or_none(self, term: Term, of: Sum | Named) -> Term | None:
+        """Convert a variable that may be None to a union with None."""
+        none = Inject((self.table.options(of) or ()).index(UNIT), unit(), of)
+        has, value = unguarded(term) or (lit(False), none)
+        found = self.convert(value, of)
+        return found and If(has, found, none)
+
+    def is_undecided(self, of: Type) -> bool:
+        """Tell whether a type is the unknown one of the elements of a list that begins empty."""
+        return isinstance(of, Named) and of.name in UNDECIDED.names
+
+    def is_reached(self, term: Term) -> bool:
+        """Tell whether an expression may have a value while statements are read only to determine types."""
+        return term.type != NEVER and not self.is_undecided(term.type)
+
+    def decide(self, unknown: Type, of: Type) -> None:
+        """Determine the element type of an empty list from the type of an array that it meets."""
+        if isinstance(unknown, Array) and isinstance(of, Array):
+            self.decide(unknown.element, of.element)
+        elif isinstance(unknown, Named) and self.is_undecided(unknown) and of != NEVER:
+            raise Decided(unknown.name, of)
+
+    def unify(self, node: ast.AST, first: Type, second: Type) -> Type:
+        """Give the type that values of two types can both be converted to."""
+        for wide, narrow in ((first, second), (second, first)):
+            if self.convert(Var("_", narrow), wide) is not None:
+                return wide
+        each = [of.options if isinstance(of, Sum) else (of,) for of in (first, second)]
+        options = tuple(dict.fromkeys(each[0] + each[1]))
+        if is_choice(Sum(options)):
+            return Sum(options)
+        if UNIT in (first, second) and not any(map(is_known, options)):
+            return Sum((*(of for of in options if of != UNIT), UNIT))
+        if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
+            items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
+            return replace(first, items=tuple(items))
+        message = f"this is {show(first)} in one case and {show(second)} in another"
+        self.unfit(node, [first, second], message, "give one type in all cases")
+
+    def no_bool_or_float(self, node: ast.AST, types: Sequence[Type]) -> None:
+        """Refuse a choice between a bool and a float, which is no number in one case."""
+        if FLOAT in types and BOOL in types:
+            self.error(node, "this is bool in one case and float in another", "give one type in all cases: float(c)")
+
+    def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:
+        """Read the parameters and the result type of a def."""
+        a = node.args
+        params = tuple(self.named(arg.arg, self.parameter_type(node, arg)) for arg in parameters(a))
+        return params, self.result_type(node)
+
+    def result_type(self, node: ast.FunctionDef) -> Type | None:
+        """Give the type of a result as annotated; None where nothing says it."""
+        if node.returns is None:
+            return None
+        annotation = self.annotation_object(node.returns, "the result")
+        members = [m for m in typing.get_args(annotation) if m is not type(None)]
+        is_optional = type(None) in typing.get_args(annotation) and len(members) == 1
+        if is_vague(members[0] if is_optional else annotation):
+            return None
+        return self.annotated(node.returns, node, "the result")
+
+    def refuse_stars(self) -> None:
+        """Refuse a program of any number of arguments."""
+        if getattr(self.tree, "has_stars", False):
+            self.error(
+                self.tree, "a parameter with *", "give the arguments names, or one parameter an array or a tuple"
+            )
+
+    def parameter_type(self, node: ast.FunctionDef, arg: ast.arg) -> Type:
+        """Give the type of a parameter: as annotated, or that of its argument."""
+        if node is self.tree and arg.arg in self.given:
+            return self.translated(self.given[arg.arg], arg, f"the parameter {arg.arg}", OnDuals)
+        of = self.annotated(arg.annotation, arg, f"the parameter {arg.arg}")
+        may_be_none = node is self.tree and defaults_of(self.function).get(arg.arg, of) is None
+        return self.unify(arg, of, UNIT) if may_be_none else of
+
+    def header(self) -> tuple[tuple[Type, ...], Type | None]:
+        """Give the parameter types and the result type as they are annotated."""
+        params, result = self.signature(self.tree)
+        return tuple(v.of for v in params), result
+
+
+def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Give the parameters of a function that have no annotation, or one that leaves the type to the argument."""
+    outer = {**vars(builtins), **function.__globals__}
+
+    values = defaults_of(function)
+
+    def is_open(name: str) -> bool:
+        annotation = function.__annotations__.get(name, typing.Any)
+        try:
+            text = isinstance(annotation, str)
+            found = annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation
+            return is_vague(found if values.get(name, found) is not None else typing.Optional[found])  # noqa: UP045
+        except Exception as error:  # the parser reports it with its place
+            pass_on(error)
+            return False
+
+    rest, more = stars_of(function)
+    return tuple(name for name in names_of(function) if name in rest or name in more or is_open(name))

@@ -1,0 +1,162 @@
+"""``isinstance(x, C)`` and ``x is None``: the type of x decides them, or which member of a union x is."""
+
+from __future__ import annotations
+
+import ast
+import typing
+from dataclasses import dataclass
+from types import FunctionType, UnionType
+from typing import Any
+
+import numpy
+
+from ...language.kinds import ARRAY, COMPUTED, ListOf
+from ...language.terms import If, Inject, Op, Term, Var, lit
+from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Fixed, Product, Type
+from .functions import Env
+from .raising import failing, may_be_none, unguarded
+from .state import Parser
+
+NONE = (type(None),)
+#: Python's classes of numbers, and numpy's.
+NUMBERS = {FLOAT: (float, numpy.float64), INT: (int, numpy.int64), BOOL: (bool, numpy.bool_), UNIT: NONE}
+
+
+@dataclass(frozen=True)
+class Test:
+    """The test of a variable, or of a part that has a name in the environment, for classes or for all others."""
+
+    name: str
+    node: ast.expr
+    classes: tuple[Any, ...]
+    positive: bool = True
+
+
+def tested(p: Parser, node: ast.expr, env: Env) -> Test | None:
+    """Recognise ``isinstance(x, C)`` and ``x is None`` on a variable or a part of one."""
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            inner = tested(p, operand, env)
+            return inner and Test(inner.name, inner.node, inner.classes, not inner.positive)
+        case ast.Call(func=callee, args=[part, cls]) if p.static(callee, env) is isinstance:
+            name = named(p, part, env)
+            return Test(name, part, classes_in(p, cls, env)) if name in env else None
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]):
+            name = named(p, left, env)
+            return Test(name, left, NONE, isinstance(op, ast.Is)) if name else None
+    return None
+
+
+def classes_in(p: Parser, node: ast.expr, env: Env) -> tuple[Any, ...]:
+    """Give the classes that ``isinstance`` tests for: by their names, or those that were given to parameters."""
+    given = {n.id: p.known_object(env[n.id]) for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in env}
+    found = flat(p.annotation_object(node, "the class", **given))
+    for name in given:
+        if not isinstance(given[name], type):
+            p.error(node, f"isinstance with the variable {name} as the class", "write the class itself by its name")
+    if not all(isinstance(cls, type) for cls in found):
+        p.error(node, f"isinstance with {ast.unparse(node)}, which is no class", "write a class, or a tuple of classes")
+    return found
+
+
+def flat(found: Any) -> tuple[Any, ...]:
+    """Give the classes of a class, a union or a tuple of these."""
+    parts = found if isinstance(found, tuple) else typing.get_args(found) if isinstance(found, UnionType) else None
+    if parts is None:
+        return NONE if found is None else (found,)
+    return tuple(cls for part in parts for cls in flat(part))
+
+
+def named(p: Parser, node: ast.expr, env: Env) -> str:
+    """Give the name of a variable, or of a part of one, which gets a name in the environment; else an empty one."""
+    if isinstance(node, ast.Name):
+        return node.id
+    name = place(node, env) or ""
+    if name and name not in env:
+        env[name] = p.grammar.expression(p, node, env)
+    return name
+
+
+def place(node: ast.expr, env: Env) -> str | None:
+    """Give the name under which an environment may have a field of a variable; None for another expression.
+
+    The name says which variable it is, so that it means nothing once the variable's name has another value.
+    """
+    way: tuple[str, ...] = ()
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=value, attr=part) | ast.Subscript(value=value, slice=ast.Constant(value=part)):
+                node, way = value, (str(part), *way)
+            case _:
+                return None
+    root = env.get(node.id)
+    root = root.term if isinstance(root, Inject) else root
+    return "->".join((root.name, *way)) if way and isinstance(root, Var) else None
+
+
+def fits(p: Parser, test: Test, of: Type) -> bool:
+    """Tell whether a value of a type is of one of the classes that a test names."""
+    found = {issubclass(cls, test.classes) for cls in classes_of(p, test, of)}
+    if len(found) > 1 and isinstance(of, Array) and p.as_list(test.node):
+        found = {issubclass(list, test.classes)}
+    if len(found) > 1:
+        what = f"{ast.unparse(test.node)} may be of several classes of Python or numpy here"
+        p.error(test.node, what, "test for all of them, or do it outside the program")
+    return found.pop()
+
+
+def classes_of(p: Parser, test: Test, of: Type) -> tuple[Any, ...]:
+    """Give the classes that a value may have; those of numbers are Python's where a test names none of numpy's."""
+    match of:
+        case Array():
+            kind = p.kinds.of(test.node)
+            if isinstance(kind, ListOf) and kind.made is not None:
+                return (kind.made,)
+            return (numpy.ndarray,) if kind in (ARRAY, COMPUTED) else (list, numpy.ndarray)
+        case Fixed(value=value):
+            return (type(value),)
+        case Product(name=name) if of != UNIT:
+            return (p.table.classes[name] if name else tuple,)
+    found = NUMBERS.get(of, (FunctionType,))
+    return found if any(issubclass(cls, numpy.generic) for cls in test.classes) else found[:1]
+
+
+def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
+    """Give the result of a test where the type alone decides it."""
+    test = tested(p, node, env)
+    if test is None:
+        return None
+    if test.name not in env and test.name in p.outer and test.classes == NONE:
+        return (p.outer[test.name] is None) == test.positive
+    found = env.get(test.name)
+    if not isinstance(found, Term) or found.type == NEVER or unguarded(found) or p.is_undecided(found.type):
+        return None
+    own = found.term.type if isinstance(found, Inject) else found.type
+    each = {fits(p, test, of) for of in p.table.options(own) or (own,)}
+    return None if len(each) > 1 else each.pop() == test.positive
+
+
+def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
+    """Recognise ``x is None`` on a variable that was None before a loop or a branch which gives it values."""
+    test = tested(p, node, env)
+    found = env.get(test.name) if test is not None else None
+    if test is None or not isinstance(found, Term):
+        return None
+    if found.type == NEVER:
+        return failing(BOOL)
+    maybe = unguarded(found) if test.classes == NONE else None
+    if maybe and not may_be_none(found):
+        return If(maybe[0], lit(not test.positive), failing(BOOL))
+    return maybe and (Op("not", (maybe[0],), BOOL) if test.positive else maybe[0])
+
+
+def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, frozenset[int]] | None:
+    """Recognise a test that depends on which member of a union a variable is: its name, and the members that pass."""
+    test = tested(p, node, env)
+    if test is None or by_type(p, node, env) is not None or presence(p, node, env) is not None:
+        return None
+    found = env.get(test.name)
+    options = p.table.options(found.type) if isinstance(found, Term) else None
+    if options is None:
+        p.error(node, f"the class of {test.name} is not known here", "give it a union type")
+    return test.name, frozenset(i for i, of in enumerate(options) if fits(p, test, of) == test.positive)

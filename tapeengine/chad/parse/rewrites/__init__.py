@@ -1,0 +1,1 @@
+"""Statements and definitions that are rewritten as simpler Python before terms are made: match, generators, classes."""

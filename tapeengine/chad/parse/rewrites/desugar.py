@@ -1,0 +1,432 @@
+"""Statements that are written with others: ``else`` on a loop, ``try``, names bound and lists popped in an expression.
+
+A ``try`` is its body: where a run of that raises, the plain function runs on dual numbers, with its handlers.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ...language.traverse import Names
+from ..analyses.ownership import READING
+from ..names.uses import assigned, handed, jumps
+from .by_cells import placed
+from .procedures import Changed, Of, Procedures, given_to
+
+Statements = list[ast.stmt]
+#: Stands for the lists that a called function may read.
+CALLED = " called"
+#: Expressions that evaluate some of their parts conditionally or repeatedly.
+SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+
+
+class Plain(ast.NodeTransformer):
+    """Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves."""
+
+    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
+        self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+        self.procedures = Procedures(tree, outer)
+
+    def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite the whole function; refuse what it calls to change variables where Python's order would be lost."""
+        self.generic_visit(tree)
+        for node in ast.walk(tree):
+            if self.procedures.of(node):
+                raise OutOfOrder(node)
+        return tree
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Keep the defaults in variables."""
+        self.generic_visit(node)
+        return [*getattr(node, "before", ()), node]
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Move the ``else`` block of a loop after the loop."""
+        bound, node.iter = self.hoisted(node.iter)
+        self.generic_visit(node)
+        return [*bound, *self.without_else(node)]
+
+    def visit_While(self, node: ast.While) -> Any:
+        """Turn a test that binds names into a ``break`` at the beginning of each step."""
+        bound, test = self.hoisted(node.test)
+        if bound and not node.orelse:
+            leave = ast.copy_location(ast.If(opposite(test), [ast.copy_location(ast.Break(), test)], []), test)
+            node.body = [*bound, leave, *node.body]
+            node.test = ast.copy_location(ast.Constant(True), test)
+        self.generic_visit(node)
+        return self.without_else(node)
+
+    def without_else(self, node: ast.For | ast.While) -> Statements:
+        """Give the loop followed by its ``else`` block, which runs under an ``if`` where the loop may break."""
+        orelse, node.orelse = node.orelse, []
+        if not orelse or not jumps(node.body).breaks:
+            return [node, *orelse]
+        name = self.names("is_left")
+        node.body = Left(name).block(node.body)
+        test = ast.copy_location(ast.Name(name, ast.Load()), orelse[0])
+        return [assignment(name, False, node), node, ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])]
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        """Leave the handlers to the plain function; what `finally` says follows, and stands before each jump."""
+        self.generic_visit(node)
+        leaving = Finally(node.finalbody, self.names) if node.finalbody else None
+        body = [*node.body, *node.orelse]
+        return [*(leaving.block(body) if leaving else body), *node.finalbody]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Bind the names of the value before it, unless the target is an element: that is read first, as a name is."""
+        if not isinstance(node.target, ast.Name):
+            return node
+        made, name = self.of_value(node), node.target.id
+        before = made[:-1] if isinstance(made, list) else []
+        if any(name in handed(s) for s in before) and name in self.procedures.declared:
+            raise OutOfOrder(next(n for s in before for n in ast.walk(s) if hasattr(n, "is_handing")))
+        if not any(name in assigned([s]) and name not in handed(s) for s in before):
+            return made
+        old = self.names("old")
+        node.target = ast.copy_location(ast.Name(old, ast.Store()), node)
+        return [renamed(old, name, node), *before, node, renamed(name, old, node)]
+
+    def visit_If(self, node: Any) -> Any:
+        """Bind the names of a test before it."""
+        bound, node.test = self.hoisted(node.test)
+        self.generic_visit(node)
+        return [*bound, node]
+
+    visit_Assert = visit_If
+
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        """Write ``del xs[i]`` as ``xs.pop(i)``, and ``del xs[i:j]`` as ``xs[i:j] = xs[:0]``, of lists."""
+        made: Statements = []
+        for target in node.targets:
+            match target:
+                case ast.Subscript(value=ast.Name(id=xs), slice=ast.Slice(step=None)):
+                    cut: Any = placed(ast.parse(f"_ = {xs}[:0]").body[0], node)
+                    target.ctx, cut.targets, target.is_cut = ast.Store(), [target], True  # type: ignore[attr-defined]
+                    made.append(cut)
+                case ast.Subscript(value=ast.Name(id=xs), slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
+                    made.append(placed(ast.parse(f"{xs}.pop({ast.unparse(index)})").body[0], node))
+                case _:
+                    return node
+        return made
+
+    def of_value(self, node: Any) -> Any:
+        """Bind the names of a statement's expression before it."""
+        if node.value is None or (is_pop(node.value) and isinstance(node, ast.Assign | ast.Expr)):
+            return node
+        bound, node.value = self.hoisted(node.value)
+        return bound if bound and isinstance(node, ast.Expr) and isinstance(node.value, ast.Name) else [*bound, node]
+
+    def hoisted(self, node: ast.expr) -> tuple[Statements, ast.expr]:
+        """Give assignments for the names that an expression always binds, and the expression that reads these names.
+
+        A name that the expression also reads before it binds it stays where it is.
+        """
+        taker = Taker(node, self.names, self.procedures.of, self.procedures.reads)
+        return taker.bound, taker.visit(node)
+
+    visit_Return = visit_AnnAssign = of_value
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Write ``rows[i].append(x)`` as ``rows[i] = rows[i] + [x]``, where nothing else may hold the row."""
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Subscript(ast.Name(), i) as row, "append"), [item], []):
+                several = any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in ast.walk(i))
+                if not several and not isinstance(item, ast.Starred):
+                    place = ast.unparse(row)
+                    made: Any = placed(ast.parse(f"{place} = {place} + [{ast.unparse(item)}]").body[0], node)
+                    made.targets[0].is_longer_row = True
+                    return self.visit_Assign(made)
+        return self.of_value(node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
+        first, *others = node.targets
+        if not others and (parts := one_by_one(node)):
+            return parts
+        if not others:
+            return self.of_value(node)
+        name = first.id if isinstance(first, ast.Name) else self.names("value")
+        node.targets = [ast.copy_location(ast.Name(name, ast.Store()), node)]
+        made = self.of_value(node)
+        again = (
+            node.value if isinstance(node.value, ast.Constant) else ast.copy_location(ast.Name(name, ast.Load()), node)
+        )
+        rest = others if isinstance(first, ast.Name) else [first, *others]
+        return [
+            *(made if isinstance(made, list) else [made]),
+            *(ast.copy_location(ast.Assign([t], again), node) for t in rest),
+        ]
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        """Leave expressions as they are."""
+        return node
+
+
+def one_by_one(node: ast.Assign) -> Statements:
+    """Write ``a, b = [], []`` as two statements; nothing for another assignment."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            are_names = all(isinstance(t, ast.Name) for t in targets)
+            if are_names and all(isinstance(v, ast.Constant) or not getattr(v, "elts", [v]) for v in values):
+                pairs = zip(targets, values, strict=True)
+                return [ast.copy_location(ast.Assign([t], v), node) for t, v in pairs]
+    return []
+
+
+def renamed(name: str, value: str, at: ast.AST) -> ast.stmt:
+    """Write ``name = value`` with two names."""
+    target, load = (ast.copy_location(ast.Name(n, c), at) for n, c in ((name, ast.Store()), (value, ast.Load())))
+    return ast.copy_location(ast.Assign([target], load), at)
+
+
+def assignment(name: str, value: bool, at: ast.AST) -> ast.stmt:
+    """Write ``name = value``."""
+    target = ast.copy_location(ast.Name(name, ast.Store()), at)
+    return ast.copy_location(ast.Assign([target], ast.copy_location(ast.Constant(value), at)), at)
+
+
+def opposite(test: ast.expr) -> ast.expr:
+    """Write ``not test``."""
+    return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+
+
+class Left(ast.NodeTransformer):
+    """Sets a variable when a loop is left by its own breaks, not by those of inner loops."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def block(self, statements: Sequence[ast.stmt]) -> Statements:
+        """Write statements."""
+        found: Statements = []
+        for s in statements:
+            made = self.visit(s)
+            found += made if isinstance(made, list) else [made]
+        return found
+
+    def visit_Break(self, node: ast.Break) -> Statements:
+        """Note it before."""
+        return [assignment(self.name, True, node), node]
+
+    def inner(self, node: ast.AST) -> ast.AST:
+        """Leave loops and functions as they are."""
+        return node
+
+    def visit_For(self, node: Any) -> ast.AST:
+        """Leave loops inside, whose breaks are their own."""
+        return self.inner(node)
+
+    visit_FunctionDef = visit_Lambda = inner
+    visit_While = visit_For
+
+
+class Finally(Left):
+    """Writes statements before each jump out of a block; the value that is returned is computed before them."""
+
+    def __init__(self, last: Statements, names: Names, in_loop: bool = False) -> None:
+        self.last, self.names, self.in_loop = last, names, in_loop
+
+    def before(self, node: ast.stmt) -> Statements:
+        """Write the statements before a jump."""
+        return [*copy.deepcopy(self.last), node]
+
+    def visit_Return(self, node: ast.Return) -> Statements:
+        """Keep the value."""
+        if node.value is None:
+            return self.before(node)
+        name = self.names("result")
+        kept = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node)], node.value), node)
+        node.value = ast.copy_location(ast.Name(name, ast.Load()), node)
+        return [kept, *self.before(node)]
+
+    def visit_Break(self, node: Any) -> Statements:
+        """Write the statements before, unless it leaves only a loop inside the block."""
+        return [node] if self.in_loop else self.before(node)
+
+    visit_Continue = visit_Break
+
+    def visit_For(self, node: Any) -> ast.AST:
+        """Only returns leave a block from a loop inside it."""
+        node.body = Finally(self.last, self.names, in_loop=True).block(node.body)
+        return node  # type: ignore[no-any-return]
+
+    visit_While = visit_For
+
+
+class OutOfOrder(Exception):
+    """A call that changes a variable stands where its changes cannot be followed."""
+
+    def __init__(
+        self,
+        node: Any,
+        why: str = "changes a variable, and is not always called here, or after a use",
+        advice: str = "call it in a statement of its own",
+    ) -> None:
+        super().__init__(f"{ast.unparse(node.func)} {why}")
+        self.node, self.advice = node, advice
+
+
+def is_star(node: ast.expr) -> bool:
+    """Tell whether an argument is ``*xs``."""
+    return isinstance(node, ast.Starred)
+
+
+def is_pop(node: ast.AST) -> bool:
+    """Tell whether an expression is ``name.pop(...)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="pop")):
+            return True
+    return False
+
+
+def binds(node: ast.AST, procedure: Of) -> bool:
+    """Tell whether a part of an expression binds a name, changes a list, or calls what changes a variable."""
+    return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in ast.walk(node))
+
+
+def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collection[str]]) -> set[str]:
+    """Give the variables that arguments hold or may hold or read, except the arguments that the call changes."""
+    own = list(map(id, given_to(call, changed).values()))
+    pending: list[ast.AST] = [a for a in (*call.args, *(k.value for k in call.keywords)) if id(a) not in own]
+    found: set[str] = set()
+    while pending:
+        match node := pending.pop():
+            case ast.Name(id=name):
+                found.update((name, *reads.get(name, ())))
+            case ast.Call(func=ast.Name(id="len" | "sum" | "float" | "int")):  # numbers, or new arrays
+                continue
+            case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
+                pending.append(index)
+            case _:
+                pending += ast.iter_child_nodes(node)
+    return found
+
+
+def handing(
+    call: ast.Call, targets: Sequence[str], changed: Changed, given: Mapping[str, str], in_place: Collection[str]
+) -> ast.Assign:
+    """Write a call as a statement that assigns its value and the variables that it changes."""
+
+    def placed(node: Any) -> Any:
+        return ast.copy_location(node, call)
+
+    elts = [placed(ast.Name(n, ast.Store())) for n in targets]
+    for target in elts:
+        target.is_handed = target.id in in_place
+    around = [placed(ast.Name(n, ast.Load())) for n in changed.around]
+    named = dict(zip(given_to(call, changed).values(), given.values(), strict=True))
+    args = [placed(ast.Name(named[a], ast.Load())) if a in named else a for a in call.args]
+    keywords = [
+        ast.keyword(k.arg, placed(ast.Name(named[k.value], ast.Load()))) if k.value in named else k
+        for k in call.keywords
+    ]
+    function = placed(ast.Name(changed.called, ast.Load()))
+    value = placed(ast.Call(function, [*around, *args], keywords))
+    value.is_handing = True
+    return placed(ast.Assign([placed(ast.Tuple(elts, ast.Store()))], value))  # type: ignore[no-any-return]
+
+
+class Taker(ast.NodeTransformer):
+    """Takes names out of an expression in the order in which it binds them."""
+
+    def __init__(
+        self,
+        node: ast.expr,
+        names: Names,
+        procedure: Of = lambda node: None,
+        reads: Mapping[str, Collection[str]] = MappingProxyType({}),
+    ) -> None:
+        self.bound: Statements = []
+        self.names, self.reads = names, reads
+        self.procedure = procedure
+        self.seen: set[str] = set()
+        self.is_stopped = not binds(node, procedure)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        """Take a name out, unless an earlier part that stays reads it; the name's own value may."""
+        was_read = node.target.id in self.seen
+        node.value = self.visit(node.value)
+        if self.is_stopped or was_read:
+            self.is_stopped = True
+            return node
+        self.bound.append(ast.copy_location(ast.Assign([node.target], node.value), node))
+        self.seen.add(node.target.id)
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Take a popped element out, unless something before it stays and the list was read there."""
+        before = set(self.seen)
+        node.args = [self.visit(a) for a in node.args]
+        if changed := self.procedure(node):
+            node.keywords = [self.visit(k) for k in node.keywords]
+            return self.changed(node, changed, before)
+        if not is_pop(node) or self.is_stopped or self.seen.intersection((node.func.value.id, CALLED)):  # type: ignore[attr-defined]
+            self.is_stopped = self.is_stopped or is_pop(node)
+            node.func = self.visit(node.func)
+            node.keywords = [self.visit(k) for k in node.keywords]
+            if isinstance(node.func, ast.Name) and node.func.id not in READING:
+                self.seen.add(CALLED)
+            return node
+        name = self.names("popped")
+        target = ast.copy_location(ast.Name(name, ast.Store()), node)
+        self.bound.append(ast.copy_location(ast.Assign([target], node), node))
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
+        """Take a call out that changes variables, unless an earlier part that stays reads them."""
+        if changed.given and (any(is_star(a) for a in node.args) or not all(k.arg for k in node.keywords)):
+            raise OutOfOrder(node, "changes its arguments, which are given with a star", "write the arguments out")
+        given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
+        if kept := changed.lasting.intersection(changed.given).difference(given):
+            raise OutOfOrder(node, f"changes the default of {min(kept)}, which its next call gets", "give the argument")
+        names = [*changed.around, *given.values()]
+        in_place = {*given.values(), *changed.in_place.intersection(changed.around)}
+        if self.is_stopped or before.intersection((*names, CALLED)):
+            raise OutOfOrder(node)
+        others = held_besides(node, changed, self.reads).intersection(in_place)
+        others.update(set(given.values()).intersection(self.reads.get(changed.called, ())))
+        if len(set(names)) < len(names) or others:
+            raise OutOfOrder(
+                node, "changes a variable that it has under two names", "give it a copy, or each thing once"
+            )
+        targets = [self.names("result"), *changed.around, *(given.get(n) or self.names(n) for n in changed.given)]
+        self.bound.append(handing(node, targets, changed, given, in_place))
+        self.seen = {*before, *(given[n] for n in given if n == changed.gives)}  # the arguments are read there
+        return ast.copy_location(ast.Name(given.get(changed.gives, targets[0]), ast.Load()), node)
+
+    def variable(self, arg: ast.expr) -> str:
+        """Give the name of a variable argument; any other expression is first assigned to a new name."""
+        if isinstance(arg, ast.Name):
+            return arg.id
+        name = self.names("given")
+        self.bound.append(
+            ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), arg)], arg), arg)
+        )
+        return name
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Record the names that are read."""
+        self.seen.update((node.id, *self.reads.get(node.id, ())))
+        return node
+
+    def visit(self, node: ast.AST) -> Any:
+        """Go through parts that are always computed."""
+        if isinstance(node, ast.BoolOp) and not self.is_stopped:
+            node.values[0] = self.visit(node.values[0])
+        elif isinstance(node, ast.IfExp) and not self.is_stopped:
+            node.test = self.visit(node.test)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
+            node.generators[0].iter = self.visit(node.generators[0].iter)
+        if isinstance(node, SOMETIMES):
+            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and self.procedure(n)):
+                raise OutOfOrder(call)
+            self.is_stopped = self.is_stopped or binds(node, self.procedure)
+            for name in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
+                self.visit_Name(name)
+            return node
+        return super().visit(node)

@@ -1,0 +1,268 @@
+"""Records in a list that change: ``for b in bodies: b.x += b.v * dt``, ``bodies[i].v = 0.0``, ``bodies[i].move(dt)``.
+
+Records are values in a program, so that a change of one is an assignment to its place in the list. This is Python's
+meaning if only the list refers to its records: each is made where it enters the list, before any has a name, and a name
+stands only where the place of the record can stand instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import inspect
+import itertools
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ...language.kinds import COMPUTED, NUMBER
+from ...language.traverse import Names
+from ..names.outside import named_outside, root
+from ..names.types import class_fields, has_free_fields
+from ..names.uses import assigned
+from .by_cells import placed, row_of
+from .classes import record_of
+from .procedures import handing_back
+from .results import Outside
+
+#: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
+MODULE = " dataclasses"
+#: For each function that loops run over: the targets of its arguments, of a target and its items.
+TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = MappingProxyType(
+    {
+        **dict.fromkeys((zip, itertools.product), lambda target, items: items),
+        enumerate: lambda target, items: items[1:],
+        reversed: lambda target, items: [target],
+        **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
+    }
+)
+
+
+class NotAlone(Exception):
+    """Something else than the list may refer to a record."""
+
+
+def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef:
+    """Rewrite a function that changes records in lists, where this has Python's meaning."""
+    nodes = list(ast.walk(tree))
+    statements = [n for n in nodes if isinstance(n, ast.stmt)]
+    makers = [s for s in statements if isinstance(getattr(s, "value", None), ast.List | ast.ListComp)]
+    for name in dict.fromkeys(assigned(makers)):
+        places = Places(tree, outer, name)
+        if places.cls and any(map(places.changes, nodes)):
+            try:
+                tree, outer[MODULE] = places.rewritten(copy.deepcopy(tree)), dataclasses
+            except NotAlone as found:
+                what, node = found.args
+                places.explain(statements, what, node)
+    return tree
+
+
+class Places(ast.NodeTransformer):
+    """Rewrites what a function does with the records of the list that has a name."""
+
+    def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any], name: str) -> None:
+        self.outer, self.name, self.results = outer, name, Outside(outer)
+        nodes = list(ast.walk(tree))[1:]
+        inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) for n in ast.walk(f)]
+        self.other = {getattr(n, "arg", getattr(n, "name", None)) for n in nodes if not isinstance(n, ast.keyword)}
+        self.other.update(n.id for n in inner if isinstance(n, ast.Name))
+        self.local = self.other.union(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        self.names = Names(n.id for n in nodes if isinstance(n, ast.Name))
+        self.at = {b: self.names(f"{b}_at") for b in dict.fromkeys(b for n in nodes for b in self.bound(n))}
+        made = {self.made(e) for n in nodes for e in self.added(n) or ()}
+        self.cls = made.pop() if len(made) == 1 else None
+
+    def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+        """Rewrite the function; it adds records before the first statement in which one has a name or changes."""
+        if not self.other.isdisjoint((self.name, *self.at)):
+            raise NotAlone("may use a record in another function", tree)
+        body, self.is_open = [], True
+        for s in tree.body:
+            inside = [n for n in ast.walk(s) if not isinstance(n, ast.comprehension)]
+            self.is_open = self.is_open and not any(self.bound(n) or self.changes(n) for n in inside)
+            body += self.block([s])
+        tree.body = body
+        return tree
+
+    def explain(self, statements: list[ast.stmt], what: str, node: Any) -> None:
+        """Note in the loops over the list the statement that stands against a change."""
+        around = [s for s in statements if s.lineno <= node.lineno <= (s.end_lineno or 0)]
+        text = ast.unparse(around[-1]).partition("\n")[0]
+        for s in filter(self.bound, statements):
+            s.against = f"{text.removesuffix(':')} {what} of {self.name}"  # type: ignore[attr-defined]
+
+    def block(self, nodes: list[Any]) -> list[Any]:
+        """Rewrite statements or expressions."""
+        return [s for made in map(self.visit, nodes) for s in (made if isinstance(made, list) else [made])]
+
+    def outside(self, node: ast.expr) -> Any:
+        """Give what an expression denotes outside of the function, also a static method of a class."""
+        if root(node) in self.local:
+            return None
+        cls = named_outside(node.value, self.outer) if isinstance(node, ast.Attribute) else None
+        if isinstance(cls, type) and isinstance(inspect.getattr_static(cls, node.attr, None), staticmethod):  # type: ignore[attr-defined]
+            return getattr(cls, node.attr)  # type: ignore[attr-defined]
+        return named_outside(node, self.outer)
+
+    def made(self, node: ast.expr) -> Any:
+        """Give the class of the record that an expression makes; None for another one."""
+        cls = record_of(self.outside(node.func)) if isinstance(node, ast.Call) else None
+        return cls if has_free_fields(cls) and not hasattr(cls, "__post_init__") else None
+
+    def added(self, node: Any) -> list[Any] | None:
+        """Give what a statement puts into the list; None for another one."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=self.name)]) | ast.AnnAssign(target=ast.Name(id=self.name)):
+                value = node.value
+                return value.elts if isinstance(value, ast.List) else [getattr(value, "elt", node)]
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=self.name), attr="append"), args=args)):
+                return args
+        return None
+
+    def bound(self, node: Any) -> list[str]:
+        """Give the names that stand for elements after a statement, or in a comprehension."""
+        found: list[Any] = []
+        match getattr(node, "target", node), getattr(node, "iter", None):
+            case ast.Assign(targets=[target], value=value), None:
+                values, targets = (getattr(e, "elts", [e]) for e in (value, target))
+                are_rows = len(values) == len(targets) and all(row_of(v, [self.name]) for v in values)
+                found = targets if are_rows else []
+            case target, ast.expr() as over:
+                found = self.elements(target, over)
+        return [n.id for n in found if isinstance(n, ast.Name)]
+
+    def elements(self, target: Any, over: ast.expr) -> list[Any]:
+        """Give the targets that stand for elements in a loop; a list of targets stands for several elements each."""
+        if isinstance(over, ast.Name) and over.id == self.name:
+            return target if isinstance(target, list) else [target]
+        return [e for part in self.by_argument(target, over) for e in self.elements(*part)]
+
+    def by_argument(self, target: Any, over: ast.expr) -> list[tuple[Any, ast.expr]]:
+        """Give the arguments of what a loop runs over with the targets of their elements, None if there is none."""
+        if not isinstance(over, ast.Call):
+            return []
+        found = None if any(k.arg == "repeat" for k in over.keywords) else TARGETS.get(self.outside(over.func))
+        targets = found(target, getattr(target, "elts", [])) if found else []
+        return list(itertools.zip_longest(targets[: len(over.args)], over.args))
+
+    def over(self, target: Any, node: ast.expr) -> ast.expr:
+        """Give what a loop runs over, with places in the place of elements."""
+        targets = target if isinstance(target, list) else [target]
+        if isinstance(node, ast.Name) and node.id == self.name and all(isinstance(t, ast.Name) for t in targets):
+            return written(f"range(len({self.name}))", node)
+        if isinstance(node, ast.Call) and (parts := self.by_argument(target, node)):
+            node.args = [self.over(*part) for part in parts]
+            return node
+        return self.visit(node)  # type: ignore[no-any-return]
+
+    def is_element(self, node: ast.expr) -> bool:
+        """Tell whether an expression stands for an element, at an index that may be computed twice."""
+        return row_of(node, [self.name]) or (isinstance(node, ast.Name) and node.id in self.at)
+
+    def changes(self, node: ast.AST) -> bool:
+        """Tell whether a node assigns a field of an element, or calls a method that changes it."""
+        match node:
+            case ast.Attribute(value=value, ctx=ast.Store()):
+                return self.is_element(value)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value, attr=attr))) if self.is_element(value):
+                found = handing_back(inspect.getattr_static(self.cls, attr, None))
+                return found is not None and found[1].given == found[1].parameters[:1]
+        return False
+
+    def place(self, node: ast.expr) -> ast.expr:
+        """Give ``list[index]`` for a name of an element; in other expressions than the list, refuse uses of it."""
+        if isinstance(node, ast.Name) and node.id in self.at:
+            return written(f"{self.name}[{self.at[node.id]}]", node)
+        is_own = self.is_element(node) or (isinstance(node, ast.Name) and node.id == self.name)
+        return node if is_own else self.visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Refuse any other use of the list or an element."""
+        if node.id == self.name or node.id in self.at:
+            raise NotAlone("may keep a record", node)
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        """Return the list, or a value that does not hold it."""
+        node.value = node.value and self.place(node.value)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Read a field, or a property that is a number or a new array."""
+        found = inspect.getattr_static(self.cls, node.attr, None)
+        is_field = node.attr in (class_fields(self.cls) or ()) or (
+            isinstance(found, property)
+            and self.results.of_method(self.cls, node.attr)[0] in (COMPUTED, NUMBER)
+            and handing_back(found.fget) is None
+        )
+        is_field = is_field and self.is_element(node.value)
+        node.value = (self.place if is_field else self.visit)(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Pass the list and elements only to functions and methods that return numbers or new arrays."""
+        function, found = node.func, self.outside(node.func)
+        is_method = isinstance(function, ast.Attribute) and self.is_element(function.value)
+        of = self.results.of_method(self.cls, function.attr) if is_method else self.results.of_function(found)  # type: ignore[attr-defined]
+        reads = found is len or (of[0] in (COMPUTED, NUMBER) and handing_back(found) is None)
+        given = self.place if reads else self.visit
+        for owner in (function if is_method else node, *node.keywords):
+            field = "func" if owner is node else "value"
+            setattr(owner, field, (self.visit if owner is node else given)(getattr(owner, field)))
+        node.args = [given(a) for a in node.args]
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        """Compare the places of elements that may be the same."""
+        match node:
+            case ast.Compare(left=ast.Name(id=a), ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Name(id=b)]):
+                if a in self.at and b in self.at:
+                    sign = "==" if isinstance(op, ast.Is) else "!="
+                    return written(f"({self.at[a]} - {self.at[b]}) % len({self.name}) {sign} 0", node)
+        return self.generic_visit(node)
+
+    def visit_Assign(self, node: Any) -> Any:
+        """Add records, bind a name to a place, or change an element."""
+        target = getattr(node, "targets", [getattr(node, "target", getattr(node.value, "func", node))])[0]
+        if (added := self.added(node)) is not None:
+            if not self.is_open or None in map(self.made, added):
+                raise NotAlone("may keep a record" if self.is_open else "comes too late for another record", node)
+            self.block([*getattr(node.value, "generators", ()), *added])
+            return node
+        if names := self.bound(node):
+            places, n = [self.at[b] for b in names], f"len({self.name})"
+            index = ", ".join(ast.unparse(v.slice) for v in getattr(node.value, "elts", [node.value]))
+            text = "\n".join([f"{', '.join(places)} = {index}", *(f"assert -{n} <= {k} < {n}" for k in places)])
+            return [placed(s, node) for s in ast.parse(text).body]
+        return self.changed(node, target) if self.changes(node) or self.changes(target) else self.generic_visit(node)
+
+    visit_AugAssign = visit_AnnAssign = visit_Expr = visit_Assign
+
+    def changed(self, node: Any, target: Any) -> list[ast.AST]:
+        """Change a copy of an element, and put it in its place."""
+        at, one = ast.unparse(self.place(target.value)), self.names("one")
+        target.value = ast.copy_location(ast.Name(one, ast.Load()), target)
+        first, last = (placed(s, node) for s in ast.parse(f"{one} = _.replace({at})\n{at} = {one}").body)
+        first.value.func.value.id = MODULE  # type: ignore[attr-defined]
+        return [first, self.generic_visit(node), last]
+
+    def visit_For(self, node: Any) -> Any:
+        """Run over places."""
+        if not self.bound(node):
+            return self.generic_visit(node)
+        node.iter = self.over(node.target, node.iter)
+        for n in ast.walk(node.target):
+            if isinstance(n, ast.Name):
+                n.id = self.at.get(n.id, n.id)
+        for block in ("ifs", "body", "orelse"):
+            setattr(node, block, self.block(getattr(node, block, [])))
+        return node
+
+    visit_comprehension = visit_For
+
+
+def written(text: str, node: ast.expr) -> ast.expr:
+    """Give the expression of a text, in the place of another one."""
+    return placed(ast.parse(text, mode="eval").body, node)

@@ -1,0 +1,110 @@
+"""Arrays in fields that change in place, ``r.xs[i] = v``: such a field becomes a variable, as the record is not used.
+
+Nothing else may refer to them: the record is an argument of a program, or the value of a constructor that gives
+these fields new arrays. They are put back where it is returned.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from ...language.traverse import Names
+from ..analyses.ownership import MAKING
+from ..names.callees import is_plain
+from ..names.outside import named_outside, root
+from ..names.types import class_fields
+from ..names.uses import OWN
+from .by_cells import placed
+from .procedures import CHANGING, taken
+
+
+class OwnFields(ast.NodeTransformer):
+    """Replaces fields of a record by variables, which are put back where it is returned."""
+
+    def __init__(self, record: str, fields: Mapping[str, str]) -> None:
+        self.record, self.fields = record, fields
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Replace a field."""
+        if ast.unparse(node.value) == self.record and node.attr in self.fields:
+            return ast.copy_location(ast.Name(self.fields[node.attr], node.ctx), node)
+        return self.generic_visit(node)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        """Put the arrays back."""
+        self.generic_visit(node)
+        back = [f"{self.record}.{field} = {name}" for field, name in self.fields.items()]
+        is_result = isinstance(node.value, ast.Name) and node.value.id == self.record
+        return [*placed(ast.parse("\n".join(back)), node).body, node] if is_result else node
+
+
+def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
+    """Rewrite a function for the records of which arrays in fields change; `classes` are those of its parameters."""
+    names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(tree))
+    for start in list(tree.body):
+        match start:
+            case ast.Assign(targets=[ast.Name(id=record)], value=ast.Call(func=function) as call):
+                is_taken = root(function) == OWN
+                cls = classes.get(record) if is_taken else named_outside(function, outer)
+                changed = {field: names(field) for field in changed_fields(tree, record)}
+                if changed and is_alone(tree, start, record, cls) and (is_taken or is_new(tree, call, cls, changed)):
+                    OwnFields(record, changed).visit(tree)
+                    at = tree.body.index(start) + 1
+                    tree.body[at:at] = [opened(record, field, name, start) for field, name in changed.items()]
+    return tree
+
+
+def opened(record: str, field: str, name: str, at: ast.stmt) -> ast.stmt:
+    """Write ``name = own(record.field)``."""
+    made: Any = taken(name, at)
+    made.value.args = [placed(ast.parse(f"{record}.{field}", mode="eval").body, at)]
+    return made  # type: ignore[no-any-return]
+
+
+def changed_fields(tree: ast.AST, record: str) -> list[str]:
+    """Give the fields of a variable that change in place."""
+    found = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
+                while isinstance(value, ast.Subscript):
+                    value = value.value
+                found.append(value)
+            case ast.Call(func=ast.Attribute(value=value, attr=method)) if method in CHANGING:
+                found.append(value)
+    return [f.attr for f in found if isinstance(f, ast.Attribute) and ast.unparse(f.value) == record]
+
+
+def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> bool:
+    """Tell whether a record is only used for fields of its class, or returned."""
+    nodes, fields = list(ast.walk(tree)), class_fields(cls) or ()
+    used = [id(n) for n in nodes if isinstance(n, ast.Name) and n.id == record]
+    allowed = [id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in fields]
+    allowed += [id(n.value) for n in nodes if isinstance(n, ast.Return)] + list(map(id, ast.walk(start)))
+    inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) and f is not tree for n in ast.walk(f)]
+    return set(used) <= set(allowed) and not set(used).intersection(map(id, inner))
+
+
+def is_new(tree: ast.FunctionDef, call: ast.Call, cls: Any, fields: Mapping[str, str]) -> bool:
+    """Tell whether a constructor gets new arrays; rows of a new list need not be new."""
+    rows = [n.value for n in ast.walk(tree) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)]
+    has_rows = any(isinstance(row, ast.Subscript) and isinstance(row.value, ast.Attribute) for row in rows)
+    if not dataclasses.is_dataclass(cls) or has_rows or any(isinstance(a, ast.Starred) for a in call.args):
+        return False
+    given = {str(k.arg): k.value for k in call.keywords} | dict(zip(class_fields(cls) or (), call.args, strict=False))
+    made = [f.name for f in dataclasses.fields(cls) if is_literal(f.default_factory)]
+    return all(is_new_array(given[f]) if f in given else f in made for f in fields)
+
+
+def is_literal(factory: Any) -> bool:
+    """Tell whether a factory of defaults is `list`, or a function that names nothing."""
+    return factory is list or (is_plain(factory) and not (factory.__code__.co_names or factory.__code__.co_freevars))
+
+
+def is_new_array(node: ast.expr) -> bool:
+    """Tell whether an expression makes an array, or is none."""
+    name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+    return isinstance(node, ast.List | ast.ListComp | ast.Constant | ast.BinOp) or name in MAKING - {"astype", OWN}

@@ -1,0 +1,194 @@
+"""The kinds of results of functions outside a program, found from their text as those of the program are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import threading
+from collections.abc import Mapping, Sequence
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+from numpy import ndarray
+
+from ....structure import attribute_of
+from ...language.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
+from ...language.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
+from ..analyses.lists import RESULT, Kinds, Results, parameters_of
+from ..names.callees import is_plain, library_name
+from ..names.constants import is_deep
+from ..names.outside import is_numpy, named_outside, names_outside
+from ..names.types import class_fields
+from .classes import maker_of
+from .procedures import text_of
+
+
+class Together(threading.local):
+    """What functions return that depends on no function that is being read; kept while several are read at a time."""
+
+    def __init__(self) -> None:
+        self.found: dict[Any, Results] = {}
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.found.clear()
+
+
+TOGETHER = Together()
+
+
+class Outside:
+    """Gives the kinds of what functions return.
+
+    * `outer`: what names denote.
+    * `functions`: the functions whose text is being read.
+    * `types`: the types of the parameters, where they are known.
+    * `classes`: the classes of the records among them.
+    * `around`: gives the kinds for the function that calls the last one.
+    * `cut`: the places of the functions being read whose results count as unknown, because a function calls them.
+    """
+
+    def __init__(
+        self,
+        outer: Mapping[str, Any],
+        functions: tuple[Any, ...] = (),
+        types: Mapping[str, Type] | None = None,
+        classes: Mapping[str, type] = MappingProxyType({}),
+        around: Outside | None = None,
+    ) -> None:
+        self.outer = outer
+        self.functions = functions
+        self.types, self.classes = types, classes
+        self.around, self.cut = around, set[int]()
+        self.found: dict[Any, tuple[Results, set[int]]] = {}
+        self.is_numpy = is_numpy(outer)
+
+    def class_at(self, kind: Given) -> type | None:
+        """Give the class of the record in a part of an argument; None if it is no record."""
+        of = self.type_of(kind)
+        return self.classes.get(of.name) if isinstance(of, Product) else None
+
+    def is_number(self, kind: Given) -> bool:
+        """Tell whether a part of an argument is a number."""
+        return self.type_of(kind) in (FLOAT, INT, BOOL)
+
+    def type_of(self, kind: Given) -> Type | None:
+        """Give the type of a part of an argument."""
+        found = {type_at((self.types or {}).get(name), steps) for name, steps in kind.places}
+        return found.pop() if len(found) == 1 else None
+
+    def of_name(self, name: str) -> Kind:
+        """Give the kind of a constant."""
+        return of_constant(self.outer.get(name))
+
+    def of_call(self, function: ast.expr) -> Results:
+        """Give the kind of what the function returns that an expression denotes, and its parameters."""
+        own = (self.types or {}).get(function.id) if isinstance(function, ast.Name) else None
+        found = own.value if isinstance(own, Fixed) else None if own else named_outside(function, self.outer)
+        if found is None and isinstance(function, ast.Attribute):
+            cls = named_outside(function.value, self.outer)
+            return self.of_method(cls, function.attr, is_class=True) if isinstance(cls, type) else NOTHING
+        is_of_arrays = library_name(found).partition(".")[0] in ("numpy", "scipy", "tapeengine")
+        return (ARRAY, ()) if is_of_arrays else self.of_function(found)
+
+    def of_method(self, cls: Any, name: str, is_class: bool = False) -> Results:
+        """Give the same for a method or a property of a class; for one that is called with a record, with ``self``."""
+        found = inspect.getattr_static(cls, name, None)
+        if isinstance(found, classmethod):
+            kind, names = self.of_function(found.__func__, cls)
+            return kind, names[1:] if is_class else ("", *names[1:])
+        if isinstance(found, staticmethod):
+            kind, names = self.of_function(found.__func__)
+            return kind, names if is_class else ("", *names)
+        return self.of_function(found.fget if isinstance(found, property) else found)
+
+    def of_function(self, function: Any, cls: Any = None) -> Results:
+        """Give the same for a function or a class."""
+        function = attribute_of(function, "__tapeengine_function__", function)
+        if not isinstance(function, type | FunctionType):
+            return NOTHING
+        if (function, cls) in TOGETHER.found:
+            return TOGETHER.found[function, cls]
+        level: Outside | None = self
+        while level is not None and (function, cls) not in level.found:
+            level = level.around
+        if level is None:
+            before, self.cut = self.cut, set()
+            found, level = (self.read(function, cls), self.cut), self
+            while level.around is not None and len(level.functions) > max(self.cut, default=-1) + 1:
+                level = level.around  # where all the functions are being read that it depends on
+            level.found[function, cls], self.cut = found, before
+        result, cut = level.found[function, cls]
+        if TOGETHER.depth and not cut:
+            TOGETHER.found[function, cls] = result
+        self.cut |= cut
+        return result
+
+    def read(self, function: Any, cls: Any) -> Results:
+        """Give the same, by the text of a function, or by the fields of a class."""
+        if isinstance(function, type):
+            maker = maker_of(function)
+            return of_record(function) if maker is None else self.read(maker, None)
+        if not is_plain(function):
+            return NOTHING
+        if function in self.functions:  # a recursive call: the paths without it give the kind
+            self.cut.add(self.functions.index(function))
+            return ANY, ()
+        tree = text_of(function)
+        if tree is None:
+            return NOTHING
+        names = parameters_of(tree)
+        outer = {**names_outside(function), **({names[0]: cls} if cls else {})}
+        inside = Outside(outer, (*self.functions, function), around=self)
+        kinds = Kinds(tree, inside)
+        self.cut |= inside.cut - {len(self.functions)}
+        return kinds.names.get(RESULT), names
+
+
+#: The kind of a result of which the text says nothing.
+NOTHING: Results = (None, ())
+
+
+def type_at(of: Type | None, steps: Sequence[int | str]) -> Type | None:
+    """Give the type of the part of a value to which steps lead."""
+    for step in steps:
+        if isinstance(of, Array):
+            of = of.element
+        elif isinstance(of, Product) and isinstance(step, str):
+            of = of.items[of.fields.index(step)] if step in of.fields else None
+        else:
+            of = of.items[step] if isinstance(of, Product) and isinstance(step, int) and step < len(of.items) else None
+    return of
+
+
+def of_constant(value: Any) -> Kind:
+    """Give the kind of a value from outside; None for one that is no constant."""
+    return None if is_deep(value) else of_shallow(value)
+
+
+def of_shallow(value: Any) -> Kind:
+    """Give the kind of a value from outside that is not deep."""
+    if isinstance(value, ndarray):
+        return ARRAY
+    if isinstance(value, list):
+        return ListOf(of_shallow(value[0]) if value else None)
+    if isinstance(value, tuple | dict):
+        items = value.values() if isinstance(value, dict) else value
+        names = tuple(value) if isinstance(value, dict) and all(isinstance(k, str) for k in value) else ()
+        return TupleOf(tuple(map(of_shallow, items)), names)
+    names = class_fields(type(value)) or ()
+    if not names:
+        return None
+    return TupleOf(tuple(of_shallow(getattr(value, name, None)) for name in names), tuple(names), type(value))
+
+
+def of_record(cls: Any) -> Results:
+    """Give the kind of what a class makes of its arguments, and the names of these."""
+    fields = class_fields(cls) or ()
+    kind: Kind = TupleOf(tuple(Given(frozenset({(name, ())})) for name in fields), tuple(fields), cls)
+    return (kind, tuple(fields)) if fields else NOTHING

@@ -1,0 +1,1 @@
+"""Statements: assignments and changes in place, branches, loops, jumps, calls."""

@@ -1,0 +1,368 @@
+"""Changes in place of arrays that the program has made and that nothing else refers to.
+
+``ys[i] = v`` and ``ys.append(v)`` rebind ``ys`` to another array. This has Python's meaning if no other variable or
+value refers to the same list; if one may, the change is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ...language import written
+from ...language.errors import ProgramError
+from ...language.sugar import wrapped
+from ...language.terms import Build, Concatenate, Elements, If, Index, Op, Proj, Size, Term, Tuple, Var, lit
+from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, has_part, show, with_elements
+from ..analyses.ownership import changed_in
+from ..analyses.rectangles import indices, reason
+from ..expressions import dicts
+from ..expressions.rules import expression, read_ahead
+from ..expressions.subscripts import by_items, is_index
+from ..library.ordering import sorted_
+from ..names.uses import assigned
+from ..operations.functions import Env, Rest
+from ..operations.grids import made, place_of, rows
+from ..operations.numeric import rank
+from ..operations.raising import failing
+from ..operations.state import UNDECIDED, Decided, Parser, with_lets
+from ..operations.whole import appended
+from ..operations.whole import array as as_array
+from ..rewrites.by_cells import placed
+from .grid_parts import with_part
+from .partial import held_type, with_mask, with_slice
+from .parts import replaced, with_parts
+
+
+def changed(statements: Sequence[ast.stmt]) -> list[str]:
+    """Give the names that statements assign or change in place."""
+    return list(dict.fromkeys([*assigned(statements), *changed_in(statements)]))
+
+
+def changed_name(target: ast.expr) -> str | None:
+    """Give the name of the array whose element, or element of whose row, is assigned to."""
+    match target:
+        case ast.Subscript(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))):
+            return name
+    return None
+
+
+def element(
+    p: Parser,
+    node: ast.Subscript,
+    name: str,
+    index: ast.expr,
+    value: Callable[[Term], Term],
+    env: Env,
+    then: Rest,
+    augmented: tuple[ast.operator, ast.expr] | None = None,
+) -> Term:
+    """``ys[i] = v`` and ``ys[i] += v``: another array with another element; an index out of range raises.
+
+    `value` maps the replaced element to the element.
+    """
+    if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
+        refuse = p.on_duals if dicts.is_dict(env.get(name)) else p.error
+        refuse(node, f"a row of {name} gets longer here, and {why}", instead(node))
+    if dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Name):
+        own_or_refuse(p, node, name, node)
+        key, whole = p.known(index, env), env[name]
+        of = whole.type.fields
+        old = Proj(whole, of.index(key)) if key in of else failing()
+        return p.grammar.bind(p, name, dicts.replaced(p, node, whole, key, value(old)), env, then)
+    if is_index(p, read_ahead(p, index, env).type if isinstance(index, ast.Name | ast.Call) else UNIT):
+
+        def by_axes(items: ast.Tuple, env: Env) -> Term:
+            part = copy.copy(node)
+            part.slice = items
+            return element(p, part, name, items, value, env, then, augmented)
+
+        return by_items(p, index, expression(p, index, env), env, by_axes)
+    if hasattr(node, "one_by_one") and name in env:  # numpy's function takes no lists
+        p.operated(node, [(node.value, rows(p, env[name]) if p.is_grid(name) else env[name])])
+    if (cell := indices(node)) is not None and is_cell(p, cell, env):
+        return cell_of_grid(p, node, *cell, value, env, then)
+    array = env.get(name)
+    if hasattr(node, "is_cut"):
+        p.no_array(node.value)
+    own_or_refuse(p, node, name, node, *(augmented or ()))
+    if p.is_grid(name):
+        if p.is_list(node.value) or not isinstance(node.value, ast.Name):
+            p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
+        changed = with_part(p, node, env[name], value, env)
+        if changed is None:
+            whole = p.within("rows", rows(p, env[name]), lambda xs: with_parts(p, node, xs, value, env))
+            changed = made(p, node, whole)
+        return p.grammar.bind(p, name, changed, env, then)
+    if not isinstance(array, Var) or not isinstance(array.type, Array) or not isinstance(node.value, ast.Name):
+        p.unfit(node, [getattr(array, "type", UNIT)], f"an element of {name}, which is no array", "give an array")
+    no_views(p, node, name, array)
+    if is_part(p, node.value, index, array, env):
+        return p.grammar.bind(p, name, with_parts(p, node, array, value, env), env, then)
+    if isinstance(index, ast.Slice):
+        return p.grammar.bind(p, name, with_slice(p, node, array, index, value, env), env, then)
+    given = expression(p, index, env)
+    if given.type == Array(BOOL):
+        p.operated(node, [(node.value, array)])
+        return p.grammar.bind(p, name, with_mask(p, node, array, given, value), env, then)
+    return p.grammar.bind(p, name, with_element(p, node, array, p.coerce(index, given, INT), value, env), env, then)
+
+
+@with_lets
+def with_element(
+    p: Parser, node: ast.Subscript, array: Term, at: Term, value: Callable[[Term], Term], env: Env
+) -> Term:
+    """Give an array with another element at an index."""
+    at, old = p.bound("at", at), p.fresh("old", array.type.element)  # type: ignore[attr-defined]
+    new = value(old)
+    if rank(new.type) < rank(old.type):
+        return with_parts(p, node, array, value, env)
+    return with_new(p, node, array, at, old, new)
+
+
+@with_lets
+def with_cell(p: Parser, node: ast.Subscript, grid: Term, at: Term, value: Callable[[Term], Term]) -> Term:
+    """Give a grid with another element at a place."""
+    at, cells = p.bound("at", at), Proj(grid, 0)
+    old = p.fresh("old", cells.type.element)  # type: ignore[attr-defined]
+    return Tuple((with_new(p, node, cells, at, old, value(old)), Proj(grid, 1), Proj(grid, 2)))
+
+
+def with_new(p: Parser, node: ast.Subscript, array: Term, at: Term, old: Var, new: Term) -> Term:
+    """Give an array with an element made of the old one at a place, both of which are bound."""
+    of = held_type(p, node, node.value, old.type, new.type)
+    p.lets.append((old, Index(array, at)))
+    return replaced(p, array, at, p.bound("v", p.coerce(node, new, of)))
+
+
+def is_cell(p: Parser, cell: tuple[str, ast.expr, ast.expr], env: Env) -> bool:
+    """Tell whether two indices name one element of an array of two axes."""
+    is_higher = rank(getattr(env.get(cell[0]), "type", UNIT)) > 2
+    return not is_higher and not any(rank(expression(p, k, env).type) for k in cell[1:])
+
+
+def is_part(p: Parser, whole: ast.expr, index: ast.expr, array: Var, env: Env) -> bool:
+    """Tell whether an index names a part that only numpy's arrays have, or a slice of one of several axes."""
+    if isinstance(index, ast.Slice):
+        return index.step is not None or (rank(array.type) > 1 and not p.is_list(whole))
+    if isinstance(index, ast.Tuple) or (isinstance(index, ast.Constant) and index.value is Ellipsis):
+        return True
+    of = read_ahead(p, index, env).type
+    return of == Array(INT) or (rank(of) > 0 and (rank(of) > 1 or rank(array.type) > 1))
+
+
+def no_views(p: Parser, node: ast.Subscript | ast.AugAssign, name: str, array: Term) -> None:
+    """Refuse to change an array of several axes while something may hold a row of it, which is a view."""
+    own = ast.copy_location(ast.Name(name, ast.Load()), node)
+    is_part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)  # which lists have not
+    if rank(array.type) > 1 and name in p.views and (is_part or not p.as_list(own)):
+        p.error(node, f"{name} is changed in place here, and {p.views[name]}", "copy what is kept: .copy()")
+
+
+def cell_of_grid(
+    p: Parser,
+    node: ast.Subscript,
+    name: str,
+    i: ast.expr,
+    j: ast.expr,
+    value: Callable[[Term], Term],
+    env: Env,
+    then: Rest,
+) -> Term:
+    """``grid[i][j] = v`` and ``grid[i, j] = v``: a grid whose one array has another element."""
+    other = p.aliases.get((name, node.lineno))
+    if not p.is_grid(name) or name not in env or other is not None:
+        reason = f"{other} is the same array" if other is not None else p.grids[name]
+        p.error(node, f"{name} is changed in place here, and {reason}", instead(node))
+    grid = env[name]
+    at = place_of(p, grid, *(p.coerce(k, expression(p, k, env), INT) for k in (i, j)))
+    return p.grammar.bind(p, name, with_cell(p, node, grid, at, value), env, then)
+
+
+def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr], env: Env, then: Rest) -> Term:
+    """``ys.append(v)``, ``ys.extend(zs)``, ``ys.insert(i, v)``, ``ys.pop()``: an array with more or fewer elements."""
+    if which == "pop":
+        return popped(p, node, name, args, env, lambda _, env: then(env))
+    if which == "update" and dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Call):
+        own_or_refuse(p, node, name)
+        return p.grammar.bind(p, name, dicts.updated(p, node.value, name, env), env, then)
+    if which in REARRANGED and isinstance(getattr(env.get(name), "type", None), Array):
+        own_or_refuse(p, node, name)
+        return p.grammar.bind(p, name, rearranged(p, node, name, which, env), env, then)
+    array = env.get(name)
+    if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) != COUNTS.get(which):
+        p.grammar.refuse(p, node)
+    assert isinstance(array, Var)
+    assert isinstance(array.type, Array)
+    p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
+    own_or_refuse(p, node, name)
+    added = expression(p, args[-1], env, None if which == "extend" else array.type.element)
+    added = as_array(p, node, added) if which == "extend" else added
+    given = added.type.element if which == "extend" else added.type  # type: ignore[attr-defined]
+    of = p.unify(node, array.type.element, given)
+    whole = p.coerce(node, array, Array(of))
+    if which == "insert":
+        at = p.coerce(args[0], expression(p, args[0], env), INT)
+        return p.grammar.bind(p, name, inserted(p, whole, at, p.coerce(node, added, of)), env, then)
+    if which == "append":
+        return p.grammar.bind(p, name, Concatenate(whole, Elements((p.coerce(node, added, of),), of)), env, then)
+    more = p.coerce(node, added, Array(of))
+    if of not in (FLOAT, INT, BOOL):
+        return p.grammar.bind(p, name, Concatenate(whole, more), env, then)
+    return p.grammar.bind(p, name, p.within("more", more, lambda xs: appended(p, whole, xs)), env, then)
+
+
+def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:
+    """``ys.sort(key=f)``, ``ys.reverse()``, ``ys.clear()``: the elements of a list in another order, or none."""
+    whole = ast.copy_location(ast.Name(name, ast.Load()), node)
+    call = node.value
+    assert isinstance(call, ast.Call)
+    if call.args or (call.keywords and which != "sort") or not p.as_list(whole):
+        p.grammar.refuse(p, node)
+    if which == "sort":
+        return sorted_(p, ast.copy_location(ast.Call(call.func, [whole], call.keywords), node), env)
+    part: Any = ast.parse("_[::-1]" if which == "reverse" else "_[:0]", mode="eval").body
+    part.value.id = name  # which may be one that Python has not
+    return expression(p, placed(part, node), env)
+
+
+#: The methods that leave no new elements in a list.
+REARRANGED = frozenset(("sort", "reverse", "clear"))
+#: The numbers of arguments of the methods that add elements.
+COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
+
+
+@with_lets
+def inserted(p: Parser, array: Term, at: Term, value: Term) -> Term:
+    """Give an array with an additional element before an index, which is clipped as Python clips it."""
+    j, xs, value, at = p.fresh("j", INT), p.bound("xs", array), p.bound("v", value), p.bound("at", at)
+    from_end = Op("imax", (Op("iadd", (at, Size(xs)), INT), lit(0)), INT)
+    at = p.bound("place", If(Op("lt", (at, lit(0)), BOOL), from_end, Op("imin", (at, Size(xs)), INT)))
+    moved = If(Op("eq", (j, at), BOOL), value, Index(xs, Op("isub", (j, lit(1)), INT)))
+    return Build(Op("iadd", (Size(xs), lit(1)), INT), j, If(Op("lt", (j, at), BOOL), Index(xs, j), moved))
+
+
+@with_lets
+def popped(
+    p: Parser, node: ast.stmt, name: str, args: list[ast.expr], env: Env, then: Callable[[Term, Env], Term]
+) -> Term:
+    """``x = ys.pop()``, ``x = ys.pop(i)``: an element, and the array without it; an index out of range raises."""
+    array = env.get(name)
+    if isinstance(array, Term) and dicts.is_dict(array):
+        own_or_refuse(p, node, name)
+        old, fewer = dicts.popped(p, node, array, args, env)
+        if old.type == NEVER:
+            return old
+        return p.grammar.bind(p, name, fewer, env, lambda env: then(old, env))
+    if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
+        p.error(node, "pop is not in the language here", "pop from a list that the program has made")
+    p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
+    own_or_refuse(p, node, name)
+    is_last = not args or ast.unparse(args[0]) == "-1"
+    at = p.bound("at", lit(-1) if is_last else p.coerce(args[0], expression(p, args[0], env), INT))
+    popped, j = p.bound("popped", Index(array, at)), p.fresh("j", INT)
+    if is_last:
+        return p.grammar.bind(p, name, written.without_last(array, j), env, lambda env: then(popped, env))
+    return p.grammar.bind(p, name, without(p, array, at), env, lambda env: then(popped, env))
+
+
+@with_lets
+def without(p: Parser, array: Term, at: Term) -> Term:
+    """Give an array without the element at an index in range."""
+    at, j = p.bound("place", wrapped(at, array)), p.fresh("j", INT)
+    body = If(Op("lt", (j, at), BOOL), Index(array, j), Index(array, Op("iadd", (j, lit(1)), INT)))
+    return Build(Op("isub", (Size(array), lit(1)), INT), j, body)
+
+
+def with_empty(p: Parser, read: Callable[[], Term], then: Callable[[Term], Term], of: Type = NEVER) -> Term:
+    """Assign a value with empty lists: later statements determine the type of their elements; by default floats.
+
+    They are read with an unknown type, also in the functions that get the lists, until something determines it. `of` is
+    what is known of it.
+    """
+    term = read_with(p, read, of)
+    if with_elements(term.type) == term.type:
+        return then(term)
+    unknown = Named(f"elements of a list, {next(NUMBERS)}")
+    trial = read_with(p, read, known_better(of, unknown))
+    if trial.type == term.type:  # the empty lists are those of other statements
+        return then(term)
+    programs = dict(p.programs)
+    found = decided_by(then, trial, unknown)
+    p.programs = programs
+    if has_part(found, unknown) or show(of).count("[") > NESTED:
+        p.error(p.tree, "a list that holds itself, or lists whose types grow", "annotate the variable")
+    return with_empty(p, read, then, known_better(of, found))
+
+
+def decided_by(then: Callable[[Term], Term], trial: Term, unknown: Named) -> Type:
+    """Read later statements until they determine an unknown type; floats if none does."""
+    UNDECIDED.names.add(unknown.name)
+    try:
+        then(trial)
+    except ProgramError:
+        pass
+    except Decided as decided:
+        if decided.name != unknown.name:
+            raise
+        return decided.of
+    finally:
+        UNDECIDED.names.discard(unknown.name)
+    return FLOAT
+
+
+def known_better(of: Type, element: Type) -> Type:
+    """Give what is known of the elements of empty lists, after what was not has another type."""
+    return element if of == NEVER else with_elements(of, element)
+
+
+def read_with(p: Parser, read: Callable[[], Term], of: Type) -> Term:
+    """Read an expression whose empty lists have elements of a type."""
+    before, p.of_empty = p.of_empty, of
+    try:
+        return read()
+    finally:
+        p.of_empty = before
+
+
+#: The deepest nesting of empty lists whose types are found.
+NESTED = 5
+#: Numbers for the names of unknown types.
+NUMBERS = itertools.count()
+
+
+def own_or_refuse(
+    p: Parser, node: ast.AST, name: str, target: ast.expr | None = None, *augmented: ast.operator | ast.expr
+) -> None:
+    """Refuse to change an array to which something else may refer."""
+    reason = p.shared.get(name, "the program has not made it")
+    other = p.aliases.get((name, node.lineno))  # type: ignore[attr-defined]
+    if reason is None and other is None:
+        return
+    reason = reason or f"{other} is the same array"
+    message = f"{name} cannot be changed in place: {reason}"
+    if target is None:
+        p.error(node, message, f"start with a copy under another name: mine = list({name})")
+    p.error(node, message, instead(target, *augmented))  # type: ignore[arg-type]
+
+
+def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | None = None) -> str:
+    """Give advice for an assignment to an element or a field."""
+    if isinstance(target, ast.Name):
+        return f"write {target.id} = {target.id} ... without the ="
+    if isinstance(target, ast.Attribute):
+        return f"make a new {ast.unparse(target.value)} with the field changed"
+    assert isinstance(target, ast.Subscript)
+    xs, at = ast.unparse(target.value), ast.unparse(target.slice)
+    if isinstance(target.slice, ast.Constant) and isinstance(target.slice.value, str):
+        return f"make another dict: {xs} = {{**{xs}, {at}: ...}}"
+    if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
+        sign = "" if isinstance(op, ast.Add) else "-"
+        return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"
+    if any(isinstance(n, ast.Slice) or getattr(n, "value", 0) is Ellipsis for n in ast.walk(target.slice)):
+        return f"change a copy of it: {xs} = {xs}.copy()"
+    return f"build a new array: {xs} = [... if k == {at} else {xs}[k] for k in range(len({xs}))], or use te.scatter"

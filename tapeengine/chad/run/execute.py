@@ -1,0 +1,560 @@
+"""Running programs and their derivatives on Python values."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._core.programs.native import Native, Whole, has_many, is_ragged, run
+from ...default import default_engine
+from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
+from ...primitive import Primitive
+from ..backends.convert import VALUE, Converter, of_plain
+from ..backends.forms import Forms, has_rows, may_have_rows
+from ..backends.machine import NotAssembled
+from ..backends.passes import Passes, is_stepwise, of_values
+from ..backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, native, or_else, warn
+from ..backends.whole.boundary import Boundary
+from ..backends.whole.passes import POLES, WholePasses
+from ..backends.whole.running import DifferentSizes
+from ..backends.whole.values import NotWhole
+from ..forward.tangents import tangents as tangent_module
+from ..language.depth import with_room
+from ..language.terms import Module
+from ..language.types import Array, Float, Product, is_discrete, records_in
+from ..lowering.passes import Lowered, lower_reverse, lower_value
+from ..lowering.values import NotLowered
+from ..ordinary import check_trees, holds_traced, on_duals, records_on_duals
+from ..prepare.close import close
+from ..prepare.fusion import fused
+from ..registered import Primitives
+from ..reverse import reverse
+from ..simplify import simplify_module
+from .blocks import Blocks, columns, products, rows
+from .tangent_passes import TangentPasses
+
+
+class Ways(NamedTuple):
+    """The passes of a program, as `run` of the core takes them."""
+
+    native: Native | None = None
+    few: Native | None = None
+    many: Native | None = None
+    whole: Whole | None = None
+    others: Callable[..., Any] | None = None
+
+
+class Executable:
+    """Runs the derivatives of a module.
+
+    `engine`: runs the program on dual numbers; set at the first call from an engine.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        classes: dict[str, type],
+        primitives: Mapping[str, Primitive],
+        python: Callable[..., Any] | None = None,
+        backend: str | None = None,
+    ) -> None:
+        self.python = python
+        self.backend = backend
+        self.engine: Any = None
+        self.module = module
+        self.primitives = Primitives(primitives)
+        self.closed = fused(close(module))
+        self.classes = classes
+        self.converter = Converter(module.types, classes)
+        self.definition = module.definitions[module.main]
+        self.tangents: dict[tuple[int, ...], TangentPasses] = {}
+        self.ways = Ways()
+        self.has_many: bool | None = None  # whether the ways have those for many numbers; None if there are none yet
+        for name in records_in(self.definition.result):
+            if hasattr(classes[name], "__tapeengine_plain__"):
+                raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
+
+    @functools.cached_property
+    def reverse_terms(self) -> Module:
+        """The reverse derivative for evaluation. It is not simplified, because that takes longer than it saves."""
+        return reverse(self.closed)
+
+    @functools.cached_property
+    def reverse(self) -> Module:
+        """The reverse derivative in accumulating form."""
+        return simplify_module(reverse(self.closed))
+
+    def check_number(self, primals: Sequence[Any], tangents: Sequence[Any] | None = None) -> None:
+        """Refuse a call with too many or too few arguments or tangents."""
+        name, wanted = self.definition.name, len(self.definition.params)
+        if len(primals) != wanted:
+            raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
+        if tangents is not None and len(tangents) != wanted:
+            raise CotangentError(f"{name} takes a tangent for each of its {wanted} arguments")
+
+    def check_trees(self, primals: Sequence[Any]) -> None:
+        """Refuse recursive data that contain themselves; the core has left them, since it refuses deep data."""
+        if self.module.types:
+            check_trees(primals)
+
+    def as_arrays(self, primals: Sequence[Any]) -> list[Any]:
+        """Convert lists of numbers to arrays, whose arithmetic is the program's."""
+        each = zip(self.definition.params, primals, strict=True)
+        return [np.asarray(x) if type(x) is list and p.of == Array(Float()) else x for p, x in each]
+
+    def at_pole(self, primals: Sequence[Any]) -> None:
+        """Run the program as Python, so that it raises Python's errors at poles and at the ends of arrays.
+
+        Derivatives compute with the arithmetic of C, in which poles are infinities; Python's floats raise an error
+        there, and numpy's do not. An index out of range is reported at the program's own line.
+        """
+        if self.python is None:
+            return
+        try:
+            with np.errstate(all="ignore"):
+                self.python(*primals)
+        except POLES:
+            raise
+        except Exception as error:  # an argument that only the typed program accepts
+            pass_on(error)
+
+    @functools.cached_property
+    def passes(self) -> Passes | None:
+        """Both passes with the forms of their values; None for types whose values the core does not take directly."""
+        if self.lowered is None:
+            return None
+        try:
+            return of_values(self.lowered, self.definition, self.classes)
+        except NotAssembled as reason:
+            if self.backend in COMPILED and not self.takes_references:
+                warn(self.definition.name, reason)
+            return None
+
+    @functools.cached_property
+    def entry(self) -> Native | None:
+        """The passes for the core's register machine; None if numpy is faster."""
+        if self.prefers_numpy:
+            return None
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend)
+
+    @property
+    def prefers_numpy(self) -> bool:
+        """Whether numpy runs the program on many numbers, where no back end is asked for."""
+        if self.backend:
+            return False
+        if self.calls_python and self.whole is not None:
+            made = self.whole.made
+            return bool(made.matrix_products or not (made.stepwise or (self.takes_rows and is_installed())))
+        return self.is_whole and not self.takes_rows
+
+    @property
+    def calls_python(self) -> bool:
+        """Whether the program calls primitives that have no C functions: one call for an array costs least."""
+        return any(n == p.name for n, p in self.primitives.table.items())
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether converting arguments to numpy's arrays takes longer than running the program's loops on them."""
+        if self.module.by_numpy or (self.whole is not None and self.whole.made.matrix_products):
+            return False
+        return any(has_rows(p.of) for p in self.definition.params)
+
+    @functools.cached_property
+    def small(self) -> Native | None:
+        """The passes for few numbers, for which the overhead of whole-array operations dominates."""
+        if self.backend in COMPILED:
+            return None
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
+
+    @functools.cached_property
+    def compiled(self) -> Native | None:
+        """The compiled passes for many numbers, if numpy could change the order of the program's operations.
+
+        A program written with numpy's operations has numpy's order, and BLAS computes its products of matrices.
+        """
+        return native(self.passes, self.definition.name, self.general_vjp) if self.keeps_order else None
+
+    @functools.cached_property
+    def keeps_order(self) -> bool:
+        """Whether loops over many numbers run compiled, in the program's order."""
+        if self.backend or not is_installed() or self.module.by_numpy or self.calls_python or not self.is_whole:
+            return False
+        return self.whole is not None and not self.whole.made.matrix_products
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether numpy can run the program as operations on whole arrays, which may change the order of sums."""
+        if self.lowered is None or self.closed.types or len(self.lowered.program.functions) > 2:  # recursion
+            return False
+        is_stepped = is_stepwise(self.lowered.program.functions["forward"].body)
+        return not is_stepped and self.whole is not None and not self.whole.made.stepwise
+
+    @functools.cached_property
+    def boundary(self) -> Boundary:
+        """Converts between Python values and numpy's arrays."""
+        return Boundary(self.closed.types, self.classes)
+
+    @functools.cached_property
+    def whole(self) -> WholePasses | None:
+        """Both passes as whole-array operations; None if the program has no such form."""
+        if self.lowered is None:
+            return None
+        try:
+            return WholePasses(self.definition, self.lowered, self.boundary, self.primitives.table)
+        except NotWhole:
+            return None
+
+    @functools.cached_property
+    def whole_entry(self) -> Whole | None:
+        """Both passes as whole-array operations on values that the core takes directly; None for others."""
+        if self.whole is None or self.passes is None:
+            return None
+        return self.whole.entered(self.passes, lambda primals: self.dual_vjp(primals)[1])
+
+    @functools.cached_property
+    def lowered(self) -> Lowered | None:
+        """Both passes in the intermediate form, for rows of equal size; None if there is no such form."""
+        try:
+            self.check_copies()
+            return self.with_primitives(lower_reverse(self.closed, self.reverse_terms))
+        except NotLowered as reason:
+            if self.backend in COMPILED and not self.takes_references:
+                warn(self.definition.name, reason)
+            return None
+
+    def with_primitives(self, lowered: Lowered) -> Lowered:
+        """Give a lowered program with the primitives that it calls."""
+        lowered.program.primitives.update(self.primitives.table)
+        return lowered
+
+    def along(self, places: tuple[int, ...]) -> TangentPasses:
+        """Give what runs the tangent along the parameters in some places."""
+        if places not in self.tangents:
+            self.tangents[places] = TangentPasses(
+                self.definition,
+                places,
+                lambda dense: self.lower_tangent(places, dense),
+                self.boundary,
+                self.primitives.table,
+                self.prefers_loops,
+                self.backend,
+            )
+        return self.tangents[places]
+
+    @functools.cached_property
+    def blocks_of(self) -> Callable[[str, tuple[int, ...]], tuple[Blocks | None, tuple[int, ...]]]:
+        """Gives what runs a pass for blocks: "rows" or "columns" of a Jacobian, or "products" with a Hessian.
+
+        The places are those of the parameters that are differentiated; for products, of the one that varies and of the
+        one that is differentiated. It gives those of them that have tangents as well.
+        """
+        of, types = self.definition, [p.of for p in self.definition.params]
+
+        @functools.cache
+        def found(way: str, given: tuple[int, ...]) -> tuple[Blocks | None, tuple[int, ...]]:
+            places = tuple(k for k in given if k in self.continuous)
+            return made_for(way, places) if places else None, places
+
+        def made_for(way: str, places: tuple[int, ...]) -> Blocks | None:
+            along = self.along(places) if way == "columns" else None
+            lowered = self.lowered if along is None else along.lowered
+            if lowered is None:
+                return None
+            chosen, value = [types[k] for k in places], [of.result]
+            if along is not None:
+                passed, varied, made, by_numpy = columns(of, lowered), chosen, value, along.by_numpy
+            elif way == "rows":
+                passed, varied, made, by_numpy = rows(of, lowered, places), value, chosen, self.prefers_numpy
+            else:
+                passed, varied, made = products(of, lowered, *places), chosen[:1], chosen[1:]
+                by_numpy = self.prefers_numpy
+            if passed is None:
+                return None
+            return Blocks(passed, types, varied, made, self.classes, lowered.program, by_numpy, self.backend)
+
+        return found
+
+    def prefers_loops(self, is_stepwise: bool) -> bool:
+        """Whether loops run a tangent, rather than numpy if it can."""
+        return bool(self.backend) or (not self.calls_python and (is_stepwise or self.takes_rows))
+
+    def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the program; give its value and its backpropagator."""
+        own = tuple(primals)
+        self.find_ways(own)
+        return run(self.ways, self.engine or default_engine(), own) or self.general_vjp(own)
+
+    def find_ways(self, primals: Sequence[Any]) -> bool:
+        """Make the passes that run on such arguments; tell whether they are new."""
+        is_many = self.entry is None and (has_many(primals) or not self.keeps_order)
+        if self.has_many is not None and self.has_many >= is_many:
+            return False
+        self.has_many = is_many
+        few = self.small if self.entry is None else None
+        many, whole = (self.compiled, self.whole_entry) if is_many else (None, None)
+        self.ways = Ways(self.entry, few, many, whole, self.by_others)
+        return True
+
+    def by_others(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""
+        if self.others is None:
+            return None
+        return self.others.vjp(engine, primals, not self.is_by_numpy or is_ragged(primals))
+
+    @functools.cached_property
+    def others(self) -> Others | None:
+        """What runs arguments that the passes on numbers and arrays do not take; None if numpy does."""
+        of = self.definition
+        if not (self.has_forms or self.takes_references):
+            return None
+        forms = Forms(self.classes, self.module.types)
+        params, result = (forms.find(t) for t in (Product(tuple(p.of for p in of.params)), of.result))
+        if params is None or result is None:
+            return None
+        has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
+        steps = compiling(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else NO_STEPS
+        run, converter = self.for_duals
+        return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
+
+    def lower_rows(self) -> Passes | None:
+        """Lower both passes for rows of any sizes."""
+        lowered = self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
+        try:
+            return of_values(lowered, self.definition, self.classes, self.closed.types)
+        except NotAssembled:
+            return None
+
+    @functools.cached_property
+    def takes_references(self) -> bool:
+        """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
+        return not (self.has_forms or self.prefers_numpy)
+
+    @functools.cached_property
+    def has_forms(self) -> bool:
+        """Whether all arguments are numbers and arrays of these."""
+        return all(Forms(self.classes).find(p.of) is not None for p in self.definition.params)
+
+    @functools.cached_property
+    def is_by_numpy(self) -> bool:
+        """Whether numpy runs the program, but not step by step on parts that dual numbers take without conversion."""
+        return self.whole is not None and not (self.takes_references and self.whole.made.stepwise)
+
+    def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Do the same as `vjp`, for all primals of the program, which do not change afterwards."""
+        start = perf_counter()
+        found = self.longer_vjp(primals)
+        if self.others is not None:
+            self.others.count(start)
+        return found
+
+    def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
+        made = None
+        if self.whole is not None and self.is_by_numpy and not is_ragged(tuple(primals)):
+            self.check_trees(primals)
+            try:
+                made = self.whole.vjp(primals)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
+        if made is None:
+            return self.pole_vjp(primals)
+        value, back = made
+        assert self.whole is not None
+        return value, Checked(back, lambda: self.dual_vjp(primals)[1], self.whole, primals)
+
+    @functools.cached_property
+    def reverse_form(self) -> Lowered:
+        """Both passes in the intermediate form: for rows of equal size, or if there is no such form, of any size."""
+        return self.lowered or lower_reverse(self.closed, self.reverse_terms, dense=False)
+
+    @functools.cached_property
+    def tangent_form(self) -> Lowered:
+        """The tangent in the intermediate form, as `reverse_form`."""
+        try:
+            return self.lower_tangent(None)
+        except NotLowered:
+            return lower_value(tangent_module(self.closed), dense=False)
+
+    def lower_tangent(self, places: tuple[int, ...] | None, dense: bool = True) -> Lowered:
+        """Lower the tangent along the parameters in some places, or along all, for rows of equal size or of any sizes.
+
+        It raises `NotLowered`.
+        """
+        self.check_copies()
+        along = None if places == self.continuous else places
+        return self.with_primitives(lower_value(tangent_module(self.closed, along), dense=dense))
+
+    def check_copies(self) -> None:
+        """Leave recursive functions that change arrays to dual numbers, which copy none of them at a call."""
+        if self.module.copies and self.backend is None:
+            raise NotLowered("a function that calls itself changes an array that it is given")
+
+    def pole_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Use dual numbers at a pole; if these raise an error and the program does not, use numpy's infinities."""
+        try:
+            return self.dual_vjp(primals)
+        except POLES:
+            self.at_pole(primals)
+            made = None if self.whole is None else self.whole.vjp(primals, may_be_infinite=True)
+            if made is None:
+                raise
+        value, back = made
+        return value, lambda cotangent: back(cotangent) or self.dual_vjp(primals)[1](cotangent)
+
+    def dual_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+        """Run the program as Python on dual numbers."""
+        run, given = self.on_duals(primals)
+
+        of, is_same = self.definition.result, self.for_duals[1] is self.converter
+        value, back = with_room(self.engine.vjp, run, *given)
+        if is_same and self.converter.fits(of, value):
+            return value, or_else(self.converted_back, value, back)
+
+        def converted(cotangent: Any) -> tuple[Any, ...]:
+            found = self.converted_back(value, back, cotangent)
+            each = zip(self.definition.params, primals, found, strict=True)
+            if is_same:
+                return found
+            return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
+
+        return with_room(self.converter.returned, of, value), functools.partial(with_room, converted)
+
+    def converted_back(self, value: Any, back: Callable[[Any], Any], cotangent: Any) -> tuple[Any, ...]:
+        """Call the backpropagator of a value of the plain program with a cotangent that has to be converted."""
+        if holds_traced(cotangent):
+            if self.for_duals[1] is self.converter:
+                return back(cotangent)  # type: ignore[no-any-return]
+            raise UnsupportedError(
+                f"{self.definition.name} has records whose methods use math or numpy, so its cotangent cannot be "
+                "traced while its arguments are plain. Use tapeengine.math in the methods"
+            )
+        made = self.converter.tangent(self.definition.result, value, cotangent, VALUE)
+        found: tuple[Any, ...] = back(of_plain(value, made))
+        return found
+
+    def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
+        """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
+        run, convert = self.for_duals
+        if run is None:
+            raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and has no Python function")
+        self.engine = self.engine or default_engine()
+        self.check_number(primals)
+        each = zip(self.definition.params, primals, strict=True)
+        return run, [with_room(convert.conformed, p.of, x, f"the argument {p.name}") for p, x in each]
+
+    def recorded(self, engine: Any, primals: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any] | None:
+        """Record a run on dual numbers of some arguments, for any cotangents and tangents; None where these convert."""
+        run, at = self.on_duals(primals)
+        if self.for_duals[1] is not self.converter or any(x is not y for x, y in zip(at, primals, strict=True)):
+            return None
+
+        def program(*given: Any) -> Any:
+            every = dict(zip(places, given, strict=True))
+            return run(*(every.get(k, x) for k, x in enumerate(primals)))
+
+        found: tuple[Any, Any] = with_room(engine.trace, program, tuple(primals[k] for k in places))
+        return found
+
+    @functools.cached_property
+    def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
+        """The program as Python for dual numbers, and a converter of records in arguments to classes for these."""
+        twins = records_on_duals(self.classes.values())
+        if not twins or self.python is None:
+            return self.python, self.converter
+        run = on_duals(self.python, dict(twins))
+        classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
+        return run, Converter(self.converter.types, classes)
+
+    @functools.cached_property
+    def continuous(self) -> tuple[int, ...]:
+        """The places of the parameters that have tangents."""
+        return tuple(i for i, p in enumerate(self.definition.params) if not is_discrete(p.of))
+
+    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program with tangents of its arguments; return its value and its tangent."""
+        self.check_number(primals, tangents)
+        places = tuple(k for k in self.continuous if tangents[k] is not None) or self.continuous
+        along = self.along(places)
+        if self.takes_references or is_ragged(tuple(primals)):
+            found = along.by_references(primals, tangents)
+        else:
+            found = along.by_loops(primals, tangents)
+        if found is not None:
+            return found
+        start = perf_counter()
+        if along.whole is not None and not is_ragged(tuple(primals)):
+            self.check_trees(primals)
+            try:
+                found = along.whole.jvp(primals, tangents)
+            except DifferentSizes:
+                self.at_pole(self.as_arrays(primals))
+        found = self.dual_jvp(primals, tangents) if found is None else found
+        along.others.count(start)
+        return found
+
+    def dual_jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program as Python on dual numbers, with a forward sweep."""
+        self.check_number(primals, tangents)
+        run, at = self.on_duals(primals)
+        made: tuple[Any, Any] = with_room(self.dual_tangent, run, at, tangents)
+        return made
+
+    def dual_tangent(self, run: Callable[..., Any], at: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        """Run the program as Python on dual numbers, at values of the parameters' types."""
+        of = self.definition.result
+        try:
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(tangents))
+        except CotangentError:  # tangents that need to be converted, or are refused by what converts them
+            value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
+        if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+            return value, tangent
+        out = self.converter.returned(of, value)
+        return out, self.converter.tangent(of, out, tangent, "the tangent")
+
+    def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
+        """Give tangents in the structures of their primals."""
+        for i, (p, x, t) in enumerate(zip(self.definition.params, at, tangents, strict=True)):
+            yield of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}"))
+
+
+class Checked:
+    """A backpropagator whose cotangents are finite, or else come from another one."""
+
+    __slots__ = ("back", "other", "primals", "whole")
+
+    def __init__(
+        self,
+        back: Callable[[Any], tuple[Any, ...] | None],
+        other: Callable[[], Callable[[Any], tuple[Any, ...]]],
+        whole: WholePasses,
+        primals: Sequence[Any],
+    ) -> None:
+        self.back, self.other, self.whole, self.primals = back, other, whole, primals
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the primals; of a traced cotangent by dual numbers, as functions of it."""
+        found = self.back(cotangent)
+        if found is None:
+            found = self.other()(cotangent)
+        made: tuple[Any, ...] = of_plain(self.primals, found, spells_none=False)
+        return made
+
+
+def parts_of(x: Any) -> Sequence[Any]:
+    """Give the parts of a list, a tuple, a dict or a record."""
+    if isinstance(x, list | tuple | dict):
+        return list(x.values()) if isinstance(x, dict) else x
+    return [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
+
+
+def has_whole(value: Any) -> bool:
+    """Tell whether a float in a value, or an array, may stand for an integer."""
+    if isinstance(value, float):
+        return value % 1 == 0
+    if isinstance(value, np.ndarray):
+        return bool(np.all(value % 1 == 0))
+    return any(map(has_whole, parts_of(value)))

@@ -1,0 +1,103 @@
+"""The tangent of a program along some of its parameters, as back ends run it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..._core.programs.native import Native, are_alike
+from ...primitive import Primitive
+from ..backends.forms import Forms
+from ..backends.passes import Passes, is_stepwise, of_tangent
+from ..backends.tiers import Others, compiling, native, no_backpropagator
+from ..backends.whole.boundary import Boundary
+from ..backends.whole.passes import WholeTangent
+from ..backends.whole.values import NotWhole
+from ..language.terms import Definition
+from ..language.types import Product
+from ..lowering.passes import Lowered
+from ..lowering.values import NotLowered
+
+
+class TangentPasses:
+    """The tangent of a program along the parameters in some places; the others have tangents of zero.
+
+    * `lower`: gives the tangent in the intermediate form, for rows of equal size or of any sizes, or raises
+      `NotLowered`.
+    * `prefers_loops`: tells from whether its loops are sequential whether loops run it, rather than numpy.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        places: tuple[int, ...],
+        lower: Callable[[bool], Lowered],
+        boundary: Boundary,
+        primitives: Mapping[str, Primitive],
+        prefers_loops: Callable[[bool], bool],
+        backend: str | None,
+    ) -> None:
+        self.definition, self.places, self.backend = definition, places, backend
+        self.lower, self.boundary, self.primitives = lower, boundary, primitives
+        self.prefers_loops = prefers_loops
+        self.classes = boundary.classes
+
+    @functools.cached_property
+    def lowered(self) -> Lowered | None:
+        """The tangent in the intermediate form; None if there is no such form."""
+        try:
+            return self.lower(True)
+        except NotLowered:
+            return None
+
+    @functools.cached_property
+    def entry(self) -> Native | None:
+        """The tangent for the core's register machine; None if numpy is faster."""
+        if self.lowered is None or self.by_numpy:
+            return None
+        passes = of_tangent(self.lowered, self.definition, self.places, self.classes)
+        return native(passes, self.definition.name, no_backpropagator, self.backend)
+
+    @property
+    def by_numpy(self) -> bool:
+        """Whether numpy runs the tangent, on whole arrays."""
+        assert self.lowered is not None
+        steps = is_stepwise(self.lowered.program.functions[self.lowered.main].body)
+        return not self.prefers_loops(steps) and self.whole is not None and not self.whole.made.stepwise
+
+    @functools.cached_property
+    def whole(self) -> WholeTangent | None:
+        """The tangent as whole-array operations; None if the program has no such form."""
+        if self.lowered is None:
+            return None
+        try:
+            return WholeTangent(self.definition, self.places, self.lowered, self.boundary, self.primitives)
+        except NotWhole:
+            return None
+
+    def by_loops(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Return value and tangent from loops; None if there are none for these primals."""
+        made = None if self.entry is None else self.entry.vjp(*primals, *(tangents[k] for k in self.places))
+        found: tuple[Any, Any] | None = None if made is None else made[0]
+        return found
+
+    @functools.cached_property
+    def others(self) -> Others:
+        """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
+        of, types = self.definition, self.boundary.types
+        varied = Forms(self.classes, types).find(Product(tuple(of.params[k].of for k in self.places)))
+
+        def lower() -> Passes | None:
+            return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
+
+        steps = compiling(lower, of.name, no_backpropagator, self.backend)
+        return Others(steps, forms=() if varied is None else (varied,))
+
+    def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
+        """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
+        native, along = self.others.ready(), tuple(tangents[k] for k in self.places)
+        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along):
+            return None
+        made = native.vjp(*primals, *along)
+        return None if made is None else made[0]
