@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.chad.parse.library.table.table import FUNCTIONS, METHODS, SPECIAL
+from tapeengine.chad.parse.library.table import FUNCTIONS, METHODS, SPECIAL
 from tapeengine.errors import TapeEngineError
 
 X, XS, M, N = 0.5, np.array([0.25, 0.75]), np.array([[0.25, 0.5], [0.75, 1.0]]), 2

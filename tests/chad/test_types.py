@@ -11,7 +11,7 @@ import pytest
 
 from tapeengine import chad as te
 from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Function, Named, Product, Sum, show
-from tapeengine.chad.parse.names.uses.types import TypeTable, UnknownType
+from tapeengine.chad.parse.names.types import TypeTable, UnknownType
 
 
 @dataclass(frozen=True)
