@@ -7,7 +7,7 @@ from chad.written_functions import run_in
 
 import tapeengine as te
 from tapeengine.chad import ordinary
-from tapeengine.chad.parse.names.uses import constants
+from tapeengine.chad.parse.names import constants
 
 TEXT = """
 def inner(x):

@@ -22,7 +22,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine.chad.language import in_language
-from tapeengine.chad.parse.library.table import table as library
+from tapeengine.chad.parse.library import table as library
 from tapeengine.errors import TapeEngineError
 
 COUNT = None if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 24

@@ -9,7 +9,7 @@ from chad.written_functions import function_of
 
 import tapeengine
 from tapeengine import chad as te
-from tapeengine.chad.parse.statements.blocks import blocks as statements
+from tapeengine.chad.parse.statements import blocks as statements
 
 ENGINE = tapeengine.Engine()
 USES = """
