@@ -13,13 +13,13 @@ from ._core.sweeps import linear, trace
 from .duals.dispatch import Rules
 from .duals.labelled import LABELLED
 from .errors import StructureError, UnsupportedError
+from .forms import map_leaves
 from .structure import Structures, of_object
 from .transforms import gradients, jacobians, programs, second_order
 from .transforms import tangents as tangents_module
 from .transforms.arguments import Argnums
 from .transforms.array_copies import ArrayCopies
 from .transforms.debugging import Debug, Switches, debug_vjp, watched
-from .transforms.forms import map_leaves
 from .transforms.linear_map import LinearMap
 from .transforms.parallel import Parallel
 from .transforms.progress import Progress

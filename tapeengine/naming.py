@@ -1,4 +1,4 @@
-"""What is found under the name of a program: pickles of functions are names. And the names that code uses."""
+"""Objects by their names: what pickles find under the name of a program, the names that code uses, attributes."""
 
 import functools
 import sys
@@ -50,3 +50,21 @@ def named_by(code: CodeType, steps: frozenset[str]) -> frozenset[str]:
     wanted = {dis.opmap[step] for step in steps}.intersection(code.co_code[::2])  # disassembling takes longer
     found = {step.argval for step in dis.get_instructions(code) if step.opname in steps} if wanted else set[str]()
     return frozenset(found.union(*(named_by(inner, steps) for inner in code.co_consts if isinstance(inner, CodeType))))
+
+
+def attribute_of(value: Any, name: str, default: Any = None) -> Any:
+    """An attribute of an object of any class, also where its ``__getattr__`` raises more than AttributeError.
+
+    Examples
+    --------
+    >>> class Settings(dict):
+    ...     __getattr__ = dict.__getitem__
+    >>> attribute_of(Settings(scale=2.0), "scale"), attribute_of(Settings(), "dtype")
+    (2.0, None)
+    """
+    if name.startswith("__tapeengine_") and not hasattr(type(value), name):
+        return default  # of an object that has an attribute of every name
+    try:
+        return getattr(value, name, default)
+    except Exception:
+        return default

@@ -140,24 +140,6 @@ def stored(value: Any, slots: Sequence[str]) -> dict[str, Any]:
     return {**found, **getattr(value, "__dict__", {})}
 
 
-def attribute_of(value: Any, name: str, default: Any = None) -> Any:
-    """An attribute of an object of any class, also where its ``__getattr__`` raises more than AttributeError.
-
-    Examples
-    --------
-    >>> class Settings(dict):
-    ...     __getattr__ = dict.__getitem__
-    >>> attribute_of(Settings(scale=2.0), "scale"), attribute_of(Settings(), "dtype")
-    (2.0, None)
-    """
-    if name.startswith("__tapeengine_") and not hasattr(type(value), name):
-        return default  # of an object that has an attribute of every name
-    try:
-        return getattr(value, name, default)
-    except Exception:
-        return default
-
-
 def is_made_by_python(cls: type) -> bool:
     """Whether Python code has made a class, so that its objects consist of attributes, and its own can be replaced."""
     return bool(cls.__flags__ & 1 << 9)

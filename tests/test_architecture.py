@@ -33,6 +33,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.reference": 1,
     "tapeengine.ladder": 1,
     "tapeengine.duals": 2,
+    "tapeengine.forms": 2,
     "tapeengine.numpy": 2,
     "tapeengine.cmath": 2,
     "tapeengine.math": 2,
@@ -244,6 +245,34 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 def test_no_circle_of_imports() -> None:
     """Lazy imports and those for types count: a module can be read without the modules above it."""
     assert [ring for ring in circles(modules_graph()) if not ring <= ARRAY_METHODS] == []
+
+
+def rooms_graph(package: str) -> dict[str, set[str]]:
+    """What the members of a package, its modules and folders, import of one another."""
+    depth = package.count(".") + 2
+    graph: dict[str, set[str]] = {}
+    for module, names in modules_graph().items():
+        if module.startswith(f"{package}."):
+            room = ".".join(module.split(".")[:depth])
+            inside = {".".join(x.split(".")[:depth]) for x in names if x.startswith(f"{package}.")}
+            graph.setdefault(room, set()).update(inside - {room})
+    return {room: names & graph.keys() for room, names in graph.items()}
+
+
+#: The class of traced arrays knows traced complex numbers, and these know it. Containers of the user's classes keep
+#: their fields in a compiled class, which stands with the other compiled modules.
+RINGS_OF_ROOMS = [
+    {"tapeengine._core.arrays", "tapeengine._core.scalars"},
+    {"tapeengine._core", "tapeengine.structure", "tapeengine.primitive"},
+    ARRAY_METHODS,
+]
+
+
+@pytest.mark.parametrize("package", sorted({m.rpartition(".")[0] for m in modules_graph()} - {""}))
+def test_no_circle_of_rooms(package: str) -> None:
+    """The folders and modules of a package import each other one way, so that each is read after those it stands on."""
+    rings = circles(rooms_graph(package))
+    assert [ring for ring in rings if not any(ring <= known for known in RINGS_OF_ROOMS)] == []
 
 
 def test_a_plugin_imports_no_private_module() -> None:

@@ -41,7 +41,7 @@ def figure(name: str, found: Any) -> Any:
 def ratio(name: str, rounds: int = 15) -> float:
     """Value and cotangents of a program over its value: CPU time, the smallest of several, in turns."""
     import tapeengine as te
-    from tapeengine.transforms.forms import ones
+    from tapeengine.forms import ones
 
     here = module(name)
     structures, fast = te.default_engine().structures, getattr(here, "fast", here.program)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy
 
 from ..errors import UnsupportedError
-from ..naming import found_as
+from ..naming import attribute_of, found_as
 from ..primitive import is_traced
-from ..structure import attribute_of
 from .language.annotations import Array, Fields
 from .language.strangers import is_strange, named
 from .language.types import Fixed, Text, spelled

@@ -26,9 +26,8 @@ import tapeengine.numpy as traced_numpy
 from .._core.programs.callables import Memoised, is_instance, original, stand_ins, traced_class
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
-from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
+from ..naming import GLOBAL_STORES, OUTER_STORES, attribute_of, named_by, names_in
 from ..primitive import is_traced
-from ..structure import attribute_of
 from .parse.names.callees import MEMOISED, is_plain
 from .parse.names.constants import content, global_names, imports, watch
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ..default import default_engine
+from ..forms import flatten
 from ..testing import report_vjp
-from ..transforms.forms import flatten
 from .target import CommandError, add_target, read_target
 
 HELP = "check the derivative of a function: value, adjoint, differences, second order"

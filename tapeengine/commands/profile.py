@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..engine import Engine
-from ..transforms.forms import ones
+from ..forms import ones
 from .target import add_target, read_target
 
 HELP = "time a function, its recording and its reverse pass, and list the cost by source line"

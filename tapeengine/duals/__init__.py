@@ -17,14 +17,8 @@ def _methods() -> Mapping[str, Callable[..., Any]]:
     return METHODS
 
 
-def _array(value: Any) -> Any:
-    from ..numpy import array
-
-    return array(value)
-
-
 ABOVE.as_plain, ABOVE.check_series = as_plain, check_series
 ABOVE.of_ended = OfEnded()
 ABOVE.as_object_for_operators = as_object_for_operators
 ABOVE.no_place_for_derivatives = no_place_for_derivatives
-ABOVE.methods, ABOVE.array = _methods, _array
+ABOVE.methods = _methods

@@ -23,14 +23,18 @@ from typing import Any
 import numpy as _numpy
 
 from .._core.arrays.functions import offered as _offered
+from .._core.tape.above import ABOVE as _ABOVE
 from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 from ._creation import *  # noqa: F403
+from ._creation import array as _array
 from ._index_tricks import *  # noqa: F403
 from ._poly1d import poly1d as poly1d
 from ._ranges import arange as arange
 from ._vectorize import vectorize as vectorize
+
+_ABOVE.array = _array
 
 
 def __getattr__(name: str) -> Any:

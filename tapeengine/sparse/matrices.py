@@ -10,9 +10,9 @@ import numpy as np
 
 from .._core.sweeps import linear, slots
 from ..errors import ResultError, UnsupportedError
+from ..forms import is_traced
 from ..transforms.arguments import Argnums, arguments_of
 from ..transforms.contract import Engine
-from ..transforms.forms import is_traced
 from ..transforms.gradients import check_scalar
 from ..transforms.jacobians import pushed
 from ..transforms.transformed import named

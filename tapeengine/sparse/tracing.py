@@ -12,10 +12,10 @@ import numpy as np
 from .._core.programs.callables import own_derivative
 from .._core.sweeps import trace
 from ..errors import UnsupportedError
+from ..forms import Form, form_of
 from ..structure import PLAIN
 from ..transforms.contract import Engine
 from ..transforms.debugging import watched
-from ..transforms.forms import Form, form_of
 from ..transforms.rerun import paths
 
 

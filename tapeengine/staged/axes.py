@@ -10,8 +10,8 @@ import numpy as np
 import tapeengine.numpy as tnp
 
 from ..errors import StructureError, class_name
+from ..forms import flatten, is_continuous, is_plain, is_traced, leaves_like, unflatten
 from ..structure import Structures
-from ..transforms.forms import flatten, is_continuous, is_plain, is_traced, leaves_like, unflatten
 
 DOUBLE = np.dtype(np.float64)
 #: The classes of the numbers that registers hold as they are.

@@ -20,11 +20,11 @@ from .._core.programs.replay import Inputs, Lanes, Path, Plan, inputs_of, inputs
 from .._core.sweeps.linear import open_tape
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError
+from ..forms import flatten, is_traced, unflatten
 from ..naming import reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule
 from ..transforms.contract import Engine
-from ..transforms.forms import flatten, is_traced, unflatten
 from ..transforms.programs import check_constants
 from ..transforms.progress import Progress, told
 from ..transforms.transformed import check_program, whole

@@ -13,8 +13,8 @@ from .._core.programs.replay import GUARDS, Path, Plan, Register, registers_of_v
 from .._core.tape import generate_ops
 from .._core.tape.table import OPS
 from ..errors import StagingError
+from ..forms import flatten, is_continuous
 from ..structure import Structures
-from ..transforms.forms import flatten, is_continuous
 from .bodies import CONSTANT, EXACT, FIRST_GUARD, FORMS, TOTAL, TRUNC
 
 CHECKS = {

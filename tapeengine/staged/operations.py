@@ -36,9 +36,9 @@ from .._core.scalars import spread
 from .._core.scalars.discrete import exponent
 from .._core.scalars.math import _fma, isfinite, isinf, isnan  # type: ignore[attr-defined]
 from ..errors import StagingError
+from ..forms import flatten, is_continuous, is_traced
 from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
 from ..transforms.contract import Engine
-from ..transforms.forms import flatten, is_continuous, is_traced
 from ..transforms.rerun import Outcome
 from .bodies import ACCESS, CONSTANT, EXACT, FINITE, FIRST_GUARD, HAS_NUMBER, TRUNC
 

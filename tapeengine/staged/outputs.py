@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._core.programs.replay import Path, Plan, Register, has_doubles_only, registers_of_value
+from ..forms import flatten, is_continuous, leaves_like, outline, unflatten
 from ..transforms.contract import Engine
-from ..transforms.forms import flatten, is_continuous, leaves_like, outline, unflatten
 from .axes import DOUBLE, DOUBLES, stacked
 
 

@@ -19,9 +19,9 @@ from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Pla
 from .._core.sweeps import trace
 from .._core.sweeps.linear import has_array_records, is_recorded, open_tape
 from ..errors import RepeatError, StagingError, StagingWarning
+from ..forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..html import table
 from ..naming import reduced
-from ..transforms.forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..transforms.generators import generator_states, same_states
 from ..transforms.recorded_tasks import RECORDING
 from ..transforms.rerun import Outcome

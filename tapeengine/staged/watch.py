@@ -14,10 +14,10 @@ import numpy as np
 
 from .._core.programs.replay import Checks
 from ..errors import module_of
+from ..forms import is_traced
 from ..structure import Structures
 from ..transforms import nodes
 from ..transforms.array_copies import ArrayCopies, same_bits
-from ..transforms.forms import is_traced
 from ..transforms.generators import differ, state_of
 from ..transforms.hidden_state import SHOWN
 from ..transforms.kinds import Kinds

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..default import default_engine
 from ..engine import Engine
+from ..forms import flatten, unflatten
 from ..primitive.spaces import leaves, space_of
-from ..transforms.forms import flatten, unflatten
 from .checks import CHECKS, ROUNDINGS, check_space, check_zero
 from .derivative import Derivative, copied, has_nan, same_bits
 from .report import Report

@@ -14,10 +14,10 @@ from .._core.scalars.complex import ComplexDual
 from .._core.structures.boundary import overlapping, place
 from .._core.tape.swallowed import carry
 from ..errors import CotangentError
+from ..forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 from ..structure import refused
 from .array_copies import same_bits
 from .contract import Engine
-from .forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 from .generators import generator_states, same_states, set_generators
 
 #: Python's complex numbers, which the core records as arrays without dimensions.

@@ -14,12 +14,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.structures.boundary import place
+from ..forms import is_traced
 from ..naming import GLOBAL_STORES, OUTER_STORES, named_by
 from ..structure import Structures
 from . import nodes
 from .array_copies import ArrayCopies, owner_of_memory
 from .class_tables import ClassTables
-from .forms import is_traced
 from .kinds import Kinds, data_of
 from .nodes import ATOMS, GENERATORS, Node
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from .._core.programs.callables import own_derivative
 from .._core.tape.tape import live_traces
+from ..forms import is_traced
 from .calls import Again, Derivative, call_with_rule
 from .contract import Engine
-from .forms import is_traced
 from .programs import call
 from .rerun import Outcome, Repeatable, called, without_effects
 from .transformed import named

@@ -14,11 +14,11 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
+from ..forms import flatten, form_of, is_traced, leaves_like, unflatten
 from ..naming import reduced
 from .calls import call_with_rule, parts_by_argument
 from .captures import Made, Snapshot
 from .contract import Engine
-from .forms import flatten, form_of, is_traced, leaves_like, unflatten
 from .rerun import Unwritten, frozen, read_only, without_effects
 from .transformed import check_program
 

@@ -19,12 +19,12 @@ import numpy as np
 
 from .._core.sweeps.linear import is_recorded, is_swept_back_only
 from ..errors import StructureError
+from ..forms import flatten, form_of, is_traced
 from ..workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
 from .calls import Derivative, call_with_rule
 from .captures import Snapshot
 from .contract import Engine
 from .far import Reply, first, pull_again, pull_kept, push_again
-from .forms import flatten, form_of, is_traced
 from .jobs import Job, combined, is_zero
 from .progress import Progress
 from .recorded_tasks import RecordedFunction

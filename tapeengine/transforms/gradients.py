@@ -10,9 +10,9 @@ import numpy as np
 
 from .._core.programs.replay import Replays
 from ..errors import ResultError
+from ..forms import form_of, ones
 from .arguments import Argnums, Arguments, arguments_of
 from .contract import Engine
-from .forms import form_of, ones
 from .holomorphic import check_holomorphic, check_holomorphic_number
 from .transformed import named
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core.scalars.complex import ComplexDual
 from ..errors import ResultError, UnsupportedError
-from .forms import Form
+from ..forms import Form
 
 Sweep = Literal["forward", "reverse"]
 

@@ -12,10 +12,10 @@ from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_unseen
 from .._core.tape.tape import outside
 from ..errors import RepeatError, StructureError, TraceError, UnsupportedError
+from ..forms import add, flatten, form_of, is_traced, map_leaves
 from .calls import Again, Derivative, call_with_rule
 from .captures import Made, Snapshot
 from .contract import Engine
-from .forms import add, flatten, form_of, is_traced, map_leaves
 from .generators import generator_states, same_states
 from .passed_states import Comparison, PassedStates, hashes
 from .progress import Progress, told

@@ -15,15 +15,15 @@ from .._core.sweeps import linear
 from .._core.sweeps.linear import is_recorded
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError, pass_on
-from ..sparse.hint import hint_at_sparse
+from ..forms import Form, flatten, form_of, is_continuous, is_traced, map_leaves, unflatten
 from .arguments import Argnums, Arguments, arguments_of
 from .contract import Engine
-from .forms import Form, flatten, form_of, is_continuous, is_traced, map_leaves, unflatten
 from .gradients import is_real_number
 from .holomorphic import Sweep, check_complex, sweeps
 from .not_finite import is_watched
 from .programs import OwnDerivative, at_value
 from .progress import Progress, told
+from .sparse_hint import hint_at_sparse
 from .transformed import named
 
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.

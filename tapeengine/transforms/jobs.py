@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..forms import Form, flatten, form_around, is_continuous, is_traced
 from ..structure import Structures
-from .forms import Form, flatten, form_around, is_continuous, is_traced
 
 #: The largest number of results for which rows are computed; each row costs one sweep of the tape.
 FEW = 4

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import StructureError
+from ..forms import Form, add, flatten, is_traced, leaves_like, unflatten
 from ..primitive.spaces import Space
 from ..structure import Structures
-from .forms import Form, add, flatten, is_traced, leaves_like, unflatten
 
 
 class Containers:

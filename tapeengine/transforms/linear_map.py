@@ -16,8 +16,8 @@ import numpy as np
 
 from .._core.sweeps.trace import value_of
 from ..errors import StructureError, UnsupportedError
+from ..forms import Form, add, form_of, map_leaves
 from ..structure import Structures
-from .forms import Form, add, form_of, map_leaves
 from .juxtaposition import common, in_a_row, total
 
 Action = Callable[[Any], Any]

@@ -16,9 +16,9 @@ import numpy as np
 from .._core.sweeps import linear
 from .._core.sweeps.trace import value_of
 from ..errors import NotFiniteError, RepeatError
+from ..forms import flatten, is_traced
 from ..primitive.spaces import leaves
 from ..structure import Structures
-from .forms import flatten, is_traced
 from .source_lines import Line, LineRecorder, line_of
 
 

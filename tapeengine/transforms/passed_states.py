@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._core.sweeps.trace import value_unseen
+from ..forms import flatten, map_leaves
 from ..structure import Structures
-from .forms import flatten, map_leaves
 
 #: The largest number of blocks of steps; a longer chain has longer blocks.
 MOST = 2**16

@@ -15,9 +15,9 @@ from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
 from .._core.sweeps.trace import Backpropagator, value_unseen
 from ..errors import RepeatError
+from ..forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, map_leaves, unflatten
 from .calls import Derivative, call_with_rule
 from .contract import Engine
-from .forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, map_leaves, unflatten
 
 
 def traced_part(engine: Engine, value: Any) -> bool:

@@ -17,12 +17,12 @@ import numpy as np
 from .._core.arrays.array import Array, is_number
 from .._core.sweeps.trace import value_unseen
 from ..errors import DroppedDerivativeError, RepeatError, TapeEngineError, TraceError, pass_on
+from ..forms import flatten, is_traced, map_leaves, outline
 from ..structure import Structures
 from .array_copies import same_bits
 from .captures import Made, Snapshot
 from .contract import Engine
 from .effects import Effects
-from .forms import flatten, is_traced, map_leaves, outline
 from .generators import (
     States,
     generator_states,

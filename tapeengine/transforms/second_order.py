@@ -13,8 +13,8 @@ import numpy as np
 from .._core.programs.callables import own_derivative
 from .._core.sweeps import linear
 from .._core.tape.tape import live_traces
+from ..forms import is_traced
 from .contract import Engine
-from .forms import is_traced
 from .gradients import check_scalar
 from .jacobians import all_finite
 from .tangents import as_tuple

@@ -8,8 +8,8 @@ from typing import Any
 from .._core.programs.callables import own_derivative
 from .._core.sweeps import linear
 from ..errors import StructureError
+from ..forms import form_of
 from .contract import Engine
-from .forms import form_of
 from .jacobians import full_matrix, pushed
 from .linear_map import LinearMap
 from .programs import OwnDerivative

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._core.sweeps import linear
+from ..forms import ones
 from ..html import table
 from .contract import Engine
-from .forms import ones
 from .source_lines import Line, LineRecorder
 
 BYTES = 25  # of one record

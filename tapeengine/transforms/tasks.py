@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from ..default import default_engine
 from ..errors import UnsupportedError
+from ..forms import Step, flatten, is_traced, unflatten
 from ..structure import Structures
 from ..workers import Reference
 from .captures import Snapshot
 from .contract import Engine
-from .forms import Step, flatten, is_traced, unflatten
 from .jacobians import pushed
 from .rerun import Outcome, Repeatable
 

@@ -11,8 +11,8 @@ from uuid import uuid4
 import numpy as np
 
 from ..errors import UnsupportedError
+from ..forms import flatten, is_traced
 from ..structure import Structures
-from ..transforms.forms import flatten, is_traced
 from .forgotten import forget_later
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.transforms.forms import flatten, map_leaves, unflatten
+from tapeengine.forms import flatten, map_leaves, unflatten
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))

@@ -12,9 +12,9 @@ import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine import LinearMap
 from tapeengine.errors import CotangentError, StructureError, UnsupportedError
+from tapeengine.forms import form_of
 from tapeengine.primitive.spaces import space_of
 from tapeengine.structure import Structures
-from tapeengine.transforms.forms import form_of
 
 SPACES: dict[str, Any] = {
     "scalar": 1.5,

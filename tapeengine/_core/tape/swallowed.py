@@ -15,7 +15,7 @@ import numpy
 from ... import errors
 from ...dropped import TWINS
 from ...errors import DroppedDerivativeError, TapeEngineError
-from ...structure import attribute_of
+from ...naming import attribute_of
 from .tape import is_open, trace_here
 
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of

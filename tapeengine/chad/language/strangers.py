@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ...structure import attribute_of
+from ...naming import attribute_of
 
 #: Classes of values that are what their types say.
 PLAIN = frozenset((float, int, bool, list, tuple))

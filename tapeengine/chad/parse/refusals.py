@@ -8,7 +8,7 @@ from inspect import ismodule
 from typing import Any
 
 from ..._core.programs.replay import Checks
-from ...structure import attribute_of
+from ...naming import attribute_of
 from .names.callees import is_plain
 from .names.constants import Constants, global_names, path_of, value_at
 from .names.outside import named_outside, names_outside, root

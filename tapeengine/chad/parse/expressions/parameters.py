@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.in_language import WRITTEN
 from ...language.signatures import defaults_of, names_of, source_of, stars_of
 from ...language.terms import Term, Var

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.terms import (
     Branch,
     Case,

@@ -17,8 +17,8 @@ from typing import Any
 import numpy
 
 from ...._core.programs.replay import Checks
-from ....naming import GLOBAL_LOADS, named_by, names_in
-from ....structure import attribute_of, is_made_by_python
+from ....naming import GLOBAL_LOADS, attribute_of, named_by, names_in
+from ....structure import is_made_by_python
 from ...language.signatures import defaults_of, names_of, source_of
 from .callees import is_plain
 from .texts import MISSING

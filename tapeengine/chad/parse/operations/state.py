@@ -22,7 +22,7 @@ from numpy import ndarray
 
 from ...._core.programs.replay import Checks
 from ....errors import pass_on
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import FUNCTIONS, WRITTEN
 from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf

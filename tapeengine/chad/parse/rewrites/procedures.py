@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.depth import deep
 from ...language.in_language import FUNCTIONS
 from ...language.signatures import defaults_of, source_of

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
 from ...language.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 from ..analyses.lists import RESULT, Kinds, Results, parameters_of

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy
 
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import WRITTEN
 from ...language.terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit

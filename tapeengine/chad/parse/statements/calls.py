@@ -13,7 +13,7 @@ from typing import Any
 import numpy
 
 from ...._core.tape.table import ROWS
-from ....structure import attribute_of
+from ....naming import attribute_of
 from ...language.errors import ProgramError
 from ...language.in_language import WRITTEN
 from ...language.signatures import defaults_of, names_of

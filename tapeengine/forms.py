@@ -10,15 +10,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._core.arrays.array import Array
-from .._core.arrays.storing import from_values
-from .._core.arrays.storing import is_traced as is_traced
-from .._core.scalars.complex import ComplexDual
-from .._core.scalars.scalar import Dual
-from .._core.sweeps.trace import value_unseen
-from ..errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
-from ..primitive.spaces import Space, is_whole, space_of
-from ..structure import Structures
+from ._core.arrays.array import Array
+from ._core.arrays.storing import from_values
+from ._core.arrays.storing import is_traced as is_traced
+from ._core.scalars.complex import ComplexDual
+from ._core.scalars.scalar import Dual
+from ._core.sweeps.trace import value_unseen
+from .errors import CONTAINS_ITSELF, CotangentError, StructureError, UnsupportedError, class_name
+from .primitive.spaces import Space, is_whole, space_of
+from .structure import Structures
 
 #: Classes of leaves that are recognised without searching the registered containers.
 NUMBERS = frozenset((float, Dual, Array, np.ndarray))
