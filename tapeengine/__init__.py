@@ -10,7 +10,7 @@ from .engine import Engine
 from .lift import lift, lifted
 from .primitive import NotDifferentiable, Primitive, Sample
 from .primitive.local import primitive
-from .transforms.linear_map import LinearMap
+from .transforms.derivatives.linear_map import LinearMap
 
 __all__ = [
     "Array",

@@ -15,13 +15,14 @@ from .duals.labelled import LABELLED
 from .errors import StructureError, UnsupportedError
 from .forms import map_leaves
 from .structure import Structures, of_object
-from .transforms import gradients, jacobians, programs, second_order
-from .transforms import tangents as tangents_module
-from .transforms.arguments import Argnums
-from .transforms.array_copies import ArrayCopies
-from .transforms.debugging import Debug, Switches, debug_vjp, watched
-from .transforms.linear_map import LinearMap
-from .transforms.parallel import Parallel
+from .transforms import programs
+from .transforms.captures.array_copies import ArrayCopies
+from .transforms.derivatives import gradients, jacobians, second_order
+from .transforms.derivatives import tangents as tangents_module
+from .transforms.derivatives.arguments import Argnums
+from .transforms.derivatives.linear_map import LinearMap
+from .transforms.inspection.debugging import Debug, Switches, debug_vjp, watched
+from .transforms.parallel.methods import Parallel
 from .transforms.progress import Progress
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from .staged.batch import Batched
     from .staged.program import Staged
     from .transforms.custom_rules import CustomFunction
-    from .transforms.tape_view import TapeView
+    from .transforms.inspection.tape_view import TapeView
 
 __all__ = ["Engine"]
 
@@ -652,7 +653,7 @@ class Engine(Parallel):
         >>> len(backpropagator.tape), backpropagator(1.0)
         (1, (32.0,))
         """
-        from .transforms.checkpointing import checkpoint
+        from .transforms.repeated.checkpointing import checkpoint
 
         return checkpoint(self, f)
 
@@ -693,7 +694,7 @@ class Engine(Parallel):
         >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
         True
         """
-        from .transforms.iteration import iterate
+        from .transforms.repeated.iteration import iterate
 
         return iterate(self, step, n, x, checkpoints, progress)
 
@@ -855,7 +856,7 @@ class Engine(Parallel):
         >>> len(view), view.by_operation
         (2, {'mul': 1, 'add': 1})
         """
-        from .transforms.tape_view import view_tape
+        from .transforms.inspection.tape_view import view_tape
 
         return view_tape(self, f, primals)
 

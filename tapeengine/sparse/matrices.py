@@ -11,10 +11,10 @@ import numpy as np
 from .._core.sweeps import linear, slots
 from ..errors import ResultError, UnsupportedError
 from ..forms import is_traced
-from ..transforms.arguments import Argnums, arguments_of
 from ..transforms.contract import Engine
-from ..transforms.gradients import check_scalar
-from ..transforms.jacobians import pushed
+from ..transforms.derivatives.arguments import Argnums, arguments_of
+from ..transforms.derivatives.gradients import check_scalar
+from ..transforms.derivatives.jacobians import pushed
 from ..transforms.transformed import named
 from .blocks import SparseBlocks
 from .dependencies import Dependencies

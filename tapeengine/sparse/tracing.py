@@ -15,8 +15,8 @@ from ..errors import UnsupportedError
 from ..forms import Form, form_of
 from ..structure import PLAIN
 from ..transforms.contract import Engine
-from ..transforms.debugging import watched
-from ..transforms.rerun import paths
+from ..transforms.inspection.debugging import watched
+from ..transforms.repeated.rerun import paths
 
 
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:

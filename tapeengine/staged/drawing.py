@@ -8,7 +8,7 @@ from collections import Counter
 from .._core.programs.replay import Path, Plan, Register, registers_of_value, spelled
 from ..forms import flatten
 from ..structure import Structures
-from ..transforms.drawing import Graph, Vertex
+from ..transforms.inspection.drawing import Graph, Vertex
 
 #: The groups that have a colour, by the text of an instruction.
 GROUPS = (

@@ -39,7 +39,7 @@ from ..errors import StagingError
 from ..forms import flatten, is_continuous, is_traced
 from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
 from ..transforms.contract import Engine
-from ..transforms.rerun import Outcome
+from ..transforms.repeated.rerun import Outcome
 from .bodies import ACCESS, CONSTANT, EXACT, FINITE, FIRST_GUARD, HAS_NUMBER, TRUNC
 
 FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT = KINDS

@@ -22,9 +22,9 @@ from ..errors import RepeatError, StagingError, StagingWarning
 from ..forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..html import table
 from ..naming import reduced
-from ..transforms.generators import generator_states, same_states
-from ..transforms.recorded_tasks import RECORDING
-from ..transforms.rerun import Outcome
+from ..transforms.captures.generators import generator_states, same_states
+from ..transforms.repeated.recorded_tasks import RECORDING
+from ..transforms.repeated.rerun import Outcome
 from ..transforms.transformed import check_program, whole
 from .batch import Batched
 from .c_source import c_source
@@ -470,7 +470,7 @@ class Staged(Replays):
         >>> "mul %1 %1" in staged.svg()
         True
         """
-        from ..transforms.svg import to_svg
+        from ..transforms.inspection.svg import to_svg
         from .drawing import graph_of_path
 
         plan = self.kept_plans()[0]

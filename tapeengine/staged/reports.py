@@ -20,7 +20,7 @@ import numpy as np
 
 from ..errors import module_of
 from ..naming import names_in
-from ..transforms.program_objects import is_fixed, is_library, is_of_python
+from ..transforms.captures.program_objects import is_fixed, is_library, is_of_python
 
 _ERRORS = "it handles floating-point errors, which a replay does not report"
 _DRAWS = "it draws random numbers of the system: make them an argument"

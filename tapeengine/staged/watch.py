@@ -16,13 +16,13 @@ from .._core.programs.replay import Checks
 from ..errors import module_of
 from ..forms import is_traced
 from ..structure import Structures
-from ..transforms import nodes
-from ..transforms.array_copies import ArrayCopies, same_bits
-from ..transforms.generators import differ, state_of
-from ..transforms.hidden_state import SHOWN
-from ..transforms.kinds import Kinds
-from ..transforms.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
-from ..transforms.program_objects import is_fixed, is_plain
+from ..transforms.captures import nodes
+from ..transforms.captures.array_copies import ArrayCopies, same_bits
+from ..transforms.captures.generators import differ, state_of
+from ..transforms.captures.hidden_state import SHOWN
+from ..transforms.captures.kinds import Kinds
+from ..transforms.captures.nodes import ATOMS, GENERATORS, Node, attributes_of, parts_of
+from ..transforms.captures.program_objects import is_fixed, is_plain
 from .reports import facts_of, obstacle_of
 
 #: What a partial function consists of.

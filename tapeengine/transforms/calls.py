@@ -16,9 +16,9 @@ from .._core.tape.swallowed import carry
 from ..errors import CotangentError
 from ..forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
 from ..structure import refused
-from .array_copies import same_bits
+from .captures.array_copies import same_bits
+from .captures.generators import generator_states, same_states, set_generators
 from .contract import Engine
-from .generators import generator_states, same_states, set_generators
 
 #: Python's complex numbers, which the core records as arrays without dimensions.
 PAIRS = (complex, ComplexDual)

@@ -17,9 +17,9 @@ from ..errors import DroppedDerivativeError, PrimitiveError, note
 from ..forms import flatten, form_of, is_traced, leaves_like, unflatten
 from ..naming import reduced
 from .calls import call_with_rule, parts_by_argument
-from .captures import Made, Snapshot
+from .captures.closures import Made, Snapshot
 from .contract import Engine
-from .rerun import Unwritten, frozen, read_only, without_effects
+from .repeated.rerun import Unwritten, frozen, read_only, without_effects
 from .transformed import check_program
 
 INTEGERS = (int, np.integer, np.bool_, np.ndarray)

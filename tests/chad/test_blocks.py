@@ -12,7 +12,7 @@ from asv_bench.program_jacobians import Link
 from tapeengine.chad import Program
 from tapeengine.chad.backends.convert import Converter
 from tapeengine.chad.run.blocks import Blocks
-from tapeengine.transforms import jacobians
+from tapeengine.transforms.derivatives import jacobians
 
 X, W = np.linspace(-0.6, 0.9, 6), np.random.default_rng(3).normal(size=(8, 6))
 

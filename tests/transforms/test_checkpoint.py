@@ -14,7 +14,7 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import StructureError, UnsupportedError
-from tapeengine.transforms.treeverse import Chain, repetitions
+from tapeengine.transforms.repeated.treeverse import Chain, repetitions
 
 
 def layers(wrap: Any, x: Any, weights: Any) -> Any:

@@ -176,8 +176,8 @@ def test_pictures_show_records_or_lines(steps: int, boxes: int) -> None:
 
 
 def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
-    from tapeengine.transforms.drawing import graph_of
-    from tapeengine.transforms.svg import HEIGHT, to_svg
+    from tapeengine.transforms.inspection.drawing import graph_of
+    from tapeengine.transforms.inspection.svg import HEIGHT, to_svg
 
     graph = graph_of(te.tape(spring, 1.0, 0.0, 20), 300)
     picture = ElementTree.fromstring(to_svg(graph))

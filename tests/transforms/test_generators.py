@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapeengine.transforms.generators import generator_states, same_states, set_generators
+from tapeengine.transforms.captures.generators import generator_states, same_states, set_generators
 
 DRAWS: dict[str, Callable[[], Any]] = {
     "random": random.random,

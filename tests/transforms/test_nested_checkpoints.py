@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import tapeengine as te
-from tapeengine.transforms import hidden_state
+from tapeengine.transforms.captures import hidden_state
 
 
 def layered(depth: int) -> Callable[[Any], Any]:

@@ -9,9 +9,9 @@ import tapeengine as te
 import tapeengine.math as tm
 from tapeengine.errors import RepeatError
 from tapeengine.structure import Structures
-from tapeengine.transforms import passed_states
-from tapeengine.transforms.passed_states import Comparison, PassedStates, hashes, sketch
-from tapeengine.transforms.rerun import beyond_rounding
+from tapeengine.transforms.repeated import passed_states
+from tapeengine.transforms.repeated.passed_states import Comparison, PassedStates, hashes, sketch
+from tapeengine.transforms.repeated.rerun import beyond_rounding
 
 
 @pytest.fixture(params=[1, 3, 7, 100])

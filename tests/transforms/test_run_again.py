@@ -21,8 +21,8 @@ import tapeengine as te
 import tapeengine.math as tm
 from tapeengine.errors import RepeatError
 from tapeengine.structure import Structures
-from tapeengine.transforms import array_copies
-from tapeengine.transforms.rerun import Outcome
+from tapeengine.transforms.captures import array_copies
+from tapeengine.transforms.repeated.rerun import Outcome
 
 ENGINE = te.Engine()
 GLOBAL: Any = 1.0
@@ -410,7 +410,7 @@ def test_a_program_of_two_outcomes_is_right_or_refused(run: Any, mode: str, outc
 
 def test_a_long_chain_of_two_outcomes_is_refused(monkeypatch: Any) -> None:
     """With several steps in a block of compared states, each step is compared."""
-    monkeypatch.setattr("tapeengine.transforms.passed_states.MOST", 2)
+    monkeypatch.setattr("tapeengine.transforms.repeated.passed_states.MOST", 2)
     for other in range(8, 16):
         Source.numbers = (1.0 + (k == other) for k in itertools.count())
         with pytest.raises(RepeatError):

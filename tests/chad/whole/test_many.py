@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.transforms import jacobians
+from tapeengine.transforms.derivatives import jacobians
 
 A = np.random.default_rng(5).normal(size=(7, 40))
 X, Y = np.random.default_rng(6).normal(size=40), np.random.default_rng(7).normal(size=7)

@@ -17,10 +17,10 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.duals.outputs import constant_of
 from tapeengine.errors import UnsupportedError
-from tapeengine.transforms.array_copies import ArrayCopies
-from tapeengine.transforms.captures import Made, Snapshot
-from tapeengine.transforms.generators import generator_states, same_states
-from tapeengine.transforms.rerun import FirstRun, Outcome, Places, not_repeatable, restored
+from tapeengine.transforms.captures.array_copies import ArrayCopies
+from tapeengine.transforms.captures.closures import Made, Snapshot
+from tapeengine.transforms.captures.generators import generator_states, same_states
+from tapeengine.transforms.repeated.rerun import FirstRun, Outcome, Places, not_repeatable, restored
 from tapeengine_scipy._values import is_traced
 
 

@@ -16,8 +16,8 @@ import numpy
 
 from tapeengine.duals import offered
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError, pass_on
-from tapeengine.transforms.rerun import REPEATED
-from tapeengine.transforms.second_order import live_traces
+from tapeengine.transforms.derivatives.second_order import live_traces
+from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
 from tapeengine_scipy._making import made_by_scipy
 

@@ -9,7 +9,7 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.transforms.rerun import REPEATED
+from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python

@@ -1,0 +1,1 @@
+"""What a callable captures: found, copied, rebound to other values; and what a run wrote into it."""

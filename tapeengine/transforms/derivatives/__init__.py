@@ -1,0 +1,1 @@
+"""Gradients, tangents, linear maps, Jacobians and Hessians, made of vjp and jvp."""

@@ -1,0 +1,154 @@
+"""Products with a Hessian, without building it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import FunctionType, MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._core.programs.callables import own_derivative
+from ..._core.sweeps import linear
+from ..._core.tape.tape import live_traces
+from ...forms import is_traced
+from ..contract import Engine
+from .gradients import check_scalar
+from .jacobians import all_finite
+from .tangents import as_tuple
+
+if TYPE_CHECKING:
+    from ..repeated.rerun import Outcome
+
+
+class OfScalars:
+    """Functions whose tapes held scalars only; for these, two further sweeps over one tape give the product.
+
+    A function is known by its code and by the types of its captures, so that a new lambda with old code is known.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Any, weakref.ref[Any]] = {}
+
+    def __contains__(self, f: Any) -> bool:
+        return getattr(f, "is_of_scalars", False) or kind_of(f) in self._known
+
+    def note(self, f: Any, of_scalars: bool) -> None:
+        """Record whether a function's tape held scalars only."""
+        key = kind_of(f)
+        if of_scalars and key not in self._known:
+            self._known[key] = weakref.ref(code_of(f) or f, lambda ref: self._known.pop(key, None))
+        elif not of_scalars:
+            self._known.pop(key, None)
+
+
+def code_of(f: Any) -> Any:
+    """The code that a function, a method of one or a partial call of one runs; None for other callables."""
+    if type(f) is partial:
+        return code_of(f.func)
+    return code_of(f.__func__) if type(f) is MethodType else f.__code__ if type(f) is FunctionType else None
+
+
+def kind_of(f: Any) -> tuple[Any, ...]:
+    """The code of a function and the kinds of what it captures and of its defaults; other callables stand alone."""
+    if type(f) is partial:
+        return (*kind_of(f.func), *map(type, f.args), *f.keywords, *map(type, f.keywords.values()))
+    if type(f) is MethodType:
+        return (*kind_of(f.__func__), type(f.__self__))
+    if type(f) is not FunctionType:
+        return (id(f),)
+    return id(f.__code__), *map(captured_kind, f.__closure__ or ()), *map(type, f.__defaults__ or ())
+
+
+def captured_kind(cell: Any) -> Any:
+    """The type of what a cell of a closure holds, the code of a function, or None for an empty cell."""
+    try:
+        held = cell.cell_contents
+    except ValueError:
+        return None
+    return held.__code__ if type(held) is FunctionType else type(held)
+
+
+def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """See `Engine.hvp`: forward over reverse, with a single tape if it holds scalars only.
+
+    The program runs once. If a program of scalars has since become one of arrays, it runs again, and must repeat.
+    """
+    primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
+    if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
+        products = of_program(engine, f, primals, tangents)
+        is_found = products is not None and all_finite(engine, products)
+        return products if is_found else hvp(engine, plain(f), primals, tangents)
+    is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not checked
+    has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
+    first = None
+    may_fit = not is_watched and has_tape and not any(map(is_array, primals))
+    if may_fit and f in engine.of_scalars:
+        value, backpropagator = engine.trace(f, primals, order=2)
+        check_scalar(value, backpropagator, "hvp")
+        products = linear.hessian_product(backpropagator, tangents)
+        if products is not None:
+            return products[0] if len(primals) == 1 else products
+        from ..repeated.rerun import Outcome
+
+        first = Outcome(engine.structures, value)
+    tapes: list[Any] = []
+    is_outermost = live_traces() == 0  # then no tangent is traced, and a tape that can be swept twice suffices
+    _, outer = engine.trace(_gradient(engine, f, tapes if may_fit else None, first, is_outermost), primals)
+    products = linear.hessian_product(tapes[0], tangents, outer) if tapes else None
+    if products is None:
+        products = linear.jvp(outer, tangents)
+    return products[0] if len(primals) == 1 else products
+
+
+def _gradient(
+    engine: Engine, f: Any, tapes: list[Any] | None, first: Outcome | None, is_outermost: bool
+) -> Callable[..., Any]:
+    """The gradient in all arguments; it appends its tape to `tapes` if that can be swept twice, and notes whether."""
+
+    def gradient(*primals: Any) -> Any:
+        value, backpropagator = engine.vjp(f, *primals)
+        check_scalar(value, backpropagator, "hvp")
+        if tapes is not None and hasattr(backpropagator, "tape"):
+            is_twice = linear.is_twice(backpropagator)
+            if is_twice:
+                tapes.append(backpropagator)
+            if code_of(f) is not None:
+                engine.of_scalars.note(f, is_twice)
+            if is_twice and is_outermost and first is None:
+                return 0.0
+        difference = "" if first is None else first.difference(value)
+        if difference:
+            from ..repeated.rerun import not_repeatable
+
+            name = getattr(f, "__name__", repr(f))
+            raise not_repeatable(f"{name}, which computes with arrays now and did with scalars only,", difference)
+        return backpropagator(1.0)
+
+    return gradient
+
+
+def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    """The gradient of a program's directional derivative; None if that has no derivative of its own."""
+    whole = f.positional(primals, {})[1]
+    f = f.for_values(whole)
+    if not f.is_twice_differentiable:
+        return None
+    along = f.tangents(whole, (*tangents, *[None] * (len(whole) - len(primals))))
+    (value, _), backpropagator = engine.vjp(f.__tapeengine_directional__(), *whole, *along)
+    check_scalar(value, None, "hvp")
+    products = backpropagator((0.0, 1.0))[: len(primals)]
+    return products[0] if len(primals) == 1 else products
+
+
+def is_array(value: Any) -> bool:
+    """Whether a primal is an array or traced, so that a tape of scalars is not enough."""
+    return is_traced(value) or isinstance(value, np.ndarray)
+
+
+def plain(program: Any) -> Callable[..., Any]:
+    """The Python function of a program that has its own derivative."""
+    found: Callable[..., Any] = program.python
+    return found

@@ -1,0 +1,57 @@
+"""Tangents: jvp and linearize, forward sweeps over the tape of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..._core.programs.callables import own_derivative
+from ..._core.sweeps import linear
+from ...errors import StructureError
+from ...forms import form_of
+from ..contract import Engine
+from ..programs import OwnDerivative
+from .jacobians import full_matrix, pushed
+from .linear_map import LinearMap
+
+
+def as_tuple(values: Sequence[Any], what: str) -> tuple[Any, ...]:
+    """Return the primals or tangents of a call as a tuple; they must be a tuple or a list."""
+    if not isinstance(values, (tuple, list)):
+        kind = type(values).__name__
+        raise StructureError(f"{what} must be a tuple with one entry for each argument of the program, not {kind}")
+    return tuple(values)
+
+
+def jvp(
+    engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
+) -> Any:
+    """See `Engine.jvp`."""
+    primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
+    own = own_derivative(f, "__tapeengine_jvp__")
+    if own is not None and not has_aux:
+        return own(f, engine, primals, tangents)
+    value, backpropagator, *aux = engine.trace(f, primals, has_aux=has_aux)
+    return (value, linear.jvp(backpropagator, tangents), *aux)
+
+
+def linearize(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
+    """See `Engine.linearize`."""
+    value, backpropagator = engine.trace(f, primals)
+    single = len(primals) == 1
+
+    def action(tangent: Any) -> Any:
+        return pushed(backpropagator, (tangent,) if single else as_tuple(tangent, "a tangent of several primals"))
+
+    def transposed(cotangent: Any) -> Any:
+        cotangents = backpropagator(cotangent)
+        return cotangents[0] if single else cotangents
+
+    def matrix() -> Any:
+        if not isinstance(backpropagator, OwnDerivative) and linear.depends_on_outer(backpropagator):
+            return None
+        return full_matrix(backpropagator, codomain, domain, single, domain.size <= codomain.size)
+
+    domain = form_of(engine.structures, primals[0] if single else primals)
+    codomain = form_of(engine.structures, value)
+    return value, LinearMap(action, transposed, domain, codomain, matrix=matrix)
