@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import sys
+import zlib
 from pathlib import Path
 
 import numpy
@@ -17,11 +18,10 @@ CORE = Path("tapeengine", "_core")
 COMMON = {"language_level": "3", "binding": False, "c_api_binop_methods": True, "auto_pickle": False}
 COMMON |= {"embedsignature": True, "embedsignature.format": "clinic"}  # what inspect.signature reads
 SAFE = {"boundscheck": True, "nonecheck": True, "initializedcheck": True, "wraparound": False, "cdivision": True}
-FAST = {key: key == "cdivision" for key in SAFE}
+FAST, WINDOWS, TSAN = {key: key == "cdivision" for key in SAFE}, ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 DIRECTIVES = {"release": FAST, "profile": FAST, "tsan": FAST, "check": SAFE, "trace": {**SAFE, "linetrace": True}}
 TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 # No contraction, as in Python. -O2 in hot modules, vectors in their loops; elsewhere short code, as a wheel has 2.5 MB.
-WINDOWS, TSAN = ["/O2", "/fp:precise"], ["-fsanitize=thread"]
 UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
 DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
@@ -31,11 +31,10 @@ LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting
 ERRORS, WAYS = " -DCYTHON_FAST_THREAD_STATE=0", ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-MODULES = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS}
-MODULES |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
-MODULES |= {"scalar sweep": LOOPS, "accesses array boundary calls replay": SHORT}
-MODULES |= {"callables": COLD + " -UCYTHON_VECTORCALL"}  # lifted code calls class tests often
-LEVELS = {name: level for names, level in MODULES.items() for name in names.split()}
+GROUPS = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS, "scalar sweep": LOOPS}
+GROUPS |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
+GROUPS |= {"accesses array boundary calls replay": SHORT, "callables": COLD + " -UCYTHON_VECTORCALL"}
+LEVELS = {name: level for names, level in GROUPS.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")
 if (mode := os.environ.get("TAPEENGINE_BUILD", "release")) not in DIRECTIVES:
@@ -57,4 +56,5 @@ build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)
 README = re.sub(r"\[([^]]*)\]\((?!http)[^)]*\)", r"\1", Path("README.md").read_text("utf-8"))
 TEXT = {"long_description": README, "long_description_content_type": "text/markdown"}
+zlib.Z_DEFAULT_COMPRESSION = zlib.Z_BEST_COMPRESSION  # of the wheel
 setup(ext_modules=modules, options={"build_ext": {"parallel": os.cpu_count()}}, **TEXT)
