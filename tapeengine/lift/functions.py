@@ -13,7 +13,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
 from .._core.programs.callables import Linked, changed, original
@@ -29,6 +29,7 @@ from .worlds import World
 
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")
+_HOOK = "__init_subclass__"
 
 
 class Relinked:
@@ -211,17 +212,36 @@ class Relinked:
             return replaced_object(value) if value.__module__ == "builtins" else self.elsewhere(value)
         if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # they must stay unique
             return value
+        if is_typeddict(value):  # which makes dicts
+            return value
         bases = tuple(original(self.twin(base)) for base in value.__bases__)
         hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
-        twin = seeing(original(self.twin(type(value))))(value.__name__, bases, dict(body))
+        told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}
+        twin = self.bare(value, bases, {name: item for name, item in body.items() if name not in told})
         type.__setattr__(twin, ORIGINAL, value)
         self.keep(value, twin)
         self.classes[value] = twin
         for name, item in body.items():
             made = self.twin(item)
-            if made is not item:
+            if made is not item or name in told:
                 type.__setattr__(twin, name, made)
+        return twin
+
+    def bare(self, value: type, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
+        """A class, made without the namespace's own code, by which a registry would hear of it a second time."""
+        kind: Any = type(value)
+        maker = next(cls for cls in kind.__mro__ if cls.__module__ != value.__module__)
+        around: set[Any] = {cls for base in bases for cls in base.__mro__ if ORIGINAL in vars(cls)}
+        hooks = {cls: vars(cls)[_HOOK] for cls in around if _HOOK in vars(cls)}
+        try:
+            for cls in hooks:
+                type.__setattr__(cls, _HOOK, classmethod(lambda cls: None))
+            twin = maker.__new__(seeing(original(self.twin(kind))), value.__name__, bases, body)
+        finally:
+            for cls, hook in hooks.items():
+                type.__setattr__(cls, _HOOK, hook)
+        maker.__init__(twin, value.__name__, bases, body)
         return twin
 
     # -- instances -------------------------------------------------------------------------------------------------
