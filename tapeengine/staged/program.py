@@ -42,6 +42,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 MOST_FORMS = 32
 #: The largest number of instances whose staged methods are kept.
 MOST_INSTANCES = 16
+#: The number of runs after which a program that has no path yet warns.
+FIRST_RUNS = 3
 #: The number of changes of captured values after which a program is no longer recorded.
 MOST_CHANGES = 16
 
@@ -588,8 +590,8 @@ class Staged(Replays):
         try:
             run.check(is_first=self.counts["recordings"] == 1)
             self._keep(watch, kept, keywords, primals, Recording(back, value, primals, engine.structures))
-        except NotThisRun:
-            pass
+        except NotThisRun as error:
+            self._unused(str(error))
         except NotReplayable as error:
             self._refuse(str(error))
         return value, back
@@ -652,8 +654,8 @@ class Staged(Replays):
             if family.watch is not None and family.watch.obstacle:
                 raise NotReplayable(family.watch.obstacle)
             self._add(family, *pending)
-        except NotThisRun:
-            pass
+        except NotThisRun as error:
+            self._unused(str(error))
         except NotReplayable as error:
             self._refuse(str(error))
 
@@ -679,6 +681,11 @@ class Staged(Replays):
         self.clear()
         self.why = why
         self._warn(f"runs each time instead of being replayed, because {why}")
+
+    def _unused(self, why: str) -> None:
+        """Warn if the first runs gave no path: each call pays for a recording, which other arguments may need."""
+        if self.counts["recordings"] == FIRST_RUNS and not self._plans():
+            self._warn(f"is recorded at each call and was not replayed yet, because {why}")
 
     def _warn(self, text: str) -> None:
         frame, level = sys._getframe(1), 2

@@ -172,7 +172,7 @@ cdef class Known(Reader):
         if kind == ARRAY:
             if self.forms is not None:
                 if type(value) is not array_class:
-                    raise NotThisRun("it takes a numpy number or an array of another class")
+                    raise NotThisRun(f"it takes a number or an array of class {type(value).__name__}")
                 self.forms.append(form_of_array(value))
                 self.arrays.append((id, value.copy()))
         elif kind == DISCRETE or id == 0:
@@ -200,7 +200,16 @@ cdef bint same_leaf(object value, object known) except -1:
         return same_leaf(list(value), list(known)) and same_leaf(list(value.values()), list(known.values()))
     if isinstance(value, array_class) or isinstance(value, numpy_scalar):
         return value.dtype == known.dtype and value.shape == known.shape and value.tobytes() == known.tobytes()
-    return value is known or value == known
+    if isinstance(value, frozenset):
+        return value == known and {(type(x), repr(x)) for x in value} == {(type(x), repr(x)) for x in known}
+    # equal values may differ in what a program reads: the zone of a time, the digits of a Decimal, the sign of a zero
+    return value is known or value == known and (type(value) in ATOMS or repr(value) == repr(known))
+
+
+cdef bint is_constant(object cls) except -1:
+    """Whether a class of Python has constants: dates, Decimals, paths, patterns. Only these have a hash by value there."""
+    cdef str module = module_of(cls).partition(".")[0]
+    return module in OF_CONSTANTS and (cls.__hash__ is not object.__hash__ or module == "zoneinfo")
 
 
 cdef object kept(object value):
@@ -219,7 +228,11 @@ cdef object kept(object value):
         return made
     if type(value) is array_class and not value.dtype.hasobject:
         return value.copy()
-    if isinstance(value, UNCHANGING) and not isinstance(value, array_class):
+    if isinstance(value, UNCHANGING) and not isinstance(value, array_class) or is_constant(type(value)):
+        return value
+    if type(value) is frozenset:
+        for item in value:
+            kept(item)
         return value
     raise NotReplayable(f"it takes or returns a {type(value).__name__}, which may change and keep its name")
 

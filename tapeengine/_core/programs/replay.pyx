@@ -70,7 +70,8 @@ import types
 
 import numpy
 
-from tapeengine.errors import TraceError, pass_on
+from tapeengine.errors import TraceError, module_of, pass_on
+from tapeengine.structure import OF_CONSTANTS
 
 cnp.import_array()
 
