@@ -18,6 +18,7 @@ from .._core.arrays.storing import errors_are_seen
 from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays, is_plain
 from .._core.sweeps import trace
 from .._core.sweeps.linear import has_array_records, is_recorded, open_tape
+from .._core.tape.tape import trace_here
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..html import table
@@ -683,8 +684,8 @@ class Staged(Replays):
         self._warn(f"runs each time instead of being replayed, because {why}")
 
     def _unused(self, why: str) -> None:
-        """Warn if the first runs gave no path: each call pays for a recording, which other arguments may need."""
-        if self.counts["recordings"] == FIRST_RUNS and not self._plans():
+        """Warn if the first runs, outside of other traces, gave no path: each call pays for a recording."""
+        if self.counts["recordings"] == FIRST_RUNS and not trace_here() and not self._plans():
             self._warn(f"is recorded at each call and was not replayed yet, because {why}")
 
     def _warn(self, text: str) -> None:
