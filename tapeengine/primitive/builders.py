@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import PrimitiveError
 from . import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
 from .blocks import scaling_block
-from .contractions import contracting
+from .contractions import contracting, may_hold_nan
 from .signatures import Signature, parameter_names, read_signature
 from .spaces import Space
 
@@ -127,9 +127,7 @@ def _scale(ct: Any, partial: Any) -> Any:
 def _times(x: Any, y: Any) -> tuple[Any, bool]:
     with np.errstate(invalid="ignore", over="ignore"):
         product = np.multiply(x, y)
-        square = np.vdot(product, product)
-    # The square is NaN if an element is NaN, and for real numbers only then; only in that case elements are inspected.
-    return product, bool(square != square)
+        return product, may_hold_nan(product)  # elements are inspected only then
 
 
 def _product(x: Any, y: Any) -> Any:

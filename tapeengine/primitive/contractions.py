@@ -11,6 +11,19 @@ from typing import Any
 
 import numpy as np
 
+#: The size of arrays up to which BLAS uses one thread; with more it may wait long for others on a busy machine.
+MOST_OF_ONE_THREAD = 10_000
+
+
+def may_hold_nan(value: Any) -> bool:
+    """Whether an array may hold a NaN, in one pass; opposite infinities in a large one, or complex ones, look the same."""
+    if value.size <= MOST_OF_ONE_THREAD:
+        total = np.vdot(value, value)
+    else:
+        with np.errstate(all="ignore"):
+            total = np.add.reduce(value, None)
+    return bool(total != total)
+
 
 def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection[str]) -> Callable[..., Any]:
     """Make a rule that computes sums of products map zeros of its first parameter to zero contributions.
@@ -33,11 +46,7 @@ def contracting(rule: Callable[..., Any], names: Sequence[str], args: Collection
 
     def kept_zeros(first: Any, *kept: Any) -> Any:
         value = rule(first, *kept)
-        if type(value) is np.ndarray:
-            total = np.vdot(value, value)  # one call, in which BLAS passes on a NaN
-            is_clean = total == total
-        else:
-            is_clean = not np.any(np.isnan(value))
+        is_clean = not (may_hold_nan(value) if type(value) is np.ndarray else np.any(np.isnan(value)))
         return value if is_clean else _repaired(value, rule, first, kept, others)
 
     return kept_zeros

@@ -11,7 +11,8 @@ array([1., 3., 2.])
 from typing import Any
 
 import numpy
-import scipy
+import scipy.ndimage
+import scipy.signal
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
@@ -28,10 +29,30 @@ __all__ = [
 
 __getattr__, __dir__ = names_of("scipy.signal")
 
+#: The method by which images are filtered.
+IMAGES = "images"
+
 # ---- full convolution, along some axes by FFT; modes 'same' and 'valid' are slices of it -----------
 
 
+def _is_of_images(method: str, large: Any, kernel: Any) -> bool:
+    """Whether SciPy's filter of images, whose loops run along rows, computes this: real numbers and a small kernel."""
+    is_real = not (numpy.iscomplexobj(large) or numpy.iscomplexobj(kernel))
+    places = numpy.maximum(numpy.subtract(large.shape, kernel.shape) + 1, 0)
+    return method == IMAGES and is_real and kernel.size < numpy.prod(places)
+
+
+def _filtered(image: Any, kernel: Any) -> Any:
+    """The valid correlation: the part of a filtered image that no margin has a part in."""
+    found = scipy.ndimage.correlate(image, kernel, mode="constant")
+    starts = [extent // 2 for extent in kernel.shape]
+    return found[tuple(map(slice, starts, numpy.add(starts, image.shape) - kernel.shape + 1))]
+
+
 def _full_convolution(in1: Any, in2: Any, *, method: str = "auto", axes: Any = None) -> Any:
+    if _is_of_images(method, in1, in2):
+        return _filtered(numpy.pad(in1, [(extent - 1, extent - 1) for extent in in2.shape]), numpy.flip(in2))
+    method = "direct" if method == IMAGES else method
     if axes is None:
         return scipy.signal.convolve(in1, in2, mode="full", method=method)
     return scipy.signal.fftconvolve(in1, in2, mode="full", axes=axes)
@@ -39,6 +60,9 @@ def _full_convolution(in1: Any, in2: Any, *, method: str = "auto", axes: Any = N
 
 def _correlation(ct: Any, kernel: Any, *, method: str = "auto", axes: Any = None) -> Any:
     """The transpose of the full convolution with `kernel`: sums of ct[k + i] kernel[i]."""
+    if _is_of_images(method, ct, kernel):
+        return _filtered(ct, kernel)
+    method = "direct" if method == IMAGES else method
     if axes is None:
         return scipy.signal.convolve(ct, numpy.flip(kernel), mode="valid", method=method)
     full = scipy.signal.fftconvolve(ct, numpy.flip(kernel, axes), mode="full", axes=axes)
@@ -121,6 +145,7 @@ CORRELATE: Primitive = builders.bilinear(
     samples=(
         Sample((uniform((5,)), uniform((3,)))),
         Sample((uniform((4, 3)), uniform((2, 2))), {"method": "direct"}),
+        Sample((uniform((6, 5)), uniform((2, 3))), {"method": IMAGES}),
         Sample((uniform((5,)), uniform((3,))), {"axes": (0,)}),
         Sample((uniform((2, 4)), uniform((1, 3))), {"axes": (1,)}),
     ),

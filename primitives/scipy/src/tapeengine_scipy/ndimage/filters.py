@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, floating_real, of_precision, root
-from tapeengine_scipy.signal import CORRELATE
+from tapeengine_scipy.signal import CORRELATE, IMAGES
 
 #: numpy.pad's names of the boundary modes.
 MARGINS = {
@@ -75,7 +75,7 @@ def correlate(
         kernel = np.reshape(kernel, [kernel.shape[along.index(k)] if k in along else 1 for k in range(x.ndim)])
     origins = dict(zip(along, _per_axis(origin, len(along)), strict=True))
     margins = _margins(kernel.shape, [origins.get(k, 0) for k in range(x.ndim)])
-    return CORRELATE(_padded(x, margins, mode, cval), kernel, method="direct")
+    return CORRELATE(_padded(x, margins, mode, cval), kernel, method=IMAGES)
 
 
 def _axes(axes: Any, ndim: int) -> list[int]:
