@@ -16,7 +16,7 @@ MOST_OF_ONE_THREAD = 10_000
 
 
 def may_hold_nan(value: Any) -> bool:
-    """Whether an array may hold a NaN, in one pass; opposite infinities in a large one, or complex ones, look the same."""
+    """Whether an array may hold a NaN, in one pass; infinities of complex or opposite numbers look the same."""
     if value.size <= MOST_OF_ONE_THREAD:
         total = np.vdot(value, value)
     else:
