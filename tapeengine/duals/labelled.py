@@ -46,7 +46,7 @@ def elements(values: Any) -> Any:
     if isinstance(values, numpy.ndarray):
         return values
     found = numpy.empty(values.shape, object)
-    found.ravel()[:] = values.reshape(-1).tolist()
+    found.ravel()[:] = list(values.reshape(-1))
     return found
 
 
