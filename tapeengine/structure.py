@@ -239,6 +239,9 @@ def of_sequence(make: Callable[[Any], Any]) -> Container:
     )
 
 
+#: How many classes are kept for which a container was derived: a program may make classes in each run.
+KEPT = 1024
+
 #: The containers that the core handles itself.
 PLAIN: Mapping[type, Container] = types.MappingProxyType(
     {
@@ -298,6 +301,7 @@ class Structures:
     ) -> None:
         self.by_name = by_name or {}
         self.known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+        self._derived: dict[type, None] = {}  # in the order in which they were met
 
     def find(self, cls: type) -> Container | None:
         """The container of a class, or None for a class that is a leaf."""
@@ -305,6 +309,10 @@ class Structures:
             return self.known[cls]
         except KeyError:
             found = self.known[cls] = self._look(cls)
+            self._derived[cls] = None
+            while len(self._derived) > KEPT:
+                first = next(iter(self._derived))
+                self.known.pop(first, None), self._derived.pop(first, None)
             return found
 
     def opened(self, value: Any) -> tuple[Sequence[Any], Container, Any] | None:
@@ -327,6 +335,7 @@ class Structures:
     def register(self, cls: type, container: Container) -> None:
         """Register a class, even if its instances have been treated as leaves before."""
         self.known[cls] = container
+        self._derived.pop(cls, None)
 
     def is_discrete(self, value: object) -> bool:
         """Whether a leaf passes through without a cotangent: a constant, or a set of constants."""
