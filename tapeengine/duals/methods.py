@@ -68,9 +68,9 @@ def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> An
     return rules_of(self).function(numpy.compress, (condition, self, axis), {"out": out})
 
 
-def clip(self: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
+def clip(self: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """ndarray.clip, which may leave out a limit."""
-    return rules_of(self).function(numpy.clip, (self, min, max), options)
+    return rules_of(self).function(numpy.clip, (self, min, max), {"out": out, **options})
 
 
 def astype(

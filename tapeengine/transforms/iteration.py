@@ -295,9 +295,10 @@ class Reversal:
 
     def _sketches(self) -> dict[int, Any]:
         """Sketches of the states at the ends of blocks, of a run on plain values, which must repeat the first one."""
-        steps, structures, comparison = self.steps, self.steps.engine.structures, Comparison(self.steps.passed)
+        steps, structures, found = self.steps, self.steps.engine.structures, dict[int, Any]()
         if steps.sketches:
             return steps.sketches
+        comparison = Comparison(steps.passed)
         with restored(steps.begin[0] if steps.draws else None):
             for position, state in self._plain_steps():
                 ends = comparison.add(hashes(structures, state), position)
@@ -305,8 +306,9 @@ class Reversal:
                 if leaf:
                     steps.refuse(state, leaf, position)
                 if ends or position == steps.passed.steps_of(position)[0]:
-                    steps.sketches[position] = map_leaves(structures, sketch, state)
-        return steps.sketches
+                    found[position] = map_leaves(structures, sketch, state)
+        steps.sketches = found
+        return found
 
     def _step(self, made: Made) -> Callable[[list[Any], Any], Any]:
         """The step as a function of its captured values and the state."""
