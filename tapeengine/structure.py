@@ -239,7 +239,7 @@ def of_sequence(make: Callable[[Any], Any]) -> Container:
     )
 
 
-#: How many classes are kept for which a container was derived: a program may make classes in each run.
+#: How many classes are kept, since a program may make classes in each run.
 KEPT = 1024
 
 #: The containers that the core handles itself.
@@ -300,19 +300,17 @@ class Structures:
         by_name: Mapping[tuple[str, str], Container] | None = None,
     ) -> None:
         self.by_name = by_name or {}
-        self.known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
-        self._derived: dict[type, None] = {}  # in the order in which they were met
+        self._registered: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+        self.known = self._registered.copy()
 
     def find(self, cls: type) -> Container | None:
         """The container of a class, or None for a class that is a leaf."""
         try:
             return self.known[cls]
         except KeyError:
+            if len(self.known) > KEPT:
+                self.known = self._registered.copy()
             found = self.known[cls] = self._look(cls)
-            self._derived[cls] = None
-            while len(self._derived) > KEPT:
-                first = next(iter(self._derived))
-                self.known.pop(first, None), self._derived.pop(first, None)
             return found
 
     def opened(self, value: Any) -> tuple[Sequence[Any], Container, Any] | None:
@@ -334,8 +332,7 @@ class Structures:
 
     def register(self, cls: type, container: Container) -> None:
         """Register a class, even if its instances have been treated as leaves before."""
-        self.known[cls] = container
-        self._derived.pop(cls, None)
+        self.known[cls] = self._registered[cls] = container
 
     def is_discrete(self, value: object) -> bool:
         """Whether a leaf passes through without a cotangent: a constant, or a set of constants."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
 from queue import SimpleQueue
 from time import sleep
 from typing import Any, Protocol
@@ -225,13 +224,21 @@ class OwnThreads(ThreadPoolExecutor):
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
-        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._started = 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """See `concurrent.futures.Executor.submit`."""
         future: Future[Any] = Future()
-        self._calls.put((future, partial(fn, *args, **kwargs)))
+
+        def call() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(fn(*args, **kwargs))
+                except BaseException as error:
+                    future.set_exception(error)
+
+        self._calls.put(call)
         if self._started < self._max_workers:
             start_new_thread(_serve, (self._calls,))
             self._started += 1
@@ -242,16 +249,11 @@ class OwnThreads(ThreadPoolExecutor):
             self._calls.put(None)
 
 
-def _serve(calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
-    """Make calls from a queue until it gives None."""
+def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+    """Make calls until None comes."""
     while (call := calls.get()) is not None:
-        future, made = call
-        if future.set_running_or_notify_cancel():
-            try:
-                future.set_result(made())
-            except BaseException as error:
-                future.set_exception(error)
-        del call, future, made
+        call()
+        del call
 
 
 def default_executor() -> Executor:
