@@ -221,6 +221,9 @@ def of_sequence(make: Callable[[Any], Any]) -> Container:
     )
 
 
+#: How many classes are kept, since a program may make classes in each run.
+KEPT = 1024
+
 #: The containers that the core handles itself.
 PLAIN: Mapping[type, Container] = types.MappingProxyType(
     {
@@ -279,13 +282,16 @@ class Structures:
         by_name: Mapping[tuple[str, str], Container] | None = None,
     ) -> None:
         self.by_name = by_name or {}
-        self.known: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+        self._registered: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+        self.known = self._registered.copy()
 
     def find(self, cls: type) -> Container | None:
         """The container of a class, or None for a class that is a leaf."""
         try:
             return self.known[cls]
         except KeyError:
+            if len(self.known) > KEPT:
+                self.known = self._registered.copy()
             found = self.known[cls] = self._look(cls)
             return found
 
@@ -308,7 +314,7 @@ class Structures:
 
     def register(self, cls: type, container: Container) -> None:
         """Register a class, even if its instances have been treated as leaves before."""
-        self.known[cls] = container
+        self.known[cls] = self._registered[cls] = container
 
     def is_discrete(self, value: object) -> bool:
         """Whether a leaf passes through without a cotangent: a constant, or a set of constants."""

@@ -100,7 +100,14 @@ CLIP = elementwise(
 
 
 def clip(
-    a: Any, a_min: Any = UNSET, a_max: Any = UNSET, *, min: Any = UNSET, max: Any = UNSET, dtype: Any = None
+    a: Any,
+    a_min: Any = UNSET,
+    a_max: Any = UNSET,
+    out: None = None,
+    *,
+    min: Any = UNSET,
+    max: Any = UNSET,
+    dtype: Any = None,
 ) -> Any:
     """Limit the values of an array; see `numpy.clip`."""
     if a_min is UNSET and a_max is UNSET:

@@ -82,16 +82,16 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     """Return a norm of vectors; see `numpy.linalg.vector_norm`."""
     if isinstance(axis, list):
         raise TypeError("'axis' must be None, an integer or a tuple of integers")
-    x = as_array(x)
+    x = _inexact(x)
     axes = normal_axes(axis if axis is None or isinstance(axis, tuple) else (axis,), ndim_of(x))
     if ord is None:
         ord = 2
-    if is_traced(ord) and not is_complex(ord):
-        return np.power(np.sum(np.power(np.abs(x), ord), axis=axes, keepdims=keepdims), 1.0 / ord)
     if ord == numpy.inf:
         return _largest(np.abs(x), axes, keepdims)
     if ord == -numpy.inf:
         return np.min(np.abs(x), axis=axes, keepdims=keepdims)
+    if is_traced(ord) and not is_complex(ord):
+        return np.power(np.sum(np.power(np.abs(x), ord), axis=axes, keepdims=keepdims), 1.0 / ord)
     if ord == 0:
         return np.astype(np.sum(np.not_equal(x, 0), axis=axes, keepdims=keepdims), numpy.abs(x.dtype.type(0)).dtype)
     if ord == 1:
@@ -109,7 +109,13 @@ def _largest(x: Any, axis: Any, keepdims: bool = False) -> Any:
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """Return a norm of the matrices of the last two axes; see `numpy.linalg.matrix_norm`."""
     normalize_axis_tuple((-2, -1), ndim_of(x))
-    return _matrix_norm(as_array(x), ord, keepdims)
+    return _matrix_norm(_inexact(x), ord, keepdims)
+
+
+def _inexact(x: Any) -> Any:
+    """Return an array of real or complex numbers, as numpy makes one of integers."""
+    x = as_array(x)
+    return x if dtype_of(x).kind in "fc" else np.astype(x, float)
 
 
 def _matrix_norm(x: Any, ord: Any, keepdims: bool) -> Any:
@@ -142,7 +148,7 @@ def _of_singular_values(reduce: Any, x: Any) -> Any:
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return a norm of a vector or matrix; see `numpy.linalg.norm`."""
-    x = as_array(x)
+    x = _inexact(x)
     axis = axis if axis is None or isinstance(axis, tuple) else int(axis)
     axes = normal_axes(axis, ndim_of(x))
     if (

@@ -136,7 +136,8 @@ _CONTINUOUS = {
 def _half_below(n: int, q: Any) -> Any:
     """The rank of averaged_inverted_cdf: between two elements where n q is an integer."""
     position = n * q - 1
-    return numpy.where(position == numpy.floor(position), position + 0.5, numpy.ceil(position))
+    below = numpy.floor(position)
+    return numpy.where(position == below, below + 0.5, numpy.ceil(position))
 
 
 def _closest(n: int, q: Any) -> Any:
@@ -168,8 +169,7 @@ def _rank(q: Any, count: int, method: str) -> Any:
         rank = (count - 1) * q if alpha == beta == 1 else count * q + (alpha + q * (1 - alpha - beta)) - 1
         return np.minimum(np.maximum(rank, 0.0), count - 1.0) if is_traced(q) else numpy.clip(rank, 0, count - 1)
     if method in _DISCRETE:
-        plain = np.rint(q * 2.0**50) / 2.0**50 if is_traced(q) else numpy.asarray(q)
-        return numpy.clip(_DISCRETE[method](count, plain), 0, count - 1)
+        return numpy.clip(_DISCRETE[method](count, q), 0, count - 1)
     raise ValueError(f"numpy.quantile has no method {method!r}")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.storing import from_values
+from .._core.arrays.storing import form_of, from_values
 from ..errors import StructureError, module_of
 from ..structure import Container
 
@@ -46,7 +46,8 @@ def elements(values: Any) -> Any:
     if isinstance(values, numpy.ndarray):
         return values
     found = numpy.empty(values.shape, object)
-    found.ravel()[:] = values.reshape(-1).tolist()
+    # pandas finds missing values by their class: NaN is a plain number.
+    found[:] = [y if x != x else x for x, y in zip(values, form_of(values), strict=True)]
     return found
 
 

@@ -68,9 +68,9 @@ def compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> An
     return rules_of(self).function(numpy.compress, (condition, self, axis), {"out": out})
 
 
-def clip(self: Any, min: Any = None, max: Any = None, **options: Any) -> Any:
+def clip(self: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """ndarray.clip, which may leave out a limit."""
-    return rules_of(self).function(numpy.clip, (self, min, max), options)
+    return rules_of(self).function(numpy.clip, (self, min, max), {"out": out, **options})
 
 
 def astype(
@@ -175,6 +175,14 @@ def to_device(self: Any, device: str, **options: Any) -> Any:
     return self
 
 
+def array_namespace(self: Any, *, api_version: Any = None) -> Any:
+    """ndarray.__array_namespace__, of the standard for arrays."""
+    from .. import numpy as namespace
+
+    numpy.empty(0).__array_namespace__(api_version=api_version)  # raises numpy's errors
+    return namespace
+
+
 def setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:
     """ndarray.setflags."""
     for name, flag in (("writeable", write), ("aligned", align), ("writebackifcopy", uic)):
@@ -198,6 +206,7 @@ def table() -> dict[str, Callable[..., Any]]:
     methods["sum"], methods["mean"] = sum_method, mean_method
     attributes = {name: bound(method) for name, method in methods.items()}
     attributes["conj"] = attributes["conjugate"]
+    attributes["__array_namespace__"] = bound(array_namespace)
     attributes["flat"], attributes["device"] = Flat, device
     return attributes
 

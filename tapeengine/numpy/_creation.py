@@ -14,7 +14,7 @@ from .._core.arrays.storing import form_of, fresh, from_values, holds_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..duals.creation import copy as copy
-from ..duals.creation import copy_mode, like, number_of, plain
+from ..duals.creation import copy_mode, like, plain
 from ..duals.creation import full_like as full_like
 
 __all__ = [
@@ -25,15 +25,12 @@ __all__ = [
 ]
 
 
-def taken(value: Any, dtype: Any = None) -> Any:
+def taken(value: Any) -> Any:
     """What numpy makes an array of.
 
     It is the conversion of an object that converts itself (`__array__`), which may be traced; nested lists in place of
-    an array or a Series of objects that holds traced numbers; any other value as it is. A number or an array in place
-    of a dtype raises numpy's error: traced ones have a dtype as an attribute.
+    an array or a Series of objects that holds traced numbers; any other value as it is.
     """
-    if type(dtype) in (Dual, ComplexDual, Array):
-        numpy.dtype(form_of(dtype) if type(dtype) is Array and not is_number(dtype) else number_of(dtype))
     if type(value) in _OF_NUMBERS:
         return value
     if not isinstance(value, (numpy.ndarray, numpy.generic)):
@@ -60,7 +57,10 @@ def array(
     copy = copy_mode(copy)
     if options or type(order) is not str or order != "K" or type(ndmin) is not int or ndmin:
         check(numpy.array, {**options, "order": order, "ndmin": ndmin})
-    object = taken(object, dtype)
+    object = taken(object)
+    if not copy and not holds_traced(object):
+        result = numpy.array(object, dtype, copy=copy, order=order, ndmin=ndmin, **options)
+        return result if numpy.may_share_memory(result, object) else fresh(result)
     if type(object) is Array and not is_number(object):
         # numpy reads "A" only for a copy in the same dtype
         if order in ("A", "a") and not (copy and dtype in (None, object.dtype)):
@@ -77,7 +77,7 @@ def array(
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asarray; a traced array is returned unchanged if its dtype and order fit."""
-    a = taken(a, dtype)
+    a = taken(a)
     if not holds_traced(a):
         return numpy.asarray(a, dtype, order, **options)
     check(numpy.asarray, {**options, "copy": None})
@@ -86,13 +86,13 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any
 
 def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
     """numpy.asanyarray."""
-    a = taken(a, dtype)
+    a = taken(a)
     return asarray(a, dtype, order, **options) if holds_traced(a) else numpy.asanyarray(a, dtype, order, **options)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
     """numpy.ascontiguousarray."""
-    a = taken(a, dtype)
+    a = taken(a)
     if not holds_traced(a):
         return numpy.ascontiguousarray(a, dtype)
     return array(a, dtype, copy=None, order="C", ndmin=1)
@@ -100,7 +100,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
 
 def asfortranarray(a: Any, dtype: Any = None) -> Any:
     """numpy.asfortranarray."""
-    a = taken(a, dtype)
+    a = taken(a)
     if not holds_traced(a):
         return numpy.asfortranarray(a, dtype)
     return array(a, dtype, copy=None, order="F", ndmin=1)
@@ -114,19 +114,22 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
-    """numpy.require; traced arrays own their memory, are aligned and writable."""
+    """numpy.require; traced arrays are aligned."""
     if not holds_traced(a):
         return numpy.require(a, dtype, requirements, **options)
     check(numpy.require, {**options, "requirements": requirements})
     wanted = {
         str(name)[:1].upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())
     }
-    return asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else "K")
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "K"
+    result = asarray(a, dtype, order)
+    is_copied = ("W" in wanted and not result.flags.writeable) or ("O" in wanted and not result.flags.owndata)
+    return result.copy(order) if is_copied else result
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:
     """numpy.fromiter; the iterable may yield traced numbers."""
-    items = taken(list(iter) if count < 0 else list(islice(iter, count)), dtype)
+    items = taken(list(iter) if count < 0 else list(islice(iter, count)))
     if not holds_traced(items):
         return fresh(numpy.fromiter(items, dtype, count, **options))
     numpy.fromiter((), dtype, **options)  # raises numpy's errors

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from _thread import start_new_thread
 from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from queue import SimpleQueue
+from time import sleep
 from typing import Any, Protocol
 
 from .references import Reference
@@ -113,25 +116,19 @@ class Threads(Workers):
         """
         crew = Crew(calls)
         first = crew.take()
-        helpers: list[Future[Any]] = []
         try:
-            helpers += self._helping(crew)
+            self._ask_for_help(crew)
             yield from crew.results(first)
         except BaseException:
             crew.left.clear()
-            _end(helpers)
+            crew.end()
             raise
-        finally:
-            for one in helpers:
-                one.cancel()
 
-    def _helping(self, crew: Crew) -> Iterator[Future[Any]]:
+    def _ask_for_help(self, crew: Crew) -> None:
         """Ask threads for help; none where the executor or the interpreter is shutting down."""
-        for _ in range(min(len(crew.left), count_of(self.executor))):
-            try:
-                yield self.executor.submit(crew.work)
-            except RuntimeError:
-                return
+        with suppress(RuntimeError):
+            for _ in range(min(len(crew.left), count_of(self.executor))):
+                self.executor.submit(crew.work)
 
 
 class Crew:
@@ -148,6 +145,8 @@ class Crew:
         self._count = len(calls)
         self._context = copy_context()
         self._ended: SimpleQueue[Outcome] = SimpleQueue()
+        self._began: list[None] = []  # of helpers
+        self._left: list[None] = []
 
     def take(self) -> tuple[int, Call] | None:
         """Take the next call off the queue; None if it is empty."""
@@ -158,8 +157,25 @@ class Crew:
 
     def work(self) -> None:
         """Make calls, in a thread that helps, until none is left."""
+        self._began.append(None)
         while (taken := self.take()) is not None:
             self._ended.put(self._made(*taken, BaseException))
+        self._left.append(None)
+
+    def end(self) -> None:
+        """Wait for helpers that have begun, whose calls use the program's data until they end.
+
+        An interrupt during this wait is raised after they have ended, a second one at once.
+        """
+        try:
+            self._wait()
+        except KeyboardInterrupt:
+            self._wait()
+            raise
+
+    def _wait(self) -> None:
+        while len(self._left) < len(self._began):
+            sleep(0.001)
 
     def results(self, taken: tuple[int, Call] | None) -> Iterator[Any]:
         """The results of all calls in order; this thread makes its own call, and further ones while it waits."""
@@ -203,9 +219,46 @@ def count_of(executor: Any) -> int:
     return getattr(executor, "_max_workers", None) or getattr(executor, "num_workers", None) or os.cpu_count() or 1
 
 
+class OwnThreads(ThreadPoolExecutor):
+    """Threads that get their calls by code in C, so that an exception of a signal handler leaves no lock taken."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(count)
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._started = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """See `concurrent.futures.Executor.submit`."""
+        future: Future[Any] = Future()
+
+        def call() -> None:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(fn(*args, **kwargs))
+                except BaseException as error:
+                    future.set_exception(error)
+
+        self._calls.put(call)
+        if self._started < self._max_workers:
+            start_new_thread(_serve, (self._calls,))
+            self._started += 1
+        return future
+
+    def __del__(self) -> None:
+        for _ in range(self._started):
+            self._calls.put(None)
+
+
+def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
+    """Make calls until None comes."""
+    while (call := calls.get()) is not None:
+        call()
+        del call
+
+
 def default_executor() -> Executor:
     """Return an executor with as many threads as processors; threads start with the first tasks."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="tapeengine")
+    return OwnThreads(os.cpu_count() or 1)
 
 
 def _outcome(sent: list[Sent | None], k: int) -> Any:
@@ -220,16 +273,3 @@ def _outcome(sent: list[Sent | None], k: int) -> Any:
 def _run(calls: Sequence[Call]) -> list[Any]:
     """The results of calls that are sent together; each has its own copy of the context variables."""
     return [copy_context().run(*call) for call in calls]
-
-
-def _end(helpers: Sequence[Future[Any]]) -> None:
-    """Wait for helpers that have begun, whose calls use the program's data until they end.
-
-    An interrupt during this wait is raised after they have ended, a second one at once.
-    """
-    running = [one for one in helpers if not one.cancel()]
-    try:
-        wait(running)
-    except KeyboardInterrupt:
-        wait(running)
-        raise

@@ -1,6 +1,8 @@
 """Interrupts and overlapping threads: tasks of a fork, the debug switch, discovery, rules of users."""
 
 import _thread
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -165,3 +167,40 @@ def test_rules_of_the_engine_itself_are_not_wrapped() -> None:
 
     rules = [rule for p in te.Engine(plugins=["core"]).registry.values() for rule in p.vjp_rules if rule is not None]
     assert rules and not any(type(rule.function) is CheckedRule for rule in rules)
+
+
+INTERRUPTED_FORKS = """
+import random, signal
+import tapeengine as te
+
+class Stop(Exception):
+    pass
+
+def stop(*_):
+    raise Stop
+
+def f(x):
+    return sum(te.fork_map(lambda k: x * k, [1.0, 2.0, 3.0]))
+
+signal.signal(signal.SIGALRM, stop)
+draw = random.Random(1)
+for _ in range(2500):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 3e-4 * draw.random() + 1e-6)
+        te.grad(f)(0.5)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Stop:
+        pass
+    finally:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        except Stop:
+            pass
+    assert te.grad(f)(0.5) == 6.0
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer that interrupts")
+def test_forks_work_after_exceptions_of_signal_handlers() -> None:
+    """At any place of a fork, also while a thread is given its work: no later fork waits for ever."""
+    subprocess.run([sys.executable, "-c", INTERRUPTED_FORKS], check=True, timeout=300)

@@ -152,6 +152,13 @@ cdef class Array:
         return (<object> plain(self.values)).dtype
 
     @property
+    def __numpy_dtype__(self):
+        """What `numpy.dtype` reads before `dtype`: only numbers stand for their dtype."""
+        if not is_number(self):
+            raise TypeError("Cannot construct a dtype from an array")
+        return self.dtype
+
+    @property
     def itemsize(self):
         """The size of an element in bytes."""
         return PyArray_ITEMSIZE(plain(self.values))

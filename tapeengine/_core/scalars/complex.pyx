@@ -362,7 +362,7 @@ cdef class ComplexDual:
         return numpy.bool_(result) if x.numpys or is_numpy(y) and not PyFloat_Check(y) else result
 
     def __getattr__(self, name):
-        if self.numpys and not name.startswith("__"):
+        if self.numpys and (not name.startswith("__") or name == "__array_namespace__"):
             return getattr(self._array(), name)
         raise AttributeError(f"a traced complex number has no attribute {name!r}")
 

@@ -652,7 +652,9 @@ cdef class Dual:
 
     def __getattr__(self, name):
         """Attributes of numpy scalars that floats lack, and the methods that numpy calls on object-array elements."""
-        if name.startswith("__"):
+        if name == "__numpy_dtype__" and not is_numpy(self):    # numpy.dtype reads it before `dtype`
+            raise TypeError(f"Cannot interpret '{self.v!r}' as a data type")
+        if name.startswith("__") and name != "__array_namespace__":
             raise AttributeError(f"a dual number has no attribute {name!r}")
         ufunc = getattr(numpy, name, None)
         if isinstance(ufunc, numpy.ufunc) and name != "conj":

@@ -132,7 +132,7 @@ def _is_open(value: Any) -> bool:
     return not (is_namespace or issubclass(kind, _CLOSED) or is_closed(kind))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def is_closed(kind: Any) -> bool:
     """Whether a class is one of the engine's own that contain no objects of the program, such as that of tapes.
 

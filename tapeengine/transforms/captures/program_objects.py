@@ -33,7 +33,7 @@ def _file_of(module: str) -> str | None:
     return getattr(sys.modules.get(module), "__file__", None)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def is_library(module: str | None, file: str | None) -> bool:
     """Whether code belongs to Python, to an installed package or to the engine, and not to the program."""
     root = (module or "").partition(".")[0]
@@ -46,7 +46,7 @@ def is_library(module: str | None, file: str | None) -> bool:
 is_fixed = Fixed(is_library, is_of_python, owner_of)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def is_plain(kind: Any) -> bool:
     """Whether a class is the program's and its instances consist of their attributes only."""
     return (
@@ -57,7 +57,7 @@ def is_plain(kind: Any) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def is_made_by_parts(kind: Any) -> bool:
     """Whether a class is the program's and its instances can be rebuilt from their attributes and items."""
     base: Any = next((base for base in (list, defaultdict, dict, deque) if issubclass(kind, base)), object)

@@ -19,7 +19,7 @@ from ..captures.generators import generator_states, same_states
 from ..contract import Engine
 from ..progress import Progress, told
 from ..transformed import whole
-from .passed_states import Comparison, PassedStates, hashes
+from .passed_states import Comparison, PassedStates, hashes, sketch
 from .recorded_tasks import RecordedFunction
 from .rerun import (
     REPEATED,
@@ -38,7 +38,6 @@ from .rerun import (
 from .treeverse import Chain
 
 Step = Callable[[Any], Any]
-Repeat = Callable[[range], Iterator[tuple[int, Any]]]
 
 NAME = "the step of iterate"
 HIDDEN = (
@@ -78,6 +77,7 @@ class Steps:
         self.progress = progress
         self.snapshot = Snapshot(engine.structures, step, engine.copies)
         self.passed = PassedStates(n)
+        self.sketches: dict[int, Any] = {}  # of a later plain run
         self.draws = False  # from the global generators
         self.begin = Places(self.snapshot.generators).here()
 
@@ -199,7 +199,7 @@ class Reversal:
 
     def _repeated(self, vjp: Any, args: tuple[Any, ...]) -> tuple[Any, Reversal] | None:
         steps, (values, start) = copy.copy(self.steps), args
-        steps.passed = PassedStates(steps.n)
+        steps.passed, steps.sketches = PassedStates(steps.n), {}
 
         def run(step: Step) -> Chain:
             return Chain(steps.checked(step), steps.n, steps.checkpoints, start)
@@ -260,9 +260,8 @@ class Reversal:
 
         def undo(state: Any, position: int) -> None:
             nonlocal cotangent, total
-            repeat = self._repeat(state, made) if position == steps.passed.steps_of(position)[0] else None
             after, back = self.vjp(self._step(made), values, state)
-            self._check(comparison, after, position, repeat)
+            self._check(comparison, after, position)
             given, cotangent = back(cotangent)
             if values:
                 total = given if total is None else add(steps.engine.structures, total, given)
@@ -278,33 +277,38 @@ class Reversal:
     def _push(self, tangents: tuple[Any, ...], made: Made) -> Any:
         steps, (values, state), (given, tangent) = self.steps, self.args, tangents
         steps.again(values, made)
-        comparison, repeat = Comparison(steps.passed), None
+        comparison = Comparison(steps.passed)
         with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
             for position in steps.shown(range(steps.n), "tangents"):
-                block = steps.passed.steps_of(position)
-                repeat = self._repeat(state, made) if position == block[0] else repeat
                 state, tangent = steps.engine.jvp(self._step(made), (values, state), (given, tangent))
-                self._check(comparison, state, position, repeat if position == block[-1] else None)
+                self._check(comparison, state, position)
             steps.check(made)
         return tangent
 
-    def _check(self, comparison: Comparison, state: Any, position: int, repeat: Repeat | None) -> None:
-        """At the end of a block compare its states with those of the first run; a plain run decides about rounding."""
-        steps, structures = self.steps, self.steps.engine.structures
-        comparison.add(hashes(structures, state), position)
-        comparison.keep(structures, state, position)
-        if repeat is None:
-            return
-        traced, comparison.states = comparison.states, {}
-        if not comparison.differs(position):
-            return
-        far = 0
-        for k, bare in repeat(steps.passed.steps_of(position)):
-            comparison.add(hashes(structures, bare), k)
-            far = far or beyond_rounding(structures, comparison.kept(structures, bare), traced[k])
-        leaf = comparison.differs(position) or far
-        if leaf:
-            steps.refuse(bare, leaf, position)
+    def _check(self, comparison: Comparison, state: Any, position: int) -> None:
+        """At the end of a block compare its states with those of the first run; plain runs decide about rounding."""
+        structures = self.steps.engine.structures
+        if comparison.add(hashes(structures, state), position) and comparison.differs(position):
+            far = beyond_rounding(structures, self._sketches()[position], map_leaves(structures, sketch, state))
+            if far:
+                self.steps.refuse(state, far, position)
+
+    def _sketches(self) -> dict[int, Any]:
+        """Sketches of the states at the ends of blocks, of a run on plain values, which must repeat the first one."""
+        steps, structures, found = self.steps, self.steps.engine.structures, dict[int, Any]()
+        if steps.sketches:
+            return steps.sketches
+        comparison = Comparison(steps.passed)
+        with restored(steps.begin[0] if steps.draws else None):
+            for position, state in self._plain_steps():
+                ends = comparison.add(hashes(structures, state), position)
+                leaf = comparison.differs(position) if ends else 0
+                if leaf:
+                    steps.refuse(state, leaf, position)
+                if ends or position == steps.passed.steps_of(position)[0]:
+                    found[position] = map_leaves(structures, sketch, state)
+        steps.sketches = found
+        return found
 
     def _step(self, made: Made) -> Callable[[list[Any], Any], Any]:
         """The step as a function of its captured values and the state."""
@@ -320,29 +324,20 @@ class Reversal:
 
     def _plain(self, made: Made) -> None:
         """Run all steps on plain values; see `Steps.check`."""
-        for _ in self._repeat(self.args[1], Made())(range(self.steps.n)):
+        for _ in self._plain_steps():
             pass
         self.steps.check(made)
 
-    def _repeat(self, state: Any, made: Made) -> Repeat:
-        """A function that repeats steps on plain values, each on copies of all that is captured.
-
-        It starts from the present states of the generators.
-        """
-        steps, values, places = self.steps, self.args[0], self.steps.places(made)
-        moment = None if places is None else places.here()
-
-        def repeat(block: range) -> Iterator[tuple[int, Any]]:
-            bare, at = (map_leaves(steps.engine.structures, value_unseen, part) for part in (values, state))
-            now = moment
-            for position in block:
-                new = Made()
-                new.copied = steps.snapshot.to_copy(every=True)
-                step, places = steps.again(bare, new), steps.places(new)
-                if places is not None:
-                    places.resume(now)  # type: ignore[arg-type]
-                at = step(at)
-                now = None if places is None else places.here()
-                yield position, at
-
-        return repeat
+    def _plain_steps(self) -> Iterator[tuple[int, Any]]:
+        """Repeat the steps on plain values, each on copies of all that is captured; yield the states after them."""
+        steps, now = self.steps, self.steps.begin
+        bare, state = (map_leaves(steps.engine.structures, value_unseen, part) for part in self.args)
+        for position in range(steps.n):
+            made = Made()
+            made.copied = steps.snapshot.to_copy(every=True)
+            step, places = steps.again(bare, made), steps.places(made)
+            if places is not None:
+                places.resume(now)
+            state = outside(step, state)  # as the first run
+            now = now if places is None else places.here()
+            yield position, state

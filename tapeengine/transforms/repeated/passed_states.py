@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.sweeps.trace import value_unseen
-from ...forms import flatten, map_leaves
+from ...forms import flatten
 from ...structure import Structures
 
 #: The largest number of blocks of steps; a longer chain has longer blocks.
@@ -56,25 +56,19 @@ class Comparison:
 
     def __init__(self, states: PassedStates) -> None:
         self._states = states
-        self.states: dict[int, Any] = {}  # of the present block
         self._sums: list[int] = []
+        self._count = 0
 
-    def keep(self, structures: Structures, state: Any, position: int) -> None:
-        """Keep the state after a step until its block ends; of each of several states, sketches of its arrays."""
-        self.states[position] = self.kept(structures, state)
-
-    def kept(self, structures: Structures, state: Any) -> Any:
-        """What is kept of a state."""
-        return state if self._states.block == 1 else map_leaves(structures, sketch, state)
-
-    def add(self, hashed: Sequence[int], position: int) -> None:
-        """Add the hashes of the state after a step."""
+    def add(self, hashed: Sequence[int], position: int) -> bool:
+        """Add the hashes of the state after a step; whether its block is complete."""
         self._sums = self._sums or [0] * len(hashed)
         self._sums = [self._states.mixed(total, word, position) for total, word in zip(self._sums, hashed, strict=True)]
+        self._count += 1
+        return self._count == len(self._states.steps_of(position))
 
     def differs(self, position: int) -> int:
         """End a block: the number, from 1, of the first leaf whose sum differs; 0 if none does."""
-        found, self._sums = self._sums, []
+        found, self._sums, self._count = self._sums, [], 0
         were = self._states.of(position, len(found))
         return next((k for k, (a, b) in enumerate(zip(found, were, strict=True), 1) if a != b), 0)
 

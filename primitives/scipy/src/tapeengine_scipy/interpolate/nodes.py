@@ -88,7 +88,8 @@ class BarycentricInterpolator(_Polynomial, path="scipy.interpolate.BarycentricIn
     """
 
     def __init__(self, xi: Any, yi: Any = None, axis: int = 0, *, wi: Any = None, rng: Any = None) -> None:
-        if self._stand(xi, yi, axis, wi=wi, rng=rng):
+        # SciPy's order of the points decides about the last bits: by default it is the same in each run.
+        if self._stand(xi, yi, axis, wi=wi, rng=0 if rng is None else rng):
             self.xi, self.yi = self._points(xi, yi, axis)
             self.wi = floating(wi) if wi is not None else 1.0 / np.prod(self._apart(1.0), axis=1)
 
