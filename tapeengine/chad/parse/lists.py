@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from ..types import INT
 from .names import DUNDERS, is_around, is_handed, parameters, walked
 from .outside import root
 from .scopes import original
@@ -198,7 +199,7 @@ class Kinds:
         kinds = [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
         if ARRAY in kinds:
             return ARRAY
-        if isinstance(node.op, ast.Add) and shows_lists(node):
+        if self.shows_lists(node, kinds):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         if found := self.of_record_operator(node.op, kinds):
             return found
@@ -209,6 +210,27 @@ class Kinds:
         if lists and all(k in lists or k == NUMBER for k in kinds):
             return ANY  # it raises
         return NUMBER if kinds == [NUMBER, NUMBER] else COMPUTED  # an operation on arguments that are lists is refused
+
+    def shows_lists(self, node: ast.BinOp, kinds: Sequence[Kind]) -> bool:
+        """Tell whether the text, an annotation or an argument shows that ``+`` joins lists, or ``*`` repeats one."""
+        are_lists = [isinstance(k, ListOf) or self.outside.is_list(k) for k in kinds]
+        if isinstance(node.op, ast.Add):
+            return shows_lists(node) or all(are_lists)
+        return isinstance(node.op, ast.Mult) and any(are_lists) and any(map(self.is_count, (node.left, node.right)))
+
+    def is_count(self, node: ast.expr) -> bool:
+        """Tell whether the text or the type of an argument shows that an expression is an integer."""
+        match node:
+            case ast.Constant(value):
+                return type(value) is int
+            case ast.Name(name) if name in self.numbers:
+                return (self.outside.types or {}).get(name) == INT
+            case ast.Call(func=ast.Name("len")):
+                return True
+            case ast.BinOp(left=left, right=right, op=ast.Add() | ast.Sub() | ast.Mult()):
+                return self.is_count(left) and self.is_count(right)
+        kind = self.of(node)
+        return isinstance(kind, Given) and self.outside.type_of(kind) == INT
 
     def number_or(self, kind: Kind) -> Kind:
         """Give the kind of a value, which is a number where the type of the argument says so."""

@@ -77,6 +77,11 @@ class Outside:
         """Tell whether a part of an argument is a number."""
         return self.type_of(kind) in (FLOAT, INT, BOOL)
 
+    def is_list(self, kind: Kind) -> bool:
+        """Tell whether the annotation or the value of an argument says that a part of it is a list."""
+        found = [type_at((self.types or {}).get(n), steps) for n, steps in getattr(kind, "places", ())]
+        return bool(found) and all(isinstance(of, Array) and of.is_list for of in found)
+
     def type_of(self, kind: Given) -> Type | None:
         """Give the type of a part of an argument."""
         found = {type_at((self.types or {}).get(name), steps) for name, steps in kind.places}
