@@ -191,8 +191,10 @@ def part_at(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> 
     """Give a part of an argument; None where there is none."""
     value = values.get(name)
     for step in steps:
-        if isinstance(step, str):
-            value = value.get(step) if isinstance(value, dict) else getattr(value, step, None)
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(step, str):
+            value = getattr(value, step, None)
         elif isinstance(value, list | tuple) and -len(value) <= step < len(value):
             value = value[step]
         else:

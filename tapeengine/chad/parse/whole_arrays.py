@@ -85,13 +85,13 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        test = is_number if each.of_lists is None else is_list
+        test = is_number if each.of_lists is None else is_list if each.of_lists else is_sequence
         places = [[test(values, *place) for place in operand.places] for operand in each.operands]
         if each.of_lists and not (each.operands and all(map(all, places))):
             what = f"{named(each) or 'an operand'} is no list, and {each.place} uses it as one"
             raise StructureError(f"{what}: give it as a list, or write the line with numpy's functions")
         if each.of_lists is False and all(map(any, places)):
-            what = f"{named(each) or 'an operand'} is a list, which {each.place} uses as a whole array"
+            what = f"{named(each) or 'an operand'} is a list or a tuple, which {each.place} uses as a whole array"
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
         if each.of_lists is None and places and all(map(any, places)):
             what = f"{named(each)} is a number of Python's, which {each.place} uses as one of numpy's"
@@ -107,6 +107,11 @@ def is_list(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> 
     """Tell whether a part of an argument is a list; a part of an empty list is whatever is wanted."""
     whole = [part_at(values, name, steps[:n]) for n in range(len(steps))]
     return type(part_at(values, name, steps)) is list or any(type(x) is list and not x for x in whole)
+
+
+def is_sequence(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
+    """Tell the same of lists and tuples."""
+    return type(part_at(values, name, steps)) is tuple or is_list(values, name, steps)
 
 
 def is_number(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
