@@ -1,5 +1,6 @@
 """Arguments that an annotation, or the call, says are lists are joined, repeated and changed as in Python."""
 
+import itertools
 import random
 
 import numpy as np
@@ -123,3 +124,61 @@ def test_elements_that_are_kept_are_true(values, first):
     value, back = te.vjp(te.program(f), values)
     assert value == f(values)
     assert back(1.0)[0] == [2.0 * v if f([v]) else 0.0 for v in values]
+
+
+LIST, ARRAY = [1.0, 2.0], np.array([1.0, 2.0])
+#: Bodies that use an element of which the text does not say which it is.
+UNKNOWN = {
+    "loop over items": "s = 0.0\nfor v in t: s += len(v {0}) * v[0]\nreturn s",
+    "comprehension": "return [(v {0})[-1] * len(v {0}) for v in t]",
+    "index": "return (t[i] {0})[-1] * len(t[i] {0})",
+    "indices": "s = 0.0\nfor k in range(len(t)): s += len(t[k] {0}) * t[k][0]\nreturn s",
+    "loop over keys": "s = 0.0\nfor k in d: s += len(d[k] {0}) * d[k][0]\nreturn s",
+    "display": "s = 0.0\nfor v in (t[0], t[1]): s += len(v {0}) * v[0]\nreturn s",
+    "largest": "return len(max(t, key=len) {0}) * t[0][0]",
+    "rows of a result": "return [v for v in t]",
+}
+
+
+@pytest.mark.parametrize("operation", ["+ v", "* 2"])
+@pytest.mark.parametrize("body", UNKNOWN)
+@pytest.mark.parametrize("made", [tuple, list])
+def test_an_element_at_an_unknown_place_may_be_any(body, operation, made):
+    """What a program does with lists and arrays in any order is what Python does, or is refused; alike ones are not."""
+    text = UNKNOWN[body].format(operation)
+    if operation == "+ v":
+        text = text.replace("t[i] + v", "t[i] + t[i]").replace("t[k] + v", "t[k] + t[k]")
+        text = text.replace("d[k] + v", "d[k] + d[k]").replace("key=len) + v", "key=len) + t[0]")
+    f = function_of("t, d, i", text.split("\n"))
+    program = te.program(f)
+    for parts in itertools.product([LIST, ARRAY], repeat=2):
+        args = made(list(x) if x is LIST else x.copy() for x in parts), dict(zip("ab", parts, strict=True)), 1
+        try:
+            value = te.vjp(program, *args)[0]
+        except StructureError:
+            assert parts[0] is not parts[1]
+            continue
+        wanted = f(*args)
+        np.testing.assert_equal(value, wanted)
+        if body == "rows of a result":
+            assert list(map(type, value)) == list(map(type, wanted))
+
+
+@pytest.mark.parametrize("operation", ["p + p", "p * 2", "p[1:] + p[:1]", "p < p"])
+@pytest.mark.parametrize("head", ["p: tuple[float, ...]", "p: te.Vec", "p"])
+def test_tuples_are_no_whole_arrays(head, operation):
+    f = function_of(head, [f"return {operation}"], te=te)
+    try:
+        assert te.vjp(te.program(f), (1.0, 2.0, 3.0))[0] == f((1.0, 2.0, 3.0))
+    except StructureError as error:
+        assert "a tuple" in str(error)
+
+
+@pytest.mark.parametrize("values", [["x", "x", "*"], [1.0, None, 2.0], range(4), [2.0, [3.0]], b"ab", ["x", 2.0]])
+def test_arguments_of_other_types_run_on_dual_numbers(values):
+    lines = ["s = x", "for v in values:", "    s = s * x if v == 'x' else s + x * len(str(v))", "return s"]
+    f = function_of("x, values", lines)
+    value, back = te.vjp(te.program(f), 1.5, values)
+    h = 1e-6
+    assert value == f(1.5, values)
+    assert back(1.0)[0] == pytest.approx((f(1.5 + h, values) - f(1.5 - h, values)) / (2.0 * h), rel=1e-8)

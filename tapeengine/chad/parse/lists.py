@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from ..kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, Steps, TupleOf
 from ..types import INT
 from .names import DUNDERS, is_around, is_handed, parameters, walked
 from .outside import root
@@ -100,12 +100,14 @@ class Kinds:
             return ARRAY if ARRAY in kinds else COMPUTED
         return MIXED if lists or MIXED in kinds else None
 
-    def element(self, kind: Kind, position: int = 0) -> Kind:
-        """Give the kind of an element."""
+    def element(self, kind: Kind, position: int | None = None) -> Kind:
+        """Give the kind of an element, at any position if none is given."""
         match kind:
             case ListOf(element=element):
                 return element
             case TupleOf(items=items):
+                if position is None:
+                    return self.common(items)
                 return items[position] if -len(items) <= position < len(items) else None
             case Given():
                 return extended(kind, (position,))
@@ -169,8 +171,7 @@ class Kinds:
             case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
                 return field_of(self.of(value), key)
             case ast.Subscript(value=value):
-                kind = self.of(value)
-                return self.common(kind.items) if isinstance(kind, TupleOf) else self.element(kind)
+                return self.element(self.of(value))
             case ast.Call():
                 return self.of_call(node)
         return None
@@ -366,7 +367,7 @@ def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = Fals
     return Given(places, is_mixed, or_list)
 
 
-def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:
+def extended(kind: Given, more: Steps) -> Kind:
     """Give the kind of a part of a part of an argument."""
     return known(frozenset((name, (*steps, *more)) for name, steps in kind.places), kind.is_mixed)
 
@@ -387,10 +388,10 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
     return kind
 
 
-def part_of(kind: Kind, steps: Sequence[int | str], kinds: Kinds) -> Kind:
+def part_of(kind: Kind, steps: Steps, kinds: Kinds) -> Kind:
     """Give the kind of the part to which steps lead."""
     for step in steps:
-        kind = kinds.element(kind, step) if isinstance(step, int) else field_of(kind, step)
+        kind = field_of(kind, step) if isinstance(step, str) else kinds.element(kind, step)
     return kind
 
 
@@ -408,7 +409,7 @@ class Element(ast.expr):
 
     _fields = ("over",)
 
-    def __init__(self, over: ast.expr, position: int = 0) -> None:
+    def __init__(self, over: ast.expr, position: int | None = None) -> None:
         super().__init__()
         self.over, self.position = over, position
 

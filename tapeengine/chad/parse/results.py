@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from numpy import ndarray
 
 from ...structure import attribute_of
-from ..kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
+from ..kinds import ANY, ARRAY, Given, Kind, ListOf, Steps, TupleOf
 from ..types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 from .callees import is_plain, library_name
 from .classes import maker_of
@@ -159,13 +159,15 @@ class Outside:
 NOTHING: Results = (None, ())
 
 
-def type_at(of: Type | None, steps: Sequence[int | str]) -> Type | None:
+def type_at(of: Type | None, steps: Steps) -> Type | None:
     """Give the type of the part of a value to which steps lead."""
     for step in steps:
         if isinstance(of, Array):
             of = of.element
         elif isinstance(of, Product) and isinstance(step, str):
             of = of.items[of.fields.index(step)] if step in of.fields else None
+        elif step is None and isinstance(of, Product) and len(set(of.items)) == 1:
+            of = min(of.items, key=lambda part: getattr(part, "is_list", False))
         else:
             of = of.items[step] if isinstance(of, Product) and isinstance(step, int) and step < len(of.items) else None
     return of
