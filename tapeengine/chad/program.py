@@ -570,10 +570,12 @@ class Program(Enterable):
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
         used = {place for each in found for operand in each.operands for place in operand.places}
-        in_lists = any(isinstance(step, int) for _, steps in used for step in steps)
+        in_lists = any(not isinstance(step, str) for _, steps in used for step in steps)
         others = any(each.of_lists is not False or not each.operands for each in found)
         is_always = self.changes or in_lists or others
-        self.arrays = () if is_always else tuple((self.names.index(name), *steps) for name, steps in used) or None
+        self.arrays = (
+            () if is_always else tuple((self.names.index(name), *map(str, steps)) for name, steps in used) or None
+        )
         return found
 
     def renew(self) -> None:

@@ -14,8 +14,10 @@ import numpy
 
 from .types import UNIT, Array, Product, Sum, Type, parts_of, rank_of
 
-#: A parameter, and the steps to a part of it: positions and names of fields.
-Place = tuple[str, tuple[int | str, ...]]
+#: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
+Steps = tuple[int | str | None, ...]
+#: A parameter, and the steps to a part of it.
+Place = tuple[str, Steps]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,7 +151,7 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
     """
 
     def part_of(kind: Kind, part: Any, key: Any) -> Any:
-        return with_kinds(kind, part, given, lambda: part_at({"": plain()}, "", (key,)))
+        return with_kinds(kind, part, given, lambda: parts_at({"": plain()}, "", (key,))[0])
 
     def each_of(items: tuple[Kind, ...], parts: Iterable[Any], keys: Iterable[Any]) -> list[Any]:
         return list(map(part_of, items, parts, keys))
@@ -172,10 +174,10 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
         case TupleOf(items) if isinstance(value, dict):
             return dict(zip(value, each_of(items, value.values(), value), strict=True))
         case Given(places, is_mixed, or_list):
-            likes = [part_at(given, *place) for place in places]
+            likes = [part for place in places for part in parts_at(given, *place)]
             lists = [x for x in likes if isinstance(x, list)]
             is_open = (or_list or lists) and (is_mixed or len(lists) < len(likes))
-            return as_listed(plain() if is_open else likes[0], value)
+            return as_listed(plain() if is_open or not likes else likes[0], value)
     return value
 
 
@@ -187,14 +189,21 @@ def as_listed(like: Any, value: Any) -> Any:
     return type(like)(as_listed(like[0] if like else None, part) for part in parts)
 
 
-def part_at(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> Any:
-    """Give a part of an argument; None where there is none."""
-    value = values.get(name)
+def parts_at(values: dict[str, Any], name: str, steps: Steps) -> list[Any]:
+    """Give the parts of an argument to which steps lead; None for one that is not there, nothing in an empty list."""
+    found = [values.get(name)]
     for step in steps:
-        if isinstance(step, str):
-            value = value.get(step) if isinstance(value, dict) else getattr(value, step, None)
-        elif isinstance(value, list | tuple) and -len(value) <= step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
+        found = [part for whole in found for part in stepped(whole, step)]
+    return found
+
+
+def stepped(value: Any, step: int | str | None) -> Iterable[Any]:
+    """Give the parts of a value to which one step leads."""
+    if isinstance(value, dict):
+        return value.values() if step is None else (value.get(step),)
+    if isinstance(step, str):
+        return (getattr(value, step, None),)
+    if isinstance(value, list | tuple) and (step is None or not value):
+        return value
+    is_in = isinstance(value, list | tuple) and step is not None and -len(value) <= step < len(value)
+    return (value[step] if is_in else None,)

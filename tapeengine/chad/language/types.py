@@ -9,7 +9,7 @@ addition environment vectors (`EV`) and computations that accumulate into one (`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -94,9 +94,13 @@ class Named(Type):
 
 @dataclass(frozen=True)
 class Array(Type):
-    """A sequence of elements of one type; an array of rank two is an array of arrays, not necessarily rectangular."""
+    """A sequence of elements of one type; an array of rank two is an array of arrays, not necessarily rectangular.
+
+    `is_list` tells whether an annotation or an argument says that it is a list.
+    """
 
     element: Type
+    is_list: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

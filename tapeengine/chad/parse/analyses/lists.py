@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...language.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, TupleOf
+from ...language.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, Steps, TupleOf
+from ...language.types import INT
 from ..names.outside import root
 from ..names.scopes import original
 from ..names.uses import DUNDERS, is_around, is_handed, parameters, walked
@@ -99,12 +100,14 @@ class Kinds:
             return ARRAY if ARRAY in kinds else COMPUTED
         return MIXED if lists or MIXED in kinds else None
 
-    def element(self, kind: Kind, position: int = 0) -> Kind:
-        """Give the kind of an element."""
+    def element(self, kind: Kind, position: int | None = None) -> Kind:
+        """Give the kind of an element, at any position if none is given."""
         match kind:
             case ListOf(element=element):
                 return element
             case TupleOf(items=items):
+                if position is None:
+                    return self.common(items)
                 return items[position] if -len(items) <= position < len(items) else None
             case Given():
                 return extended(kind, (position,))
@@ -168,8 +171,7 @@ class Kinds:
             case ast.Subscript(value=value, slice=ast.Constant(value=str(key))):
                 return field_of(self.of(value), key)
             case ast.Subscript(value=value):
-                kind = self.of(value)
-                return self.common(kind.items) if isinstance(kind, TupleOf) else self.element(kind)
+                return self.element(self.of(value))
             case ast.Call():
                 return self.of_call(node)
         return None
@@ -198,7 +200,7 @@ class Kinds:
         kinds = [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
         if ARRAY in kinds:
             return ARRAY
-        if isinstance(node.op, ast.Add) and shows_lists(node):
+        if self.shows_lists(node, kinds):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         if found := self.of_record_operator(node.op, kinds):
             return found
@@ -209,6 +211,27 @@ class Kinds:
         if lists and all(k in lists or k == NUMBER for k in kinds):
             return ANY  # it raises
         return NUMBER if kinds == [NUMBER, NUMBER] else COMPUTED  # an operation on arguments that are lists is refused
+
+    def shows_lists(self, node: ast.BinOp, kinds: Sequence[Kind]) -> bool:
+        """Tell whether the text, an annotation or an argument shows that ``+`` joins lists, or ``*`` repeats one."""
+        are_lists = [isinstance(k, ListOf) or self.outside.is_list(k) for k in kinds]
+        if isinstance(node.op, ast.Add):
+            return shows_lists(node) or all(are_lists)
+        return isinstance(node.op, ast.Mult) and any(are_lists) and any(map(self.is_count, (node.left, node.right)))
+
+    def is_count(self, node: ast.expr) -> bool:
+        """Tell whether the text or the type of an argument shows that an expression is an integer."""
+        match node:
+            case ast.Constant(value):
+                return type(value) is int
+            case ast.Name(name) if name in self.numbers:
+                return (self.outside.types or {}).get(name) == INT
+            case ast.Call(func=ast.Name("len")):
+                return True
+            case ast.BinOp(left=left, right=right, op=ast.Add() | ast.Sub() | ast.Mult()):
+                return self.is_count(left) and self.is_count(right)
+        kind = self.of(node)
+        return isinstance(kind, Given) and self.outside.type_of(kind) == INT
 
     def number_or(self, kind: Kind) -> Kind:
         """Give the kind of a value, which is a number where the type of the argument says so."""
@@ -344,7 +367,7 @@ def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = Fals
     return Given(places, is_mixed, or_list)
 
 
-def extended(kind: Given, more: tuple[int | str, ...]) -> Kind:
+def extended(kind: Given, more: Steps) -> Kind:
     """Give the kind of a part of a part of an argument."""
     return known(frozenset((name, (*steps, *more)) for name, steps in kind.places), kind.is_mixed)
 
@@ -365,10 +388,10 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
     return kind
 
 
-def part_of(kind: Kind, steps: Sequence[int | str], kinds: Kinds) -> Kind:
+def part_of(kind: Kind, steps: Steps, kinds: Kinds) -> Kind:
     """Give the kind of the part to which steps lead."""
     for step in steps:
-        kind = kinds.element(kind, step) if isinstance(step, int) else field_of(kind, step)
+        kind = field_of(kind, step) if isinstance(step, str) else kinds.element(kind, step)
     return kind
 
 
@@ -386,7 +409,7 @@ class Element(ast.expr):
 
     _fields = ("over",)
 
-    def __init__(self, over: ast.expr, position: int = 0) -> None:
+    def __init__(self, over: ast.expr, position: int | None = None) -> None:
         super().__init__()
         self.over, self.position = over, position
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....errors import StructureError
-from ...language.kinds import Given, Kind, ListOf, part_at
+from ...language.kinds import Given, Kind, ListOf, Steps, parts_at
 from .lists import extended
 
 
@@ -69,7 +69,7 @@ def is_mixed(kind: Kind) -> bool:
     return isinstance(kind, Given) and kind.is_mixed
 
 
-def step_by_step(kind: Kind, steps: tuple[int | str, ...]) -> Kind:
+def step_by_step(kind: Kind, steps: Steps) -> Kind:
     """Give the kind of a part of an argument; of lists that the program makes only that of their elements."""
     if isinstance(kind, Given):
         return extended(kind, steps)
@@ -85,15 +85,14 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        test = is_number if each.of_lists is None else is_list
-        places = [[test(values, *place) for place in operand.places] for operand in each.operands]
-        if each.of_lists and not (each.operands and all(map(all, places))):
+        operands = [{type(x) for place in o.places for x in parts_at(values, *place)} for o in each.operands]
+        if each.of_lists and not (operands and set().union(*operands) <= {list}):
             what = f"{named(each) or 'an operand'} is no list, and {each.place} uses it as one"
             raise StructureError(f"{what}: give it as a list, or write the line with numpy's functions")
-        if each.of_lists is False and all(map(any, places)):
-            what = f"{named(each) or 'an operand'} is a list, which {each.place} uses as a whole array"
+        if each.of_lists is False and all(of & {list, tuple} for of in operands):
+            what = f"{named(each) or 'an operand'} is a list or a tuple, which {each.place} uses as a whole array"
             raise StructureError(f"{what}: give it as numpy.array(...), or write a comprehension")
-        if each.of_lists is None and places and all(map(any, places)):
+        if each.of_lists is None and operands and all(of & {float, int, bool} for of in operands):
             what = f"{named(each)} is a number of Python's, which {each.place} uses as one of numpy's"
             raise StructureError(f"{what}: give it as numpy.float64(...), or write float(x), int(x) or bool(x)")
 
@@ -103,17 +102,7 @@ def named(wanted: Wanted) -> str:
     return ", ".join(sorted({written(*place) for operand in wanted.operands for place in operand.places}))
 
 
-def is_list(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
-    """Tell whether a part of an argument is a list; a part of an empty list is whatever is wanted."""
-    whole = [part_at(values, name, steps[:n]) for n in range(len(steps))]
-    return type(part_at(values, name, steps)) is list or any(type(x) is list and not x for x in whole)
-
-
-def is_number(values: dict[str, Any], name: str, steps: tuple[int | str, ...]) -> bool:
-    """Tell whether a part of an argument is a number of Python's."""
-    return type(part_at(values, name, steps)) in (float, int, bool)
-
-
-def written(name: str, steps: Sequence[int | str]) -> str:
+def written(name: str, steps: Steps) -> str:
     """Write a part of an argument as Python does."""
-    return name + "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in steps)
+    each = ("i" if step is None else step for step in steps)
+    return name + "".join(f".{x}" if isinstance(step, str) else f"[{x}]" for x, step in zip(each, steps, strict=True))

@@ -329,7 +329,9 @@ def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
     p.at_once(node, "filter(...)")
     xs = array(p, node, expression(p, node.args[1], env))
     x = p.fresh("x", element(xs))
-    return Filter(x, p.coerce(node, function_body(p, node.args[0], (x,), env), BOOL), xs)
+    is_own = isinstance(node.args[0], ast.Constant) and node.args[0].value is None
+    kept = x if is_own else function_body(p, node.args[0], (x,), env)
+    return Filter(x, p.coerce(node, kept, BOOL) if isinstance(kept.type, Array) else truth(p, node, kept), xs)
 
 
 def with_others(p: Parser, node: ast.Call, env: Env) -> tuple[ast.Lambda, Env]:

@@ -268,7 +268,7 @@ class TypeTable:
                 return Array(self(args[0]))
             return Product(tuple(map(self, args)))
         if origin in (list, Sequence, Iterable, Collection) or getattr(origin, "__name__", "") == "Array":
-            return Array(self(args[0]))
+            return Array(self(args[0]), origin is list)
         if origin is not None and getattr(origin, "__name__", "") == "Callable":
             return Function(tuple(map(self, args[0])), self(args[1]))
         raise UnknownType(f"{annotation} is no type of the language")

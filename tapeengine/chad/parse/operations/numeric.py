@@ -286,15 +286,14 @@ def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
 
 def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None:
     """Python's operations on lists: ``xs * n`` repeats and ``xs + ys`` joins; None for another operation."""
-    lists = [p.is_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]
+    shows = isinstance(node.op, ast.Add) and shows_lists(node)
+    records = isinstance(left.type, Array) and isinstance(numbers_of(left.type), Product | Sum | Named)
+    is_list = p.as_list if p.is_list(node) or (isinstance(node.op, ast.Add) and (shows or records)) else p.is_list
+    lists = [isinstance(t.type, Array) and is_list(n) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Mult) and lists in ([True, False], [False, True]):
         items, size = (left, right) if lists[0] else (right, left)
         if size.type == INT:
             return repeated(p, items, size)
-    shows = isinstance(node.op, ast.Add) and shows_lists(node)
-    records = isinstance(left.type, Array) and isinstance(numbers_of(left.type), Product | Sum | Named)
-    if isinstance(node.op, ast.Add) and (shows or records):
-        lists = [p.as_list(n) and isinstance(t.type, Array) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Add) and all(lists):
         of = p.unify(node, left.type, right.type)
         return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))

@@ -574,6 +574,10 @@ class Parser(Lets):
         self.operands.append((node, frozenset({kind}), True))
         return True
 
+    def joins(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives a list of the program's own, or a part of an argument that is a list."""
+        return self.is_list(node) or self.kinds.outside.is_list(self.kinds.of(node))
+
     def no_array(self, node: ast.expr) -> None:
         """Refuse an operation of lists on an array; of an argument, require that calls give a list."""
         if not self.as_list(node) and self.is_array(node):

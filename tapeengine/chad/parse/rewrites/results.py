@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import FunctionType, MappingProxyType
 from typing import Any
 
 from numpy import ndarray
 
 from ....naming import attribute_of
-from ...language.kinds import ANY, ARRAY, Given, Kind, ListOf, TupleOf
+from ...language.kinds import ANY, ARRAY, Given, Kind, ListOf, Steps, TupleOf
 from ...language.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 from ..analyses.lists import RESULT, Kinds, Results, parameters_of
 from ..names.callees import is_plain, library_name
@@ -76,6 +76,11 @@ class Outside:
     def is_number(self, kind: Given) -> bool:
         """Tell whether a part of an argument is a number."""
         return self.type_of(kind) in (FLOAT, INT, BOOL)
+
+    def is_list(self, kind: Kind) -> bool:
+        """Tell whether the annotation or the value of an argument says that a part of it is a list."""
+        found = [type_at((self.types or {}).get(n), steps) for n, steps in getattr(kind, "places", ())]
+        return bool(found) and all(isinstance(of, Array) and of.is_list for of in found)
 
     def type_of(self, kind: Given) -> Type | None:
         """Give the type of a part of an argument."""
@@ -154,13 +159,15 @@ class Outside:
 NOTHING: Results = (None, ())
 
 
-def type_at(of: Type | None, steps: Sequence[int | str]) -> Type | None:
+def type_at(of: Type | None, steps: Steps) -> Type | None:
     """Give the type of the part of a value to which steps lead."""
     for step in steps:
         if isinstance(of, Array):
             of = of.element
         elif isinstance(of, Product) and isinstance(step, str):
             of = of.items[of.fields.index(step)] if step in of.fields else None
+        elif step is None and isinstance(of, Product) and len(set(of.items)) == 1:
+            of = min(of.items, key=lambda part: getattr(part, "is_list", False))
         else:
             of = of.items[step] if isinstance(of, Product) and isinstance(step, int) and step < len(of.items) else None
     return of

@@ -102,7 +102,8 @@ def element(
         p.unfit(node, [getattr(array, "type", UNIT)], f"an element of {name}, which is no array", "give an array")
     no_views(p, node, name, array)
     if is_part(p, node.value, index, array, env):
-        return p.grammar.bind(p, name, with_parts(p, node, array, value, env), env, then)
+        is_list = rank(array.type) == 1 and isinstance(index, ast.Slice) and not augmented and p.joins(node.value)
+        return p.grammar.bind(p, name, with_parts(p, node, array, value, env, is_list), env, then)
     if isinstance(index, ast.Slice):
         return p.grammar.bind(p, name, with_slice(p, node, array, index, value, env), env, then)
     given = expression(p, index, env)

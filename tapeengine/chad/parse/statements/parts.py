@@ -79,10 +79,11 @@ def parts_of(p: Parser, index: ast.expr, array: Term, env: Env) -> list[ast.expr
 
 
 @with_lets
-def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: Env) -> Term:
-    """Give an array with another value in the part that an index names."""
+def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: Env, is_list: bool = False) -> Term:
+    """Give an array, or a list, with another value in the part that an index names."""
     parts = parts_of(p, node.slice, array, env)
-    p.operated(node, [(node.value, array)])
+    if not (is_list and p.as_list(node.value)):
+        p.operated(node, [(node.value, array)])
     if len(parts) == 1 and not isinstance(parts[0], ast.Slice):
         mask = read_ahead(p, parts[0], env)
         if numbers_of(mask.type) == BOOL and rank(mask.type) > 1:
@@ -90,6 +91,8 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
     keys = keyed(p, node, parts, arrays.axes(array), env)
     old, depth = along_axes(p, node, array, parts, env), depth_of(keys, rank(array.type))
     new, store = stored_value(p, node, value, old, numbers_of(array.type), depth, env)
+    if is_list and (not rank(new.type) or p.single_axes.of(new)):
+        p.error(node, "a part of a list gets one value", "give a list of as many elements, or write a loop")
     if hasattr(node, "one_by_one") and rank(array.type) == 1 and 0 < rank(new.type) < depth:  # numpy is wrong there
         p.error(node, "a value that is broadcast over the indices", "give np.broadcast_to(value, index.shape)")
     is_first = rank_of_places(keys) and is_apart(not isinstance(key, Between) for key in keys)
