@@ -81,10 +81,10 @@ class Ahead:
             if b.may_raise and s.operation.machine[1:]:
                 b.stop_if(b.op(f"icmp ne i32 {b.op(f'call i32 @poles({all_three})')}, 0"), POLE, now=True)
 
-    def give(self, b: Body, k: str) -> None:
-        """Give a step its values; its own statements that compute them are left out."""
+    def give(self, b: Body, k: str, own: Mapping[str, Var]) -> None:
+        """Give a step its values, in its own variables; its own statements that compute them are left out."""
         for s in self.functions:
-            b.give(s.out, [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
+            b.give(own.get(s.out.name, s.out), [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
             b.hoisted.add(id(s))
 
     def leave(self, b: Body) -> None:

@@ -6,7 +6,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, named, outs, walk
@@ -21,6 +21,7 @@ class Before:
     def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
         self.b, self.loop = b, loop
         self.sums: dict[str, F.Compute] = {}
+        self.moved: set[int] = set()
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
@@ -29,6 +30,7 @@ class Before:
         self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
         self.held = self.hold({v.name: v for s in inside for v in named(s)})
         self.inside |= {f.name for k in loop.recalled for f in k.fields}
+        self.inside -= {v.name for s in self.steps if id(s) in b.hoisted for v in outs(s)}
         changed = {v.name for s in inside for v in changes(s)}
         params = {p.name for p in b.function.params}
         self.changed: dict[str, list[str]] = {}
@@ -55,14 +57,23 @@ class Before:
             if isinstance(s, F.New) and self.may_share(s):
                 self.b.rooms[id(s)] = self.b.room(s)
         for s in self.steps:
-            if self.may_go(s):
-                self.b.block([s])
-                self.b.hoisted.add(id(s))
-                self.inside -= {v.name for v in outs(s)}
-            elif isinstance(s, F.Compute) and self.sum_of(s) is not None:
+            if id(s) in self.b.hoisted or self.move([s]):
+                continue
+            if isinstance(s, F.Compute) and self.sum_of(s) is not None:
                 self.sums[s.out.name] = s
             elif isinstance(s, F.Load | F.Row) and s.checked and id(s) not in self.b.checked and self.is_fixed(s.array):
                 self.check(s, count)
+
+    def move(self, statements: Iterable[F.Statement]) -> bool:
+        """Write the statements that give the same in all steps that follow; tell whether there are some."""
+        before = len(self.moved)
+        for s in statements:
+            if id(s) not in self.b.hoisted and self.may_go(s):
+                self.b.block([s])
+                self.b.hoisted.add(id(s))
+                self.moved.add(id(s))
+                self.inside -= {v.name for v in outs(s)}
+        return len(self.moved) > before
 
     def may_share(self, s: F.New) -> bool:
         """Tell whether an array of each step, which does not outlive it, may lie in the same memory in all steps."""
@@ -72,8 +83,9 @@ class Before:
     def may_go(self, s: F.Statement) -> bool:
         """Tell whether a statement may be written before the loop."""
         match s:
-            case F.Compute(out, _, args):
-                return out.name not in self.b.changing and all(map(self.is_fixed, args))
+            case F.Compute(out, operation, args):
+                counted = operation.name == "ifloordiv" and self.b.counted(args) is not None
+                return out.name not in self.b.changing and (counted or all(map(self.is_fixed, args)))
             case F.Load(_, array, indices) | F.Row(_, array, indices):
                 if isinstance(array, F.Const) or not all(map(self.is_fixed, (array, *indices))):
                     return False
@@ -134,5 +146,5 @@ class Before:
         b.known |= self.hidden
         b.changing |= self.held
         b.checked -= known
-        b.hoisted -= known
+        b.hoisted -= self.moved
         b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...intermediate import statements as F
+from ...intermediate.analysis import with_blocks
 from ...intermediate.operations import Scalar
 from .aliases import Aliases
 from .helpers import Helpers
@@ -50,14 +51,16 @@ class Body(Values):
                 self.following = statements[k + 1 :]
                 self.rules[type(s)](self, s)
 
+    def left(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
+        """Give the statements, and those inside them, that have not been executed already."""
+        return [with_blocks(s, self.left) for s in statements if id(s) not in self.hoisted]
+
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]
     ) -> list[F.Statement]:
         """Give copies of statements, without those already executed; checks remain valid for the copies."""
         found = []
-        for s in statements:
-            if id(s) in self.hoisted:
-                continue
+        for s in self.left(statements):
             found.append(copy(s))
             if id(s) in self.checked:
                 self.checked.add(id(found[-1]))
@@ -76,7 +79,7 @@ class Body(Values):
             if name in self.natural:
                 self.natural |= {v.name}
             if isinstance(v.type, F.Frames):
-                self.program.lane(v.name, name, names)
+                self.program.lane(v.name, name, names, self.left)
             self.lifetimes.add(v.name, name)
         return names
 
@@ -86,6 +89,11 @@ class Body(Values):
         self.apart = self.aliases.of(array)
         yield
         self.apart = ""
+
+    def counted(self, args: Sequence[F.Operand]) -> tuple[str, str] | None:
+        """Give the quotient and the remainder of two integers, if a loop counts them."""
+        index, by = args
+        return self.quotients.get((index.name, self.one(by))) if isinstance(index, F.Var) and self.has(by) else None
 
     # ------------------------------------------------------------ places in arrays
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...intermediate import statements as F
@@ -73,12 +74,19 @@ class Helpers:
         of_many = isinstance(s, F.Compute) and (s.operation.name in self.variants or s.operation.name in LOOPS)
         return of_many and all(x.type == REAL for x in s.args)  # type: ignore[union-attr]
 
-    def lane(self, frames: str, like: str, names: Mapping[str, F.Var]) -> None:
-        """Give the frames of one of several steps the layout of the site."""
+    def lane(
+        self,
+        frames: str,
+        like: str,
+        names: Mapping[str, F.Var],
+        left: Callable[[Sequence[F.Statement]], list[F.Statement]],
+    ) -> None:
+        """Give the frames of one of several steps the layout of the site, without statements already executed."""
         if like in self.sites:
             self.sites[frames] = self.sites[like]
         if like in self.recomputed:
-            self.recomputed[frames] = renamed(self.recomputed[like], names)
+            site = self.recomputed[like]
+            self.recomputed[frames] = renamed(replace(site, again=left(site.again)), names)
         if like in self.uncounted:
             self.uncounted.add(frames)
         if like in self.kept:

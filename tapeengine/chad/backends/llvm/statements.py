@@ -33,12 +33,12 @@ def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:
 
 @entry
 def compute_(b: Body, s: F.Compute) -> None:
-    args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
-    index = s.args[0] if s.operation.name in DIVIDING else None
-    counted = b.quotients.get((index.name, args[1])) if isinstance(index, F.Var) else None
+    counted = b.counted(s.args) if s.operation.name in DIVIDING else None
     if counted is not None:
         b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
-    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
+        return
+    args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
+    if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
