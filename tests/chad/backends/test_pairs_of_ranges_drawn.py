@@ -24,7 +24,10 @@ HEADS["rows"] = HEADS["flat"].replace("w: te.Vec", "w: chad.Array[chad.Array[flo
 def expression(draw, kind, depth):
     """A number of the step (a, i)."""
     both = {"flat": ["w[a * m + i]", "w[k]"], "rows": ["w[a][i]", "w[at[a]][i]"]}[kind]
-    sums = {"flat": "sum(w[a * m + j] * y[j] for j in range(m))", "rows": "sum(w[i % n][j] * w[a][j] for j in range(m))"}
+    sums = {
+        "flat": "sum(w[a * m + j] * y[j] for j in range(m))",
+        "rows": "sum(w[i % n][j] * w[a][j] for j in range(m))",
+    }
     leaves = ["x[a]", "y[i]", "x[at[a]]", "x[(a + 1) % n]", "float(a)", "float(i + 1)", *both]
     if depth == 0:
         return draw.choice(leaves)
@@ -42,9 +45,11 @@ def drawn(seed):
     ends = [
         ["r = chad.scatter([0.0 for _ in range(n * m)], [at[k // m] * m + k % m for k in range(n * m)], p)"],
         ["r = [p[k] * q[n * m - 1 - k] for k in range(n * m)]"],
-        ["r = [0.5 for _ in range(n * m)]", "s = 0.5", "for k in range(n * m):", "    a = k // m", "    i = k % m"]
-        + [f"    s = 0.5 * s * y[i] + p[k] * {pick()}"]
-        + ["r = [s * q[k] for k in range(n * m)]"],
+        [
+            *["s = 0.5", "for k in range(n * m):", "    a = k // m", "    i = k % m"],
+            f"    s = 0.5 * s * y[i] + p[k] * {pick()}",
+            "r = [s * q[k] for k in range(n * m)]",
+        ],
     ]
     lines = ["n = len(x)", "m = len(y)"]
     for name in "pq":

@@ -144,13 +144,13 @@ def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:
     for k in s.recalled:
         site = b.program.recomputed.get(k.frames.name)
         again = [] if site is None else [site.index, *(v for t in site.again for v in outs(t))]
-        fixed = {v for t in (site.again if site else ()) if id(t) in b.hoisted for v in outs(t)}
+        fixed = {v for t in (site.again if site else ()) if b.is_done(t) for v in outs(t)}
         yield from ((v.name, v) for v in (*k.fields, *again) if v not in fixed)
 
 
 def done_in_steps(b: Body, statements: Iterable[Statement]) -> Iterator[Statement]:
     """Iterate over the statements that have not been moved before the loop."""
-    return (t for t in statements if id(t) not in b.hoisted)
+    return (t for t in statements if not b.is_done(t))
 
 
 def is_plain(s: Statement, known: Mapping[str, Var], around: Before) -> bool:

@@ -21,7 +21,7 @@ class Before:
     def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
         self.b, self.loop = b, loop
         self.sums: dict[str, F.Compute] = {}
-        self.moved: set[int] = set()
+        self.moved = set(b.moved)
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
@@ -30,7 +30,7 @@ class Before:
         self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
         self.held = self.hold({v.name: v for s in inside for v in named(s)})
         self.inside |= {f.name for k in loop.recalled for f in k.fields}
-        self.inside -= {v.name for s in self.steps if id(s) in b.hoisted for v in outs(s)}
+        self.inside -= {v.name for s in self.steps if b.is_done(s) for v in outs(s)}
         changed = {v.name for s in inside for v in changes(s)}
         params = {p.name for p in b.function.params}
         self.changed: dict[str, list[str]] = {}
@@ -57,23 +57,23 @@ class Before:
             if isinstance(s, F.New) and self.may_share(s):
                 self.b.rooms[id(s)] = self.b.room(s)
         for s in self.steps:
-            if id(s) in self.b.hoisted or self.move([s]):
-                continue
-            if isinstance(s, F.Compute) and self.sum_of(s) is not None:
+            if self.may_go(s):
+                self.b.block([s])
+                self.b.hoisted.add(id(s))
+                self.inside -= {v.name for v in outs(s)}
+            elif isinstance(s, F.Compute) and self.sum_of(s) is not None:
                 self.sums[s.out.name] = s
             elif isinstance(s, F.Load | F.Row) and s.checked and id(s) not in self.b.checked and self.is_fixed(s.array):
                 self.check(s, count)
 
-    def move(self, statements: Iterable[F.Statement]) -> bool:
-        """Write the statements that give the same in all steps that follow; tell whether there are some."""
-        before = len(self.moved)
+    def move(self, statements: Iterable[F.Statement]) -> None:
+        """Write the statements that are the same in the steps that follow, also in copies of the loop."""
         for s in statements:
-            if id(s) not in self.b.hoisted and self.may_go(s):
+            names = {v.name for v in outs(s)}
+            if names.isdisjoint(self.b.changing) and self.may_go(s):
                 self.b.block([s])
-                self.b.hoisted.add(id(s))
-                self.moved.add(id(s))
-                self.inside -= {v.name for v in outs(s)}
-        return len(self.moved) > before
+                self.b.moved |= names
+                self.inside -= names
 
     def may_share(self, s: F.New) -> bool:
         """Tell whether an array of each step, which does not outlive it, may lie in the same memory in all steps."""
@@ -82,10 +82,14 @@ class Before:
 
     def may_go(self, s: F.Statement) -> bool:
         """Tell whether a statement may be written before the loop."""
+        if self.b.is_done(s):
+            return False
         match s:
             case F.Compute(out, operation, args):
-                counted = operation.name == "ifloordiv" and self.b.counted(args) is not None
-                return out.name not in self.b.changing and (counted or all(map(self.is_fixed, args)))
+                fixed = [self.is_fixed(x) for x in args]
+                if operation.name == "ifloordiv" and fixed[1] and self.b.counted(args):
+                    return True
+                return out.name not in self.b.changing and all(fixed)
             case F.Load(_, array, indices) | F.Row(_, array, indices):
                 if isinstance(array, F.Const) or not all(map(self.is_fixed, (array, *indices))):
                     return False
@@ -146,5 +150,6 @@ class Before:
         b.known |= self.hidden
         b.changing |= self.held
         b.checked -= known
-        b.hoisted -= self.moved
+        b.hoisted -= known
+        b.moved = self.moved
         b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

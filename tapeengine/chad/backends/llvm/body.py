@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import with_blocks
 from ...intermediate.operations import Scalar
 from .aliases import Aliases
 from .helpers import Helpers
@@ -16,6 +15,8 @@ from .values import Values
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
+#: Operations that a loop may count along with its steps: the quotient, and the remainder.
+DIVIDING = ("ifloordiv", "imod")
 
 
 Rules = Mapping[type[object], Callable[["Body", Any], None]]
@@ -35,6 +36,7 @@ class Body(Values):
         self.is_main = False
         self.is_reverse = function.recalled is not None
         self.hoisted: set[int] = set()
+        self.moved: set[str] = set()
         self.prepared: dict[tuple[int, int], str] = {}
         self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
         self.following: Sequence[F.Statement] = ()
@@ -47,20 +49,22 @@ class Body(Values):
     def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         for k, s in enumerate(statements):
-            if id(s) not in self.hoisted:
+            if not self.is_done(s):
                 self.following = statements[k + 1 :]
                 self.rules[type(s)](self, s)
 
-    def left(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
-        """Give the statements, and those inside them, that have not been executed already."""
-        return [with_blocks(s, self.left) for s in statements if id(s) not in self.hoisted]
+    def is_done(self, s: F.Statement) -> bool:
+        """Tell whether a statement, or the one of which it is a copy, has been executed before its loop."""
+        return id(s) in self.hoisted or getattr(getattr(s, "out", None), "name", "") in self.moved
 
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]
     ) -> list[F.Statement]:
         """Give copies of statements, without those already executed; checks remain valid for the copies."""
         found = []
-        for s in self.left(statements):
+        for s in statements:
+            if self.is_done(s):
+                continue
             found.append(copy(s))
             if id(s) in self.checked:
                 self.checked.add(id(found[-1]))
@@ -79,7 +83,7 @@ class Body(Values):
             if name in self.natural:
                 self.natural |= {v.name}
             if isinstance(v.type, F.Frames):
-                self.program.lane(v.name, name, names, self.left)
+                self.program.lane(v.name, name, names)
             self.lifetimes.add(v.name, name)
         return names
 
@@ -93,7 +97,7 @@ class Body(Values):
     def counted(self, args: Sequence[F.Operand]) -> tuple[str, str] | None:
         """Give the quotient and the remainder of two integers, if a loop counts them."""
         index, by = args
-        return self.quotients.get((index.name, self.one(by))) if isinstance(index, F.Var) and self.has(by) else None
+        return self.quotients.get((index.name, self.one(by))) if isinstance(index, F.Var) else None
 
     # ------------------------------------------------------------ places in arrays
 

@@ -330,7 +330,6 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         turned = b.label("turned")
         row.next(b, top, turned)
         b.start(turned)
-    quotients.end(b)
     if innermost and each:
         charge(b, b.product([count if part is None else part.steps, each]))
     if part is None:

@@ -69,9 +69,6 @@ class Vector:
     def __neg__(self) -> Vector:
         return self.op(f"fneg {self.of} {self.name}")
 
-    def __rtruediv__(self, x: float) -> Vector:
-        return self.op(f"fdiv {self.of} {self.like(x)}, {self.name}")
-
     def __rsub__(self, x: float) -> Vector:
         return self.op(f"fsub {self.of} {self.like(x)}, {self.name}")
 
@@ -212,9 +209,9 @@ Q1, Q2, Q3, Q4, Q5 = (
         "-0x1.afdb76e09c32dp-23",
     )
 )
-#: The sizes at which the argument of `expm1` is reduced by one, and by more than one, multiple of log 2.
-#: Sizes of the argument of `tanh` from here on may need 20 multiples.
+#: Half of the size from which on the argument of `expm1` may be reduced by 20 multiples of log 2.
 MANY = 6.75
+#: The sizes at which the argument of `expm1` is reduced by one, and by more than one, multiple of log 2.
 ONCE, OFTEN = (float.fromhex(x) for x in ("0x1.62e43p-2", "0x1.0a2b2p+0"))
 
 
@@ -227,46 +224,45 @@ def correction(r: Vector, half: Vector, square: Vector) -> Vector:
     return (p - t) / fma(-r, t, 6.0)
 
 
-def tanh(x: Vector) -> Vector:
-    """Write the hyperbolic tangent: from ``expm1(-2 |x|)`` below 1, and from ``expm1(2 |x|)`` above.
+def reduced(x: Vector, k: Vector) -> tuple[Vector, Vector, Vector]:
+    """Give the rest r of `expm1`'s argument, e of its value ``(r - e + 1) 2^k - 1``, and the value where k is zero."""
+    high, low = fma(-k, LN2_HIGH, x), k * LN2_LOW
+    r = high - low
+    lost, half = (high - r) - low, r * 0.5
+    square = r * half
+    e = correction(r, half, square) * square
+    return r, fma(e - lost, r, -lost) - square, r - fma(e, r, -square)
 
-    The argument of `expm1` is k log 2 and a rest r; it is ``(r - e + 1) 2^k - 1``, subtracted where no bits are lost.
-    """
+
+def tanh(x: Vector) -> Vector:
+    """Write the hyperbolic tangent: from ``expm1(-2 |x|)`` below 1, and from ``expm1(2 |x|)`` above."""
     size = x.call("fabs")
     twice, is_small = size * 2.0, size.is_("olt", 1.0)
     a = is_small.choose(-twice, twice)
     k = (a * INVERSE_LN2 + is_small.choose(-0.5, 0.5)).call("trunc")
     is_near = twice.is_("olt", ONCE)
     k = is_near.choose(0.0, twice.is_("olt", OFTEN).choose(-1.0, k))
-    high, low = fma(-k, LN2_HIGH, a), k * LN2_LOW
-    r = high - low
-    lost, half = (high - r) - low, r * 0.5
-    square = r * half
-    e = correction(r, half, square) * square
-    none = r - fma(e, r, -square)
-    e = fma(e - lost, r, -lost) - square
+    r, e, none = reduced(a, k)
     exponent, between = (k + SHIFT).cast(WHOLE).by("shl", 52), e - r
+    power = exponent.op(f"sub {exponent.of} {exponent.like(1023 << 52)}, {exponent.name}").cast(REAL)
 
     def scaled(y: Vector) -> Vector:
         return (y.cast(WHOLE) + exponent).cast(REAL)
 
-    power = exponent.op(f"sub {exponent.of} {exponent.like(1023 << 52)}, {exponent.name}").cast(REAL)
-    few = scaled(is_small.choose(1.0, 1.0 - power) - between)
-    t = k.is_("oeq", -1.0).choose(fma(between, -0.5, -0.5), few - 1.0)
-    t = is_small.choose(is_near.choose(none, t), few)
-    quotient = is_small.choose(-t, 2.0) / (t + 2.0)
-    z = is_small.choose(quotient, 1.0 - quotient)
+    def ended(t: Vector) -> Vector:
+        quotient = is_small.choose(-t, 2.0) / (t + 2.0)
+        return is_small.choose(quotient, 1.0 - quotient)
 
     def far() -> Vector:
-        last, many = scaled(1.0 - between) - 1.0, scaled((r - (e + power)) + 1.0)
-        many = k.is_("ogt", 56.0).choose(last, many)
-        found = k.is_("olt", 20.0).choose(z, 1.0 - 2.0 / (many + 2.0))
-        found = size.is_("olt", 22.0).choose(found, 1.0)
-        found = size.is_("olt", 2.0**-55).choose(size, found)
-        return x.is_("uno", x).choose(x, found)
+        many = k.is_("ogt", 56.0).choose(scaled(1.0 - between) - 1.0, scaled((r - (e + power)) + 1.0))
+        found = size.is_("olt", 22.0).choose(k.is_("olt", 20.0).choose(usual, ended(many)), 1.0)
+        return x.is_("uno", x).choose(x, size.is_("olt", 2.0**-55).choose(size, found))
 
+    few = scaled(is_small.choose(1.0, 1.0 - power) - between)
+    t = k.is_("oeq", -1.0).choose(fma(between, -0.5, -0.5), few - 1.0)
+    usual = ended(is_small.choose(is_near.choose(none, t), few))
     is_far = size.is_("uge", MANY).by("or", size.is_("olt", 2.0**-55))
-    return is_far.where(z, far).call("copysign", x)
+    return is_far.where(usual, far).call("copysign", x)
 
 
 def sech2(a: Vector, b: Vector) -> Vector:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...intermediate import statements as F
@@ -74,19 +73,12 @@ class Helpers:
         of_many = isinstance(s, F.Compute) and (s.operation.name in self.variants or s.operation.name in LOOPS)
         return of_many and all(x.type == REAL for x in s.args)  # type: ignore[union-attr]
 
-    def lane(
-        self,
-        frames: str,
-        like: str,
-        names: Mapping[str, F.Var],
-        left: Callable[[Sequence[F.Statement]], list[F.Statement]],
-    ) -> None:
-        """Give the frames of one of several steps the layout of the site, without statements already executed."""
+    def lane(self, frames: str, like: str, names: Mapping[str, F.Var]) -> None:
+        """Give the frames of one of several steps the layout of the site."""
         if like in self.sites:
             self.sites[frames] = self.sites[like]
         if like in self.recomputed:
-            site = self.recomputed[like]
-            self.recomputed[frames] = renamed(replace(site, again=left(site.again)), names)
+            self.recomputed[frames] = renamed(self.recomputed[like], names)
         if like in self.uncounted:
             self.uncounted.add(frames)
         if like in self.kept:

@@ -9,7 +9,7 @@ from ...intermediate import statements as F
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...tables import entry, table
 from . import control
-from .body import SCRATCH, Body
+from .body import DIVIDING, SCRATCH, Body
 from .callbacks import callback
 from .helpers import typed
 from .layout import stride, words
@@ -20,8 +20,6 @@ from .writer import ELEMENT, FRAME, REFER
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step.
 FITTING = {"iadd": "add", "isub": "sub", "imul": "mul"}
-#: Operations that a loop may count along with its steps: the quotient, and the remainder.
-DIVIDING = ("ifloordiv", "imod")
 
 
 def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:

@@ -56,10 +56,6 @@ class Values(Writer):
             self.placed[v.name] = [self.place(w) for w in self.word_types(v)]
         return self.placed[v.name]
 
-    def has(self, x: Operand) -> bool:
-        """Tell whether an operand has a value here."""
-        return isinstance(x, Const) or x.name in self.known or x.name in self.placed
-
     def value(self, x: Operand) -> list[str]:
         """Give the words of an operand."""
         if isinstance(x, Const):
