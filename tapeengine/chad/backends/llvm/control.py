@@ -339,8 +339,6 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     else:
         part.next(b, count, done)
     b.start(done)
-    if coming is not None:
-        coming.leave(b)
     before_loop.leave()
     b.accounted = outer
 
