@@ -21,11 +21,11 @@ class Before:
     def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
         self.b, self.loop = b, loop
         self.sums: dict[str, F.Compute] = {}
-        self.outer = set(b.hoisted)
+        self.outer = {*b.hoisted}, {**b.quotients}
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
-        self.inside: set[int | str] = {v.name for v in self.indices} | {v.name for s in inside for v in outs(s)}
+        self.inside = {v.name for v in self.indices} | {v.name for s in inside for v in outs(s)}
         self.inside |= {v.name for v, _ in loop.carried}
         self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
         self.held = self.hold({v.name: v for s in inside for v in named(s)})
@@ -82,8 +82,7 @@ class Before:
             return False
         match s:
             case F.Compute(_, operation, args):
-                fixed = [self.is_fixed(x) for x in args]
-                return all(fixed) or (operation.name == "ifloordiv" and fixed[1] and self.b.counted(args) is not None)
+                return all(map(self.is_fixed, args)) or (operation.name == "ifloordiv" and args in self.b.quotients)
             case F.Load(_, array, indices) | F.Row(_, array, indices):
                 if isinstance(array, F.Const) or not all(map(self.is_fixed, (array, *indices))):
                     return False
@@ -144,5 +143,5 @@ class Before:
         b.known |= self.hidden
         b.changing |= self.held
         b.checked -= known
-        b.hoisted = self.outer
+        b.hoisted, b.quotients = self.outer
         b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

@@ -15,16 +15,14 @@ from .values import Values
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
-#: Operations that a loop may count along with its steps: the quotient, and the remainder.
-DIVIDING = ("ifloordiv", "imod")
 
 
 Rules = Mapping[type[object], Callable[["Body", Any], None]]
 
 
-def key(s: F.Statement) -> int | str:
+def key(s: F.Statement) -> str:
     """Identify a statement, and its copies that assign the same variable."""
-    return s.out.name if hasattr(s, "out") else id(s)
+    return s.out.name if hasattr(s, "out") else str(id(s))
 
 
 class Body(Values):
@@ -40,9 +38,9 @@ class Body(Values):
         self.depth = 0
         self.is_main = False
         self.is_reverse = function.recalled is not None
-        self.hoisted: set[int | str] = set()
+        self.hoisted: set[str] = set()
         self.prepared: dict[tuple[int, int], str] = {}
-        self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
+        self.quotients: dict[Sequence[F.Operand], tuple[str, str]] = {}
         self.following: Sequence[F.Statement] = ()
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
@@ -95,11 +93,6 @@ class Body(Values):
         self.apart = self.aliases.of(array)
         yield
         self.apart = ""
-
-    def counted(self, args: Sequence[F.Operand]) -> tuple[str, str] | None:
-        """Give the quotient and the remainder of two integers, if a loop counts them."""
-        index, by = args
-        return self.quotients.get((index.name, self.one(by))) if isinstance(index, F.Var) else None
 
     # ------------------------------------------------------------ places in arrays
 

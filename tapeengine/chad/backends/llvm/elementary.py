@@ -209,7 +209,7 @@ Q1, Q2, Q3, Q4, Q5 = (
         "-0x1.afdb76e09c32dp-23",
     )
 )
-#: Half of the size from which on the argument of `expm1` may be reduced by 20 multiples of log 2.
+#: The size of `tanh`'s argument from which on that of `expm1` may be reduced by 20 multiples.
 MANY = 6.75
 #: The sizes at which the argument of `expm1` is reduced by one, and by more than one, multiple of log 2.
 ONCE, OFTEN = (float.fromhex(x) for x in ("0x1.62e43p-2", "0x1.0a2b2p+0"))
@@ -225,7 +225,7 @@ def correction(r: Vector, half: Vector, square: Vector) -> Vector:
 
 
 def reduced(x: Vector, k: Vector) -> tuple[Vector, Vector, Vector]:
-    """Give the rest r of `expm1`'s argument, e of its value ``(r - e + 1) 2^k - 1``, and the value where k is zero."""
+    """Give r and e of ``expm1(x) = (r - e + 1) 2^k - 1``, and the value where k is zero."""
     high, low = fma(-k, LN2_HIGH, x), k * LN2_LOW
     r = high - low
     lost, half = (high - r) - low, r * 0.5

@@ -9,29 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...intermediate.analysis import walk
-from ...intermediate.statements import Compute, For, If, Statement, Var
+from ...intermediate.statements import Compute, For, If, Operand, Statement, Var
 from .before import Before
-from .body import DIVIDING, Body
+from .body import Body
 from .interrupts import Strip
 from .writer import REFER
+
+#: Operations that a loop counts along with its steps: the quotient, and the remainder.
+DIVIDING = ("ifloordiv", "imod")
 
 
 class Quotients:
     """The quotients and remainders of one loop's index by numbers that are the same in all steps.
 
-    * `places`: those of the next strip's first index, by divisor.
-    * `now`: those of this strip; the remainder is that of its first index, less the number of its first step.
+    * `places`: those of the next strip's first index.
+    * `now`: those of this strip, where the number of the step has to be added to or subtracted from the remainder.
     """
 
     def __init__(self, b: Body, around: Before, count: str, up: bool) -> None:
         self.up, self.around = up, around
-        self.places: dict[str, tuple[str, str]] = {}
-        self.now: dict[str, tuple[str, str]] = {}
+        self.places: dict[Operand, tuple[str, str]] = {}
+        self.now: dict[Operand, tuple[str, str]] = {}
         for s in with_recomputed(b, around.steps, lambda flow: not isinstance(flow, If)):
             if isinstance(s, Compute) and s.operation.name in DIVIDING and s.args[0] in around.indices:
                 by = s.args[1]
-                if isinstance(by, Var) and around.is_fixed(by) and b.one(by) not in self.places:
-                    self.places[b.one(by)] = self.first(b, b.one(by), count)
+                if isinstance(by, Var) and around.is_fixed(by) and by not in self.places:
+                    self.places[by] = self.first(b, b.one(by), count)
 
     def first(self, b: Body, by: str, count: str) -> tuple[str, str]:
         """Give places with the quotient and the remainder of the first step's index."""
@@ -50,23 +53,17 @@ class Quotients:
         self.now = {by: (b.get(q, "i64"), b.get(r, "i64")) for by, (q, r) in self.places.items()}
         step, back = ("add", "sub") if self.up else ("sub", "add")
         for by, (_, r) in self.now.items():
-            steps = b.least(steps, b.op(f"sub nsw i64 {by}, {r}" if self.up else f"add nsw i64 {r}, 1"))
+            steps = b.least(steps, b.op(f"sub nsw i64 {b.one(by)}, {r}" if self.up else f"add nsw i64 {r}, 1"))
         for by, (q, r) in self.now.items():
-            end, start = (by, "0") if self.up else ("-1", b.op(f"sub nsw i64 {by}, 1"))
-            following = b.op(f"{step} nsw i64 {r}, {steps}")
-            turns = b.op(f"icmp eq i64 {following}, {end}")
-            quotient, rest = self.places[by]
-            b.set(quotient, "i64", b.op(f"{step} nsw i64 {q}, {b.op(f'zext i1 {turns} to i64')}"))
-            b.set(rest, "i64", b.op(f"select i1 {turns}, i64 {start}, i64 {following}"))
+            end, start = (b.one(by), "0") if self.up else ("-1", b.op(f"sub nsw i64 {b.one(by)}, 1"))
+            rest = b.op(f"{step} nsw i64 {r}, {steps}")
+            turns = b.op(f"icmp eq i64 {rest}, {end}")
+            b.set(self.places[by][0], "i64", b.op(f"{step} nsw i64 {q}, {b.op(f'zext i1 {turns} to i64')}"))
+            b.set(self.places[by][1], "i64", b.op(f"select i1 {turns}, i64 {start}, i64 {rest}"))
             self.now[by] = q, b.op(f"{back} nsw i64 {r}, {low}")
         self.begin(b, {}, low)
-        self.around.move(with_recomputed(b, self.around.steps, self.has_step))
+        self.around.move(with_recomputed(b, self.around.steps, lambda s: getattr(s, "count", None) in self.places))
         return Strip(label, low, steps, b.op(f"add nsw i64 {low}, {steps}"))
-
-    def has_step(self, s: Statement) -> bool:
-        """Tell whether a statement is a loop that has a step wherever this one has."""
-        count, around = getattr(s, "count", None), self.around
-        return count is not None and around.is_fixed(count) and around.b.one(count) in self.places
 
     def begin(self, b: Body, own: Mapping[str, Var], step: str) -> None:
         """Give the values of a step, whose variables may have names of their own."""
@@ -74,7 +71,7 @@ class Quotients:
             rest = b.op(f"{'add' if self.up else 'sub'} nsw i64 {start}, {step}")
             b.naturals |= {q, rest}
             for index in self.around.indices:
-                b.quotients[own.get(index.name, index).name, by] = q, rest
+                b.quotients[own.get(index.name, index), by] = q, rest
 
 
 def with_recomputed(b: Body, steps: Sequence[Statement], runs: Callable[[Statement], bool]) -> Iterable[Statement]:

@@ -9,12 +9,13 @@ from ...intermediate import statements as F
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...tables import entry, table
 from . import control
-from .body import DIVIDING, SCRATCH, Body
+from .body import SCRATCH, Body
 from .callbacks import callback
 from .helpers import typed
 from .layout import stride, words
 from .lifetimes import is_filled
 from .operations import compute
+from .quotients import DIVIDING
 from .writer import ELEMENT, FRAME, REFER
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
@@ -31,9 +32,8 @@ def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:
 
 @entry
 def compute_(b: Body, s: F.Compute) -> None:
-    counted = b.counted(s.args) if s.operation.name in DIVIDING else None
-    if counted is not None:
-        b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
+    if s.operation.name in DIVIDING and s.args in b.quotients:
+        b.give(s.out, [b.quotients[s.args][DIVIDING.index(s.operation.name)]])
         return
     args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
     if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
