@@ -23,7 +23,7 @@ class Quotients:
     """The quotients and remainders of one loop's index by numbers that are the same in all steps.
 
     * `places`: those of the next strip's first index.
-    * `now`: those of this strip, where the number of the step has to be added to or subtracted from the remainder.
+    * `now`: those of this strip; the remainder also counts the number of the step.
     """
 
     def __init__(self, b: Body, around: Before, count: str, up: bool) -> None:
