@@ -125,8 +125,8 @@ def is_bounded(loop, of, is_long):
             return True
         text = made.get(match[1], "")
         steps = text.rsplit(" ", 1)[-1] if text.startswith("add") else ""
-        least = made.get(steps, "")
-        if least.startswith("call i64 @llvm.smin") and int(least.rsplit(" ", 1)[-1].rstrip(")")) <= STRIP:
+        least = re.fullmatch(r"call i64 @llvm.smin.i64\(i64 .*, i64 (\d+)\)", made.get(steps, ""))
+        if least and int(least[1]) <= STRIP:
             return True
         natural = re.fullmatch(r"call i64 @llvm.smax.i64\(i64 (.*), i64 0\)", text)
         if not is_long and is_accounted(natural[1] if natural else match[1], made):

@@ -64,7 +64,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
         if isinstance(t, F.For):
             found = k + 1
     first, rest = s.body[:found], s.body[found:]
-    if not any(is_waiting(x, s) for x, _ in walk(first)):
+    if not any(is_waiting(x, s, around) for x, _ in walk(first)):
         return None
     if any(isinstance(x, F.For | F.While) for x, _ in walk(rest)):  # there would be many copies
         return None
@@ -75,13 +75,14 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
     return Abreast(first, rest, own)
 
 
-def is_waiting(s: F.Statement, loop: F.For) -> bool:
+def is_waiting(s: F.Statement, loop: F.For, around: Around) -> bool:
     """Tell whether a statement adds to what all steps of a loop, or all of an inner loop, add to.
 
     Rows that steps select mostly differ; LLVM makes vectors of loops along them if they are not joined.
     """
     if isinstance(s, F.AddAt):
-        return all(s.array != row.out for row, _ in walk(loop.body) if isinstance(row, F.Row))
+        rows = (row for row, _ in walk(loop.body) if isinstance(row, F.Row) and row.out == s.array)
+        return all(around.is_fixed(row.out) for row in rows)
     return isinstance(s, F.Add) or (isinstance(s, F.For) and bool(s.carried))
 
 

@@ -81,15 +81,11 @@ class Ahead:
             if b.may_raise and s.operation.machine[1:]:
                 b.stop_if(b.op(f"icmp ne i32 {b.op(f'call i32 @poles({all_three})')}, 0"), POLE, now=True)
 
-    def give(self, b: Body, k: str) -> None:
-        """Give a step its values; its own statements that compute them are left out."""
+    def give(self, b: Body, k: str, own: Mapping[str, Var]) -> None:
+        """Give a step its values, in its own variables; its own statements that compute them are left out."""
         for s in self.functions:
-            b.give(s.out, [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
-            b.hoisted.add(id(s))
-
-    def leave(self, b: Body) -> None:
-        """Discard the facts after the loop."""
-        b.hoisted -= {id(s) for s in self.functions}
+            b.give(own.get(s.out.name, s.out), [b.op(f"load double, ptr {self.place(b, s, k)}, align 8")])
+            b.hoisted.add(s.out.name)
 
     def place(self, b: Body, s: Compute, k: str) -> str:
         """Give the place of a function's value in its buffer."""
@@ -106,7 +102,7 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
     known = dict(known_at_first(b, s))
     often = {name for name, n in Counter(v.name for t, _ in walk(s.body) for v in outs(t)).items() if n > 1}
     plain: list[Statement] = []
-    for t in done_in_steps(b, s.body):
+    for t in b.left(s.body):
         if is_plain(t, known, around) and often.isdisjoint(v.name for v in outs(t)):
             known |= {v.name: v for v in outs(t)}
             plain.append(t)
@@ -144,13 +140,7 @@ def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:
     for k in s.recalled:
         site = b.program.recomputed.get(k.frames.name)
         again = [] if site is None else [site.index, *(v for t in site.again for v in outs(t))]
-        fixed = {v for t in (site.again if site else ()) if id(t) in b.hoisted for v in outs(t)}
-        yield from ((v.name, v) for v in (*k.fields, *again) if v not in fixed)
-
-
-def done_in_steps(b: Body, statements: Iterable[Statement]) -> Iterator[Statement]:
-    """Iterate over the statements that have not been moved before the loop."""
-    return (t for t in statements if id(t) not in b.hoisted)
+        yield from ((v.name, v) for v in (*k.fields, *again) if v.name not in b.hoisted)
 
 
 def is_plain(s: Statement, known: Mapping[str, Var], around: Before) -> bool:

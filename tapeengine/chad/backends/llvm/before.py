@@ -6,12 +6,12 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, named, outs, walk
 from ...intermediate.operations import Scalar
-from .body import Body
+from .body import Body, key
 from .recompute import Site
 
 
@@ -21,6 +21,7 @@ class Before:
     def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
         self.b, self.loop = b, loop
         self.sums: dict[str, F.Compute] = {}
+        self.outer = {*b.hoisted}, {**b.quotients}
         self.steps = [*(s for site in sites for s in site.again), *loop.body]
         inside = [s for s, _ in walk(self.steps)]
         self.indices = [loop.index, *(site.index for site in sites)]
@@ -29,6 +30,7 @@ class Before:
         self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
         self.held = self.hold({v.name: v for s in inside for v in named(s)})
         self.inside |= {f.name for k in loop.recalled for f in k.fields}
+        self.inside -= b.hoisted
         changed = {v.name for s in inside for v in changes(s)}
         params = {p.name for p in b.function.params}
         self.changed: dict[str, list[str]] = {}
@@ -54,15 +56,20 @@ class Before:
         for s in self.loop.body if self.b.is_main and not self.b.depth else ():  # a loop that runs once
             if isinstance(s, F.New) and self.may_share(s):
                 self.b.rooms[id(s)] = self.b.room(s)
-        for s in self.steps:
-            if self.may_go(s):
-                self.b.block([s])
-                self.b.hoisted.add(id(s))
-                self.inside -= {v.name for v in outs(s)}
-            elif isinstance(s, F.Compute) and self.sum_of(s) is not None:
+        self.move(self.steps)
+        for s in self.b.left(self.steps):
+            if isinstance(s, F.Compute) and self.sum_of(s) is not None:
                 self.sums[s.out.name] = s
             elif isinstance(s, F.Load | F.Row) and s.checked and id(s) not in self.b.checked and self.is_fixed(s.array):
                 self.check(s, count)
+
+    def move(self, statements: Iterable[F.Statement]) -> None:
+        """Write the statements that are the same in the steps that follow, also in copies of the loop."""
+        for s in self.b.left(statements):
+            if self.may_go(s):
+                self.b.block([s])
+                self.b.hoisted.add(key(s))
+                self.inside.discard(key(s))
 
     def may_share(self, s: F.New) -> bool:
         """Tell whether an array of each step, which does not outlive it, may lie in the same memory in all steps."""
@@ -71,9 +78,11 @@ class Before:
 
     def may_go(self, s: F.Statement) -> bool:
         """Tell whether a statement may be written before the loop."""
+        if key(s) in self.b.changing:
+            return False
         match s:
-            case F.Compute(out, _, args):
-                return out.name not in self.b.changing and all(map(self.is_fixed, args))
+            case F.Compute(_, operation, args):
+                return all(map(self.is_fixed, args)) or (operation.name == "ifloordiv" and args in self.b.quotients)
             case F.Load(_, array, indices) | F.Row(_, array, indices):
                 if isinstance(array, F.Const) or not all(map(self.is_fixed, (array, *indices))):
                     return False
@@ -134,5 +143,5 @@ class Before:
         b.known |= self.hidden
         b.changing |= self.held
         b.checked -= known
-        b.hoisted -= known
+        b.hoisted, b.quotients = self.outer
         b.prepared = {key: i for key, i in b.prepared.items() if key[0] not in known}

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...intermediate.operations import REAL
 from ...intermediate.statements import Add, Compute, For, Load, Operand, Row, Statement, Var
-from .body import Body
+from .body import Body, key
 from .interrupts import poll
 from .writer import ELEMENT
 
@@ -98,7 +98,7 @@ def together(b: Body, steps: Sequence[Any], known: dict[str, str]) -> None:
         return found or b.packed("double", [b.one(x) for x in xs])
 
     s = steps[0]
-    if isinstance(s, Load) or id(s) in b.hoisted:
+    if isinstance(s, Load) or key(s) in b.hoisted:
         b.block(steps)
         return
     is_sum = isinstance(s, Add)
@@ -130,7 +130,7 @@ def rows_of(b: Body, loops: Sequence[For]) -> Rows | None:
 
 def is_plain(b: Body, s: Statement) -> bool:
     """Tell whether a statement is arithmetic of real numbers, or a read that is checked already."""
-    if id(s) in b.hoisted:
+    if key(s) in b.hoisted:
         return True
     if isinstance(s, Load):
         return s.out.type == REAL and (not s.checked or id(s) in b.checked)
@@ -144,7 +144,7 @@ def is_arithmetic(s: Statement) -> bool:
 
 def is_along(b: Body, s: Load, index: Var) -> bool:
     """Tell whether a statement reads the elements of a row one after the other."""
-    return id(s) not in b.hoisted and s.indices[-1:] == (index,) and index not in s.indices[:-1]
+    return key(s) not in b.hoisted and s.indices[-1:] == (index,) and index not in s.indices[:-1]
 
 
 def is_same(reads: Sequence[Load]) -> bool:

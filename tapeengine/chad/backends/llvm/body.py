@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +20,11 @@ SCRATCH = 24
 Rules = Mapping[type[object], Callable[["Body", Any], None]]
 
 
+def key(s: F.Statement) -> str:
+    """Identify a statement, and its copies that assign the same variable."""
+    return s.out.name if hasattr(s, "out") else str(id(s))
+
+
 class Body(Values):
     """Writes the body of one function."""
 
@@ -33,9 +38,9 @@ class Body(Values):
         self.depth = 0
         self.is_main = False
         self.is_reverse = function.recalled is not None
-        self.hoisted: set[int] = set()
+        self.hoisted: set[str] = set()
         self.prepared: dict[tuple[int, int], str] = {}
-        self.quotients: dict[tuple[str, str], tuple[str, str]] = {}
+        self.quotients: dict[Sequence[F.Operand], tuple[str, str]] = {}
         self.following: Sequence[F.Statement] = ()
         self.copied: list[F.Statement] = []
         self.rooms: dict[int, tuple[str, str]] = {}
@@ -46,18 +51,20 @@ class Body(Values):
     def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         for k, s in enumerate(statements):
-            if id(s) not in self.hoisted:
+            if key(s) not in self.hoisted:
                 self.following = statements[k + 1 :]
                 self.rules[type(s)](self, s)
+
+    def left(self, statements: Iterable[F.Statement]) -> Iterator[F.Statement]:
+        """Iterate over the statements that have not been executed before their loop, as such or as copies."""
+        return (s for s in statements if key(s) not in self.hoisted)
 
     def copies(
         self, statements: Sequence[F.Statement], copy: Callable[[F.Statement], F.Statement]
     ) -> list[F.Statement]:
         """Give copies of statements, without those already executed; checks remain valid for the copies."""
         found = []
-        for s in statements:
-            if id(s) in self.hoisted:
-                continue
+        for s in self.left(statements):
             found.append(copy(s))
             if id(s) in self.checked:
                 self.checked.add(id(found[-1]))

@@ -301,31 +301,37 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     outer, each = b.accounted, looks_of(b, s, before_loop, count)
     last = "" if up else b.op(f"sub nsw i64 {count}, 1")
     given = Steps(count, last, place, kept, columns, scratch, quotients, each)
-    plan, coming = None, None
-    if b.program.is_full and not recalled.chains and not (count.isdigit() and int(count) < LANES):
-        if not innermost and not isinstance(s, Beside):
-            plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
-        coming = ahead(b, s, before_loop) if plan is None else None
-        if plan is not None:
-            wide(b, s, given, plan, done)
-    part, first = None, ""
+    may_join = b.program.is_full and not recalled.chains and not (count.isdigit() and int(count) < LANES)
+    coming = ahead(b, s, before_loop) if may_join else None
+    part = None
     if coming is not None:
         part = strip(b, place, count, BLOCK)
-        first = in_block(b, s, given, coming, part)
+        given.first = in_block(b, s, given, coming, part)
+        given.coming = coming
     elif innermost and each and not is_short:
         part = strip(b, place, count)
-    top = count if part is None else part.top
+    top, over = count if part is None else part.top, b.label("over")
+    row = quotients.strip(b, place, top) if quotients.places else None
+    limit = top if row is None else row.top
+    if may_join and not innermost and not isinstance(s, Beside):
+        plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
+        if plan is not None:
+            wide(b, s, given, plan, limit, over)
     with b.postponing(end) if innermost else nullcontext():
-        following = one_step(b, s, given, recalled, coming, first, head)
+        following = one_step(b, s, given, recalled, head)
         if innermost:
-            b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
-    if innermost:
-        if each:
-            charge(b, b.product([count if part is None else part.steps, each]))
-    else:
+            b.jump_if(b.op(f"icmp slt i64 {following}, {limit}"), head, end)
+    if not innermost:
         poll(b, each)
-        b.jump_if(b.op(f"icmp slt i64 {following}, {top}"), head, end)
+        b.jump_if(b.op(f"icmp slt i64 {following}, {limit}"), head, end)
         b.start(end)
+    b.begin(over)
+    if row is not None:
+        turned = b.label("turned")
+        row.next(b, top, turned)
+        b.start(turned)
+    if innermost and each:
+        charge(b, b.product([count if part is None else part.steps, each]))
     if part is None:
         b.line(f"br label %{done}")
     elif innermost and each:
@@ -333,8 +339,6 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     else:
         part.next(b, count, done)
     b.start(done)
-    if coming is not None:
-        coming.leave(b)
     before_loop.leave()
     b.accounted = outer
 
@@ -344,11 +348,8 @@ def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
     return account(b, s, around, count) if may_be_whole(b) else str(weight(s.body))
 
 
-def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead | None, first: str, head: str) -> str:
-    """Write a step of a counted loop; return the number of completed ones.
-
-    Functions are computed ahead for the index `first` and those after it.
-    """
+def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, head: str) -> str:
+    """Write a step of a counted loop; return the number of completed ones."""
     b.depth += 1
     down = b.place("i64") if steps.last else ""
     if down:
@@ -361,9 +362,7 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     checked = (isinstance(t, F.Load | F.Row) and t.checked and id(t) not in b.checked for t, _ in walk(s.body))
     if is_innermost(s.body) and any(checked):  # LLVM would lose this
         b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
-    if coming is not None:
-        coming.give(b, b.op(f"sub nsw i64 {index}, {first}"))
-    steps.quotients.begin(b, {})
+    steps.begin(b, {}, step, index)
     for c in steps.columns:
         c.recall(b, index)
     recalled.peel(b)
@@ -375,7 +374,6 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, coming: Ahead 
     b.set(steps.place, "i64", following)
     if down:
         b.set(down, "i64", b.op(f"sub nsw i64 {index}, 1"))
-    steps.quotients.end(b)
     b.depth -= 1
     return following
 
@@ -410,7 +408,10 @@ def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, count
 
 @dataclass
 class Steps:
-    """The steps of a counted loop: number, last one if they go down, counter, frames, quotients of the index, time."""
+    """The steps of a counted loop: number, last one if they go down, counter, frames, quotients of the index, time.
+
+    Functions are computed ahead for the index `first` and those after it.
+    """
 
     count: str
     last: str
@@ -420,19 +421,27 @@ class Steps:
     scratch: Scratch
     quotients: Quotients
     each: str
+    coming: Ahead | None = None
+    first: str = ""
+
+    def begin(self, b: Body, own: Mapping[str, F.Var], step: str, index: str) -> None:
+        """Give a step, whose variables may have names of their own, what has been computed before it."""
+        if self.coming is not None:
+            self.coming.give(b, b.op(f"sub nsw i64 {index}, {self.first}"), own)
+        self.quotients.begin(b, own, step)
 
     def index(self, b: Body, step: str) -> str:
         """Give the index of a step."""
         return b.op(f"sub nsw i64 {self.last}, {step}") if self.last else step
 
 
-def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
+def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, top: str, over: str) -> None:
     """Write a loop of several steps at once; the loop after it runs the remaining steps."""
     head, body, after, rest = (b.label(x) for x in ("wide", "steps", "after", "rest"))
     b.begin(head)
     step = b.get(steps.place, "i64")
     following = b.op(f"add nuw nsw i64 {step}, {LANES}")
-    b.jump_if(b.op(f"icmp sle i64 {following}, {steps.count}"), body, after)
+    b.jump_if(b.op(f"icmp sle i64 {following}, {top}"), body, after)
     b.start(body)
     b.depth += 1
     steps.scratch.begin(b)
@@ -440,13 +449,12 @@ def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, done: str) -> None:
     b.last |= dict.fromkeys(at, at[-1])
     lanes(b, s, steps, plan, at)
     steps.scratch.end(b)
-    steps.quotients.end(b)
     b.set(steps.place, "i64", following)
     b.depth -= 1
     poll(b, steps.each or weight(s.body), LANES)  # without an exit, LLVM asks once whether any rows of steps overlap
     b.line(f"br label %{head}")
     b.start(after)
-    b.jump_if(b.op(f"icmp slt i64 {step}, {steps.count}"), rest, done)
+    b.jump_if(b.op(f"icmp slt i64 {step}, {top}"), rest, over)
     b.start(rest)
 
 
@@ -509,7 +517,7 @@ def begin_lane(b: Body, s: F.For, steps: Steps, plan: Abreast, k: int, step: str
     own = b.lane(plan.own, k)
     index = steps.index(b, step)
     b.give(own[s.index.name], [index])
-    steps.quotients.begin(b, own)
+    steps.begin(b, own, step, index)
     for c in steps.columns:
         c.of_lane(b, own).recall(b, index)
     return own

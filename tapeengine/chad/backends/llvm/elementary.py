@@ -209,24 +209,10 @@ Q1, Q2, Q3, Q4, Q5 = (
         "-0x1.afdb76e09c32dp-23",
     )
 )
+#: The size of `tanh`'s argument from which on that of `expm1` may be reduced by 20 multiples.
+MANY = 6.75
 #: The sizes at which the argument of `expm1` is reduced by one, and by more than one, multiple of log 2.
 ONCE, OFTEN = (float.fromhex(x) for x in ("0x1.62e43p-2", "0x1.0a2b2p+0"))
-
-
-def expm1(x: Vector) -> Vector:
-    """Write ``exp(x) - 1``, from -2 to 0 and from 2 to 44."""
-    size = x.call("fabs")
-    k = (x * INVERSE_LN2 + x.is_("olt", 0.0).choose(-0.5, 0.5)).call("trunc")
-    k = size.is_("olt", ONCE).choose(0.0, size.is_("olt", OFTEN).choose(-1.0, k))
-    high, low = fma(-k, LN2_HIGH, x), k * LN2_LOW
-    r = high - low
-    lost, half = (high - r) - low, r * 0.5
-    square = r * half
-    e = correction(r, half, square) * square
-    none = r - fma(e, r, -square)
-    e = fma(e - lost, r, -lost) - square
-    found = k.is_("oeq", -1.0).choose(fma(r - e, 0.5, -0.5), scaled_back(k, r, e))
-    return k.is_("oeq", 0.0).choose(none, found)
 
 
 def correction(r: Vector, half: Vector, square: Vector) -> Vector:
@@ -238,31 +224,45 @@ def correction(r: Vector, half: Vector, square: Vector) -> Vector:
     return (p - t) / fma(-r, t, 6.0)
 
 
-def scaled_back(k: Vector, r: Vector, e: Vector) -> Vector:
-    """Write the end of `expm1`: times a power of two, less one, which is subtracted where no bits are lost."""
-    exponent = (k + SHIFT).cast(WHOLE).by("shl", 52)
-
-    def scaled(x: Vector) -> Vector:
-        return (x.cast(WHOLE) + exponent).cast(REAL)
-
-    power = exponent.op(f"sub {exponent.of} {exponent.like(1023 << 52)}, {exponent.name}").cast(REAL)
-    between = e - r
-    last = scaled(1.0 - between) - 1.0
-    few, many = (1.0 - power) - between, (r - (e + power)) + 1.0
-    found = k.is_("ogt", 56.0).choose(last, scaled(k.is_("olt", 20.0).choose(few, many)))
-    return k.is_("ole", -2.0).choose(last, found)
+def reduced(x: Vector, k: Vector) -> tuple[Vector, Vector, Vector]:
+    """Give r and e of ``expm1(x) = (r - e + 1) 2^k - 1``, and the value where k is zero."""
+    high, low = fma(-k, LN2_HIGH, x), k * LN2_LOW
+    r = high - low
+    lost, half = (high - r) - low, r * 0.5
+    square = r * half
+    e = correction(r, half, square) * square
+    return r, fma(e - lost, r, -lost) - square, r - fma(e, r, -square)
 
 
 def tanh(x: Vector) -> Vector:
-    """Write the hyperbolic tangent."""
+    """Write the hyperbolic tangent: from ``expm1(-2 |x|)`` below 1, and from ``expm1(2 |x|)`` above."""
     size = x.call("fabs")
     twice, is_small = size * 2.0, size.is_("olt", 1.0)
-    t = expm1(is_small.choose(-twice, twice))
-    quotient = is_small.choose(-t, 2.0) / (t + 2.0)
-    z = is_small.choose(quotient, 1.0 - quotient)
-    z = size.is_("olt", 22.0).choose(z, 1.0)
-    z = size.is_("olt", 2.0**-55).choose(size, z)
-    return x.is_("uno", x).choose(x, z.call("copysign", x))
+    a = is_small.choose(-twice, twice)
+    k = (a * INVERSE_LN2 + is_small.choose(-0.5, 0.5)).call("trunc")
+    is_near = twice.is_("olt", ONCE)
+    k = is_near.choose(0.0, twice.is_("olt", OFTEN).choose(-1.0, k))
+    r, e, none = reduced(a, k)
+    exponent, between = (k + SHIFT).cast(WHOLE).by("shl", 52), e - r
+    power = exponent.op(f"sub {exponent.of} {exponent.like(1023 << 52)}, {exponent.name}").cast(REAL)
+
+    def scaled(y: Vector) -> Vector:
+        return (y.cast(WHOLE) + exponent).cast(REAL)
+
+    def ended(t: Vector) -> Vector:
+        quotient = is_small.choose(-t, 2.0) / (t + 2.0)
+        return is_small.choose(quotient, 1.0 - quotient)
+
+    def far() -> Vector:
+        many = k.is_("ogt", 56.0).choose(scaled(1.0 - between) - 1.0, scaled((r - (e + power)) + 1.0))
+        found = size.is_("olt", 22.0).choose(k.is_("olt", 20.0).choose(usual, ended(many)), 1.0)
+        return x.is_("uno", x).choose(x, size.is_("olt", 2.0**-55).choose(size, found))
+
+    few = scaled(is_small.choose(1.0, 1.0 - power) - between)
+    t = k.is_("oeq", -1.0).choose(fma(between, -0.5, -0.5), few - 1.0)
+    usual = ended(is_small.choose(is_near.choose(none, t), few))
+    is_far = size.is_("uge", MANY).by("or", size.is_("olt", 2.0**-55))
+    return is_far.where(usual, far).call("copysign", x)
 
 
 def sech2(a: Vector, b: Vector) -> Vector:

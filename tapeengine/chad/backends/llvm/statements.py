@@ -15,13 +15,12 @@ from .helpers import typed
 from .layout import stride, words
 from .lifetimes import is_filled
 from .operations import compute
+from .quotients import DIVIDING
 from .writer import ELEMENT, FRAME, REFER
 
 #: Operations that are not checked where they are known to fit in 64 bits: in a reverse pass, since the forward pass has
 #: done them; where a loop has checked its last step.
 FITTING = {"iadd": "add", "isub": "sub", "imul": "mul"}
-#: Operations that a loop may count along with its steps: the quotient, and the remainder.
-DIVIDING = ("ifloordiv", "imod")
 
 
 def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:
@@ -33,12 +32,11 @@ def as_taken(b: Body, x: str, of: F.Type, wanted: Scalar) -> str:
 
 @entry
 def compute_(b: Body, s: F.Compute) -> None:
+    if s.operation.name in DIVIDING and s.args in b.quotients:
+        b.give(s.out, [b.quotients[s.args][DIVIDING.index(s.operation.name)]])
+        return
     args = [as_taken(b, b.one(x), x.type, t) for x, t in zip(s.args, s.operation.takes, strict=True)]
-    index = s.args[0] if s.operation.name in DIVIDING else None
-    counted = b.quotients.get((index.name, args[1])) if isinstance(index, F.Var) else None
-    if counted is not None:
-        b.give(s.out, [counted[DIVIDING.index(s.operation.name)]])
-    elif s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
+    if s.operation.name in FITTING and (b.is_reverse or id(s) in b.checked):
         b.give(s.out, [b.op(f"{FITTING[s.operation.name]} nsw i64 {args[0]}, {args[1]}")])
     else:
         b.give(s.out, [compute(b, s.operation, args, b.may_raise)])
