@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tapeengine as te
+from tapeengine.engine import METHODS, OF_ENGINES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "primitives" / "core"}
@@ -387,16 +388,11 @@ def test_every_extension_that_python_imports_has_a_stub() -> None:
 
 
 # -- one engine, one set of functions ---------------------------------------------------------------------------------
-#: Names that only an engine has: it is configured with them, or transforms call them through it.
-OF_ENGINES = {"call_program", "jvp_of_traced", "trace", "vjp_of_traced", "vjp_with_aux"}
-
-
 def test_the_engine_and_the_module_have_the_same_functions() -> None:
-    """Each method of `Engine` is a function of the package, with the same documentation."""
-    methods = {
-        name
-        for name, value in inspect.getmembers(te.Engine, callable)
-        if not name.startswith("_") and name not in OF_ENGINES
-    }
-    assert methods == set(te._METHODS)
-    assert all(getattr(te, name).__self__ is te.default_engine() for name in methods)
+    """Each public method of `Engine` is a function of the package, with a type; others are named in `OF_ENGINES`."""
+    methods = {name for name, value in inspect.getmembers(te.Engine, callable) if not name.startswith("_")}
+    assert methods == {*METHODS, *OF_ENGINES}
+    assert all(getattr(te, name).__self__ is te.default_engine() for name in METHODS)
+    block = ast.parse((ROOT / "tapeengine" / "engine.py").read_text()).body[-1]
+    typed = {x.id for x in ast.walk(block) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    assert typed - {"_engine"} == set(METHODS)
