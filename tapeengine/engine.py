@@ -874,8 +874,10 @@ class Engine(Parallel):
         cotangent : structure of the program's result
             With a monoid, a list of its elements, one for each number of the result; by default all are its `one`.
         progress : callable, optional
-            Called after each of `parts` parts with the number of records resolved. With tqdm:
+            Called after each part with the number of records resolved. With tqdm:
             ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+        parts : int
+            The number of parts.
         monoid : Monoid, optional
             What is added up, and how a partial derivative acts on it; see `tapeengine.sparse.monoids`.
 

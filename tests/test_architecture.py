@@ -387,6 +387,29 @@ def test_every_extension_that_python_imports_has_a_stub() -> None:
     assert {name for name in read if {name, name.rpartition(".")[0]} & bare} == set()
 
 
+# -- documentation -----------------------------------------------------------------------------------------------------
+def documented(tree: ast.Module) -> Iterator[tuple[str, ast.arguments, str]]:
+    """The functions and classes whose docstrings list parameters: name, arguments, the section's text."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        _, found, text = (ast.get_docstring(node) or "").partition("Parameters\n----------\n")
+        inits = [x for x in node.body if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
+        if found and (isinstance(node, ast.FunctionDef) or inits):
+            yield node.name, (node if isinstance(node, ast.FunctionDef) else inits[0]).args, text.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("module, path", ALL, ids=[module for module, _ in ALL])
+def test_a_docstring_lists_the_parameters_of_its_function(module: str, path: Path) -> None:
+    """All but the object, its class and the engine, which mean the same everywhere."""
+    for name, args, text in documented(ast.parse(path.read_text())):
+        heads = [line.partition(" :")[0] for line in text.splitlines() if not line.startswith(" ")]
+        listed = {word.strip(" *") for head in heads for word in head.split(",")}
+        own = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+        wanted = {arg.arg for arg in own if arg is not None and not arg.arg.startswith("_")}
+        assert listed ^ wanted <= {"self", "cls", "engine"}, f"{module}.{name}"
+
+
 # -- one engine, one set of functions ---------------------------------------------------------------------------------
 def test_the_engine_and_the_module_have_the_same_functions() -> None:
     """Each public method of `Engine` is a function of the package, with a type; others are named in `OF_ENGINES`."""
