@@ -26,7 +26,7 @@ _NAMES = {
 }
 _FUNCTIONS = [getattr(home, name) for home, names in _NAMES.items() for name in names.split()]
 #: Functions whose code writes traced values into arrays that it makes of its arguments.
-_WRITING = (numpy.nanmax, numpy.nanmin, numpy.polydiv, numpy.polyfit)
+_WRITING = (numpy.polydiv, numpy.polyfit)
 
 
 def _following(value: Any) -> Any:

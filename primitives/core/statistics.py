@@ -215,6 +215,20 @@ def nanstd(a: Any, *args: Any, **keywords: Any) -> Any:
     return _sqrt_safe(nanvar(a, *args, **keywords))
 
 
+def _nan_extreme(extreme: str, fill: float) -> Any:
+    def rule(
+        a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Any:
+        filled = np.where(np.isnan(a), numpy.asarray(fill, dtype_of(a)), a)
+        found = getattr(np, extreme)(filled, axis=axis, keepdims=is_set(keepdims), **_given(initial, where))
+        if "initial" in _given(initial, where):  # then no result is NaN
+            return found
+        nothing = np.all(np.isnan(a), axis=axis, keepdims=is_set(keepdims))
+        return number_or_array(np.where(nothing, numpy.nan, found)) if np.any(nothing) else found
+
+    return rule
+
+
 def cov(
     m: Any,
     y: Any = None,
@@ -283,6 +297,8 @@ _WARNING: dict[Any, Callable[..., Any]] = {
     numpy.nanmean: nanmean,
     numpy.nanvar: nanvar,
     numpy.nanstd: nanstd,
+    numpy.nanmax: _nan_extreme("max", -numpy.inf),
+    numpy.nanmin: _nan_extreme("min", numpy.inf),
 }
 RULES = {
     **of_names(vars(), numpy),

@@ -29,7 +29,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "weights of a fit": lambda x: np.polyfit(V, V**2 - 1.0, 1, w=np.array([x, 1.0, 2.0, x])),
     "residuals of a fit": lambda x: np.polyfit(V, np.array([1.0, x, 2.0, x * x]), 1, full=True)[1],
     "covariance of a fit": lambda x: np.polyfit(V, np.array([1.0, x, 2.0, x * x]), 1, cov=True)[1],
-    "largest beside NaN": lambda x: np.nanmax(np.array([[x, numpy.nan], [0.5, x * x]]), axis=0),
     "bins of a sample": lambda x: np.histogramdd(A.T, bins=[2, [0.0, x, 4.0]], weights=[x, 1.0, x * x])[0],
     "argument of a polynomial": lambda x: np.polyval(V, x),
     "step of an integral": lambda x: np.trapezoid(A, dx=x),
