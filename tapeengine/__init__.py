@@ -4,81 +4,36 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._core.scalars.scalar import Dual
-from ._core.sweeps.trace import value_of as value
-from .engine import Engine
-from .lift import lift, lifted
-from .primitive import NotDifferentiable, Primitive, Sample
-from .primitive.local import primitive
-from .transforms.derivatives.linear_map import LinearMap
+from ._core.scalars.scalar import Dual as Dual
+from ._core.sweeps.trace import value_of as _value_of
+from .engine import METHODS as _METHODS
+from .engine import Engine as Engine
+from .lift import lift as lift
+from .lift import lifted as lifted
+from .primitive import NotDifferentiable as NotDifferentiable
+from .primitive import Primitive as Primitive
+from .primitive import Sample as Sample
+from .primitive.local import primitive as primitive
+from .transforms.derivatives.linear_map import LinearMap as LinearMap
 
-__all__ = [
-    "Array",
-    "Dual",
-    "Engine",
-    "LinearMap",
-    "Loaded",
-    "NotDifferentiable",
-    "Primitive",
-    "Program",
-    "ProgramError",
-    "Sample",
-    "Shared",
-    "Vec",
-    "__version__",
-    "backpropagate",
-    "checkpoint",
-    "custom_jvp",
-    "custom_vjp",
-    "debug",
-    "default_engine",
-    "dependencies",
-    "elementwise_grad",
-    "fold",
-    "fork",
-    "fork_map",
-    "gather",
-    "grad",
-    "hessian",
-    "hookimpl",
-    "hvp",
-    "iterate",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "jvp",
-    "lift",
-    "lifted",
-    "linearize",
-    "load_staged",
-    "primitive",
-    "program",
-    "register_container",
-    "replicate",
-    "scan",
-    "scatter",
-    "sparse_hessian",
-    "sparse_jacobian",
-    "stage",
-    "stop_gradient",
-    "tape",
-    "value",
-    "value_and_grad",
-    "vhp",
-    "vjp",
-    "vmap",
-]
-
-_METHODS = (
-    *("vjp", "grad", "value_and_grad", "elementwise_grad", "jvp", "linearize"),
-    *("jacobian", "jacfwd", "jacrev", "hessian", "hvp", "vhp"),
-    *("custom_vjp", "custom_jvp", "stop_gradient", "checkpoint", "iterate", "fork", "fork_map"),
-    *("dependencies", "sparse_jacobian", "sparse_hessian"),
-    *("debug", "tape", "backpropagate", "register_container", "stage", "vmap", "load_staged"),
-)
+value = _value_of
 _MODULES = ("chad", "cmath", "math", "numpy", "plugins", "testing")
-_WORKERS = ("Loaded", "Shared")
-_CHAD = ("program", "Program", "ProgramError", "Vec", "fold", "scan", "gather", "scatter", "replicate")
+#: The modules of names that are loaded when they are first used.
+_LATER = {
+    **dict.fromkeys(
+        ("Program", "ProgramError", "Vec", "fold", "gather", "program", "replicate", "scan", "scatter"), "chad"
+    ),
+    **dict.fromkeys(("Loaded", "Shared"), "workers"),
+    "hookimpl": "plugins.hookspecs",
+}
+_NAMES = sorted(
+    (
+        *("Array", "Dual", "Engine", "LinearMap", "NotDifferentiable", "Primitive", "Sample", "__version__"),
+        *("default_engine", "lift", "lifted", "primitive", "value"),
+        *_METHODS,
+        *_LATER,
+    )
+)
 
 
 class DefaultEngine(Engine):
@@ -102,29 +57,17 @@ def default_engine() -> Engine:
 
 
 if TYPE_CHECKING:
-    from .chad import ProgramError, Vec, fold, gather, replicate, scan, scatter
-    from .chad.language.annotations import Array
-    from .chad.program import Program, program
-    from .plugins.hookspecs import hookimpl
-    from .workers import Loaded, Shared
+    from .chad import *  # noqa: F403
+    from .engine import *  # noqa: F403
+    from .plugins.hookspecs import hookimpl as hookimpl
+    from .workers import Loaded as Loaded
+    from .workers import Shared as Shared
 
     __version__: str
-    _engine = default_engine()
-    vjp, jvp, linearize = _engine.vjp, _engine.jvp, _engine.linearize
-    grad, value_and_grad, elementwise_grad = _engine.grad, _engine.value_and_grad, _engine.elementwise_grad
-    jacobian, jacfwd, jacrev, hessian = _engine.jacobian, _engine.jacfwd, _engine.jacrev, _engine.hessian
-    hvp, vhp = _engine.hvp, _engine.vhp
-    custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
-    checkpoint, iterate = _engine.checkpoint, _engine.iterate
-    fork, fork_map = _engine.fork, _engine.fork_map
-    dependencies, sparse_jacobian = _engine.dependencies, _engine.sparse_jacobian
-    sparse_hessian = _engine.sparse_hessian
-    debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
-    register_container = _engine.register_container
-    stage, vmap, load_staged = _engine.stage, _engine.vmap, _engine.load_staged
-
 else:  # the annotation in programs is the class of traced arrays, so one name serves both
-    from ._core.arrays.array import Array
+    from ._core.arrays.array import Array as Array
+
+    __all__ = _NAMES
 
 
 def __getattr__(name: str) -> Any:
@@ -137,12 +80,8 @@ def __getattr__(name: str) -> Any:
         found = getattr(default_engine(), name)
     elif name in _MODULES:
         found = import_module(f"tapeengine.{name}")
-    elif name in _CHAD:
-        found = getattr(import_module("tapeengine.chad"), name)
-    elif name in _WORKERS:
-        found = getattr(import_module("tapeengine.workers"), name)
-    elif name == "hookimpl":
-        from .plugins.hookspecs import hookimpl as found
+    elif name in _LATER:
+        found = getattr(import_module(f"tapeengine.{_LATER[name]}"), name)
     else:
         raise AttributeError(f"module 'tapeengine' has no attribute {name!r}")
     globals()[name] = found
@@ -151,4 +90,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted({*__all__, *_MODULES, "errors"})
+    return sorted({*_NAMES, *_MODULES, "errors"})

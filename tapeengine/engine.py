@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from .transforms.custom_rules import CustomFunction
     from .transforms.inspection.tape_view import TapeView
 
-__all__ = ["Engine"]
-
 T = TypeVar("T")
 
 
@@ -877,8 +875,10 @@ class Engine(Parallel):
         cotangent : structure of the program's result
             With a monoid, a list of its elements, one for each number of the result; by default all are its `one`.
         progress : callable, optional
-            Called after each of `parts` parts with the number of records resolved. With tqdm:
+            Called after each part with the number of records resolved. With tqdm:
             ``bar = tqdm(total=len(backpropagator.tape))`` and ``progress=bar.update``.
+        parts : int
+            The number of parts.
         monoid : Monoid, optional
             What is added up, and how a partial derivative acts on it; see `tapeengine.sparse.monoids`.
 
@@ -931,3 +931,25 @@ def _staged() -> type[Staged]:
     from .staged.program import Staged
 
     return Staged
+
+
+#: Methods that transforms call through their engine; all others are functions of the package as well.
+OF_ENGINES = frozenset(("call_program", "jvp_of_traced", "trace", "vjp_of_traced", "vjp_with_aux"))
+METHODS = tuple(
+    name for name in dir(Engine) if name[0] != "_" and name not in OF_ENGINES and callable(getattr(Engine, name))
+)
+
+if TYPE_CHECKING:  # the types of these functions
+    _engine = Engine()
+    vjp, jvp, linearize = _engine.vjp, _engine.jvp, _engine.linearize
+    grad, value_and_grad, elementwise_grad = _engine.grad, _engine.value_and_grad, _engine.elementwise_grad
+    jacobian, jacfwd, jacrev, hessian = _engine.jacobian, _engine.jacfwd, _engine.jacrev, _engine.hessian
+    hvp, vhp = _engine.hvp, _engine.vhp
+    custom_vjp, custom_jvp, stop_gradient = _engine.custom_vjp, _engine.custom_jvp, _engine.stop_gradient
+    checkpoint, iterate = _engine.checkpoint, _engine.iterate
+    fork, fork_map = _engine.fork, _engine.fork_map
+    dependencies, sparse_jacobian = _engine.dependencies, _engine.sparse_jacobian
+    sparse_hessian = _engine.sparse_hessian
+    debug, tape, backpropagate = _engine.debug, _engine.tape, _engine.backpropagate
+    register_container = _engine.register_container
+    stage, vmap, load_staged = _engine.stage, _engine.vmap, _engine.load_staged

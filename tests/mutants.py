@@ -54,6 +54,8 @@ EQUIVALENT = {
     "if kind == types.CellType:": "classes are equal only if they are the same",
     "if space.shape else part[ -1]": "a number has one component",
     "away = numpy.where(near, 0.0, u)": "a series replaces the quotient there, and rules run without numpy's warnings",
+    "numpy.eye(p.shape[~1])": "the matrix is square",
+    "1j / generator.standard_normal(shape)": "another sample",
     "self.count += 2": "the numbers only tell names apart",
     "@dataclasses.dataclass(frozen=False)": "no code assigns to an instance",
 }

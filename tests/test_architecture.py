@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tapeengine as te
+from tapeengine.engine import METHODS, OF_ENGINES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"tapeengine": ROOT / "tapeengine", "tapeengine_primitives": ROOT / "primitives" / "core"}
@@ -415,17 +416,35 @@ def test_every_extension_that_python_imports_has_a_stub() -> None:
     assert {name for name in read if {name, name.rpartition(".")[0]} & bare} == set()
 
 
+# -- documentation -----------------------------------------------------------------------------------------------------
+def documented(tree: ast.Module) -> Iterator[tuple[str, ast.arguments, str]]:
+    """The functions and classes whose docstrings list parameters: name, arguments, the section's text."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef):
+            continue
+        _, found, text = (ast.get_docstring(node) or "").partition("Parameters\n----------\n")
+        inits = [x for x in node.body if isinstance(x, ast.FunctionDef) and x.name == "__init__"]
+        if found and (isinstance(node, ast.FunctionDef) or inits):
+            yield node.name, (node if isinstance(node, ast.FunctionDef) else inits[0]).args, text.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("module, path", ALL, ids=[module for module, _ in ALL])
+def test_a_docstring_lists_the_parameters_of_its_function(module: str, path: Path) -> None:
+    """All but the object, its class and the engine, which mean the same everywhere."""
+    for name, args, text in documented(ast.parse(path.read_text())):
+        heads = [line.partition(" :")[0] for line in text.splitlines() if not line.startswith(" ")]
+        listed = {word.strip(" *") for head in heads for word in head.split(",")}
+        own = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+        wanted = {arg.arg for arg in own if arg is not None and not arg.arg.startswith("_")}
+        assert listed ^ wanted <= {"self", "cls", "engine"}, f"{module}.{name}"
+
+
 # -- one engine, one set of functions ---------------------------------------------------------------------------------
-#: Names that only an engine has: it is configured with them, or transforms call them through it.
-OF_ENGINES = {"call_program", "jvp_of_traced", "trace", "vjp_of_traced", "vjp_with_aux"}
-
-
 def test_the_engine_and_the_module_have_the_same_functions() -> None:
-    """Each method of `Engine` is a function of the package, with the same documentation."""
-    methods = {
-        name
-        for name, value in inspect.getmembers(te.Engine, callable)
-        if not name.startswith("_") and name not in OF_ENGINES
-    }
-    assert methods == set(te._METHODS)
-    assert all(getattr(te, name).__self__ is te.default_engine() for name in methods)
+    """Each public method of `Engine` is a function of the package, with a type; others are named in `OF_ENGINES`."""
+    methods = {name for name, value in inspect.getmembers(te.Engine, callable) if not name.startswith("_")}
+    assert methods == {*METHODS, *OF_ENGINES}
+    assert all(getattr(te, name).__self__ is te.default_engine() for name in METHODS)
+    block = ast.parse((ROOT / "tapeengine" / "engine.py").read_text()).body[-1]
+    typed = {x.id for x in ast.walk(block) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    assert typed - {"_engine"} == set(METHODS)

@@ -61,6 +61,7 @@ def test_the_zero_of_a_number_has_its_class(value: Any) -> None:
     """The zero of a real number in double precision is Python's: one of numpy's would change the class of a sum."""
     wanted = float if isinstance(value, float) else np.asarray(value).dtype.type
     assert type(space_of(value).zeros()) is wanted
+    assert space_of(value).zeros() == 0
 
 
 @pytest.mark.parametrize("dtype", [float, "f4", np.complex64, np.dtype("f8")])
@@ -101,6 +102,12 @@ def test_spaces_are_equal_if_all_of_their_parts_are() -> None:
     for i, a in enumerate(values):
         for j, b in enumerate(values):
             assert (space_of(a) == space_of(b)) is (i == j)
+
+
+def test_spaces_are_equal_whichever_object_describes_their_dtype() -> None:
+    """numpy makes a new dtype object each time that it reads a byte order which is not the machine's."""
+    swapped = np.dtype(float).newbyteorder()
+    assert Space((2,), np.dtype(swapped.str)) == Space((2,), np.dtype(swapped.str)) != Space((2,))
 
 
 def test_the_inner_product_does_not_conjugate() -> None:

@@ -86,7 +86,9 @@ def _power_base(x: Any, y: Any) -> Any:
 
 
 def _undefined(x: Any, y: Any) -> Any:
-    return (np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))) | (np.equal(x, 0) & np.equal(y, numpy.inf))
+    """Whether y x^(y-1) is 0 times an infinity: of y and a power of 0, or of an infinite y and its power."""
+    vanishes = (np.equal(y, numpy.inf) & np.less(np.abs(x), 1)) | (np.equal(y, -numpy.inf) & np.greater(np.abs(x), 1))
+    return (np.equal(y, 0) & (np.equal(x, 0) | ~np.isfinite(x))) | vanishes
 
 
 def _power(x: Any, y: Any) -> Any:

@@ -31,7 +31,7 @@ def _applied(index: int, count: int, subscripts: str, optimize: Any) -> Any:
 
 
 def _transposed(ct: Any, index: int, xs: Any, xs_spaces: Any, subscripts: str, optimize: Any) -> Any:
-    if any(0 in space.shape for space in xs_spaces):  # numpy's loop without a sum would write an element of nothing
+    if any(0 in space.shape for space in xs_spaces):  # numpy's loop may write to results that have no elements
         return xs_spaces[index].zeros()
     inputs, output = subscripts.split("->")
     terms = inputs.split(",")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from typing import Any
 
 import numpy
@@ -118,49 +116,6 @@ def _edges(x: Any, bins: Any, range: Any) -> Any:
 def _plain(range: Any) -> Any:
     """Return a range without derivatives."""
     return numpys(lambda ends: ends, (range,), {})
-
-
-def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """Count rows of a sample, or sum their weights, by bins in several dimensions; see `numpy.histogramdd`.
-
-    Differentiable as `histogram`.
-    """
-    columns = _columns(sample)
-    given = bins if _has_length(bins) else [bins] * len(columns)
-    ranges = [None] * len(columns) if range is None else range
-    edges = [_edges_along(*along) for along in zip(columns, given, ranges, strict=True)]
-    return _summed_by_cells(columns, edges, density, weights), edges
-
-
-def _has_length(bins: Any) -> bool:
-    return isinstance(bins, (list, tuple)) or ndim_of(bins) > 0
-
-
-def _columns(sample: Any) -> list[Any]:
-    if len(getattr(sample, "shape", ())) == 2:
-        return [sample[:, i] for i in numpy.arange(sample.shape[1])]
-    return list(np.atleast_2d(as_array(sample)))
-
-
-def _edges_along(x: Any, bins: Any, range: Any) -> Any:
-    given = as_array(bins)
-    if ndim_of(given):
-        return _increasing(given)
-    # numpy's edges have the precision of the samples only if these give them
-    return _edges(x if range is None and 0 not in shape_of(x) else numpy.zeros(0), operator.index(bins), range)
-
-
-def _summed_by_cells(columns: list[Any], edges: list[Any], density: Any, weights: Any) -> Any:
-    extents = [shape_of(along)[0] for along in edges]  # one more than bins, for elements outside
-    places = numpy.ravel_multi_index([BIN_PLACES(x, along) for x, along in zip(columns, edges, strict=True)], extents)
-    sums = np.bincount(places, weights if weights is None else as_array(weights), minlength=math.prod(extents))
-    cells = np.reshape(np.astype(sums, numpy.float64), extents)[tuple(slice(-1) for _ in extents)]
-    if not density:
-        return cells
-    total = np.sum(cells)
-    for axis, along in enumerate(edges):
-        cells = cells / np.reshape(np.diff(along), [-1 if i == axis else 1 for i, _ in enumerate(edges)])
-    return cells / total
 
 
 RULES = of_names(vars(), numpy)

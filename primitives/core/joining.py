@@ -23,7 +23,7 @@ from .values import (
     shape_of,
 )
 
-#: From so many arrays on, the places where they end are added up once, and not for each.
+#: With at least this many arrays, the positions at which they end are computed together, not one by one.
 MANY = 16
 
 

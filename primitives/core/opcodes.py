@@ -33,10 +33,10 @@ def tabled(
     Parameters
     ----------
     opcode : str
+    args : tuple of str
         The names of the arguments.
-        What the arguments are called.
+    partials : tuple of callable
         One for each argument; None if it is discrete.
-        One for each argument; None where it is discrete.
     """
     row = _ROWS[opcode]
     return tuple(

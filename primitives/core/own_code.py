@@ -1,19 +1,21 @@
-"""Functions that numpy writes in Python on other functions: their rules are numpy's code, run with traced values.
-
-Not among them are functions whose code changes what may be a plain array by traced values.
-"""
+"""Functions that numpy writes in Python on other functions: their rules are numpy's code, run with traced values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
 import numpy
 
+import tapeengine.numpy as np
 from tapeengine.numpy._twins import rule_of
 
 #: The names of these functions in numpy and its modules.
 _NAMES = {
     numpy: """
         apply_along_axis apply_over_axes average block column_stack corrcoef cumulative_prod cumulative_sum delete
-        diag diagflat diff dstack ediff1d extract geomspace gradient histogram2d insert logspace meshgrid
+        diag diagflat diff dstack ediff1d extract geomspace gradient histogram2d histogramdd insert logspace meshgrid
         nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real_if_close resize roots
         setdiff1d setxor1d sort_complex tensordot tile trapezoid union1d unique_all unique_counts unique_inverse
         vander
@@ -23,4 +25,26 @@ _NAMES = {
     numpy.linalg: "cross diagonal matrix_power multi_dot outer tensordot trace vecdot",
 }
 _FUNCTIONS = [getattr(home, name) for home, names in _NAMES.items() for name in names.split()]
-RULES = {function: rule_of(function) for function in _FUNCTIONS}
+#: Functions whose code writes traced values into arrays that it makes of its arguments.
+_WRITING = (numpy.polydiv, numpy.polyfit)
+
+
+def _following(value: Any) -> Any:
+    """Return an argument with a copy on the trace in place of each plain array of numbers."""
+    if type(value) in (list, tuple):
+        return type(value)(map(_following, value))
+    return np.array(value) if type(value) is numpy.ndarray and value.dtype.kind in "fc" else value
+
+
+def _writing(function: Any) -> Callable[..., Any]:
+    """Return the rule of a function that writes into its arguments: its code on copies that follow a derivative."""
+    rule = rule_of(function)
+
+    @wraps(rule)
+    def on_copies(*args: Any, **options: Any) -> Any:
+        return rule(*map(_following, args), **{name: _following(value) for name, value in options.items()})
+
+    return on_copies
+
+
+RULES = {function: rule_of(function) for function in _FUNCTIONS} | {f: _writing(f) for f in _WRITING}

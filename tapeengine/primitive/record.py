@@ -69,14 +69,11 @@ class Rule:
         ``function(first, *kept)``: `first` is the cotangent of the output or the tangent of the argument.
     names : sequence of str
         The names of the values that it keeps, in the order of its further parameters.
-    block : callable, optional
-        A form of the jvp rule for many tangents at once, along a new first axis; see `tapeengine.primitive.blocks`.
-
-    Attributes
-    ----------
     needs : tuple of (kind, key)
         The names resolved against a primitive: kind is one of ``arg`` and ``space`` (key: the argument's index),
         ``static`` (key: the name), ``out``, ``out_space``, ``index``, ``all`` and ``all_spaces`` (key None).
+    block : callable, optional
+        A form of the jvp rule for many tangents at once, along a new first axis; see `tapeengine.primitive.blocks`.
     """
 
     __slots__ = ("block", "function", "names", "needs")

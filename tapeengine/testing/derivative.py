@@ -110,9 +110,3 @@ def _same_leaf(a: Any, b: Any) -> bool:
 def is_exactly_zero(value: Any) -> bool:
     """Tell whether every continuous leaf is exactly zero."""
     return all(leaf is None or bool(np.all(np.equal(leaf, 0))) for leaf in leaves(value))
-
-
-def is_finite(value: Any) -> bool:
-    """Tell whether every continuous leaf is finite."""
-    arrays = [np.asarray(leaf) for leaf in leaves(value) if leaf is not None]
-    return all(bool(np.isfinite(array).all()) for array in arrays if array.dtype.kind in "fc")

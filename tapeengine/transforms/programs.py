@@ -30,6 +30,8 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
 
     Parameters
     ----------
+    program, args
+        The program and its arguments.
     keep : bool
         Whether to keep the values that its reverse pass needs, or to compute them again then.
     """

@@ -134,6 +134,7 @@ class Foreign(Reference):
 
     Parameters
     ----------
+    key : str
     handle : object
     fetch : callable
         ``fetch(handle)`` returns the data in this process.

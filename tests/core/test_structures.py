@@ -20,7 +20,7 @@ import pytest
 import tapeengine
 from tapeengine._core.structures.fields import Fields
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError
-from tapeengine.structure import Container, Structures, is_made_by_python, of_object
+from tapeengine.structure import Container, Structures, check_fields, is_made_by_python, of_object, reads_by_code
 
 
 class Point(NamedTuple):
@@ -496,6 +496,21 @@ def test_a_dict_class_with_a_constructor_of_its_own_is_refused() -> None:
     assert gradient == {"x": 2.0}
 
 
+class Bare(dict):  # type: ignore[type-arg]
+    """A dict whose instances have no attributes."""
+
+    __slots__ = ()
+
+
+def test_a_dict_class_keeps_its_attributes() -> None:
+    given = Plain(x=1.5)
+    given.note = "a note"  # type: ignore[attr-defined]
+    gradient = tapeengine.grad(lambda d: d["x"] * 2.0)(given)
+    assert (type(gradient), gradient, vars(gradient)) == (Plain, {"x": 2.0}, {"note": "a note"})
+    gradient = tapeengine.grad(lambda d: d["x"] * 2.0)(Bare(x=1.5))
+    assert (type(gradient), gradient) == (Bare, {"x": 2.0})
+
+
 class Body:
     """A class with a slot, a private slot, and instance attributes."""
 
@@ -638,3 +653,53 @@ def test_classes_made_by_python_are_told_from_those_of_c() -> None:
 
     assert is_made_by_python(Own)
     assert not any(map(is_made_by_python, (int, float, complex, dict, FunctionType)))
+
+
+class Read:
+    """A class whose instances have an attribute of each kind."""
+
+    __slots__ = ("__dict__", "slot")
+    constant = 1.0
+
+    @functools.cached_property
+    def cached(self) -> float:
+        return 2.0
+
+    @property
+    def computed(self) -> float:
+        return 3.0
+
+
+class Watched(Read):
+    def __getattribute__(self, name: str) -> Any:
+        return super().__getattribute__(name)
+
+
+class Renamed(Point):
+    x = 1.0  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    "cls, name, by_code",
+    [
+        *((Read, "slot", False), (Read, "constant", False), (Read, "cached", False), (Read, "computed", True)),
+        *((Watched, "slot", True), (Point, "x", False), (Renamed, "x", True), (Read, "absent", False)),
+    ],
+)
+def test_attributes_that_code_reads_are_told_from_stored_ones(cls: type, name: str, by_code: bool) -> None:
+    assert reads_by_code(cls, [name]) is by_code
+
+
+def test_an_object_must_give_the_fields_that_were_put_into_it() -> None:
+    part, value = [1.0], Read()
+    value.other = part  # type: ignore[attr-defined]
+    check_fields(value, ["other"], [part])
+    with pytest.raises(StructureError, match="Read computes its attribute computed"):
+        check_fields(value, ["other", "computed"], [part, part])
+
+
+def test_a_class_that_keeps_its_contents_elsewhere_is_named_with_its_base() -> None:
+    with pytest.raises(StructureError, match="and int keeps its contents elsewhere"):
+        tapeengine.Engine().register_container(int)
+    with pytest.raises(StructureError, match="and Bare is a dict, which keeps its contents elsewhere"):
+        tapeengine.Engine().register_container(Bare)

@@ -325,6 +325,12 @@ def test_forms_differ_by_container_key_shape_and_dtype(first: int) -> None:
     assert forms[first] == form_of(Structures(), LIKE[first])
 
 
+def test_the_items_of_a_tangent_belong_together_by_their_keys() -> None:
+    form = form_of(Structures(), {"a": 1.5, "b": 2.5})
+    for tangent in ({"a": 10.0, "b": 20.0}, {"b": 20.0, "a": 10.0}):
+        assert form.vector(tangent).tolist() == [10.0, 20.0]
+
+
 def linear(matrix: np.ndarray) -> LinearMap:
     return te.linearize(lambda x: matrix @ x, np.zeros(matrix.shape[1]))[1]
 

@@ -5,9 +5,9 @@
 # there as usual, and the record passes the cotangent of such a result on, besides calling the rule for the cotangents of
 # the arguments. Each call of a rule has its own tape for computations on captured values of the trace.
 #
-# A call on an outer trace is no record if its result depends on values of an inner one, which the function reaches besides
-# its arguments: the derivatives by these depend on the arguments, and the function got plain ones. Such a function has to
-# run on its arguments as they are.
+# A call on an outer trace is not recorded if the function also reads values of an inner trace, by its closure, and its
+# result depends on them: their derivatives depend on the arguments, of which the function got plain values only. Then it
+# runs again on the traced arguments, without a record of its own.
 
 cdef class CustomRecord(ArrayRecord):
     """One call: the places of its arguments and results, and the rule."""

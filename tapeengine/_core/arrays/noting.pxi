@@ -96,7 +96,7 @@ cdef int errors_raised() noexcept:
 cdef object modes = getattr(numpy._core.umath, "_extobj_contextvar", None)
 cdef dict names_of_warnings = vars(warnings)
 cdef object quiet_modes = None      # the last value of `modes` for which errors are warnings or ignored
-cdef list quiet_filters = None      # the last list of filters for which no warning is an error, its length and its head
+cdef list quiet_filters = None      # the last filters that turn no warning into an error: the list, its length, its head
 cdef Py_ssize_t quiet_count = -1
 cdef object quiet_head = None
 

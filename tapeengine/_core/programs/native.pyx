@@ -180,7 +180,7 @@ cdef class Form:
             self.real_width += item.real_width
             if self.kind >= ROWS and n + item.width > LEAVES:
                 raise ValueError("an element of too many leaves")
-            for k in range(min(item.width, LEAVES - n)): # of a longer tuple, which is no element or option, none is read
+            for k in range(min(item.width, LEAVES - n)): # only the first leaves: a longer tuple is never an element
                 self.words[n + k] = 2 if self.kind == ROWS else item.words[k]
                 self.strides[n + k] = 16 if self.kind == ROWS else item.strides[k]
                 self.sizes[n + k] = item.strides[k] if self.kind == ROWS else item.sizes[k]

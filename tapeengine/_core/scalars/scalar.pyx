@@ -128,7 +128,7 @@ cdef uint32_t record_selection(Head *h, int op, uint32_t p1, uint32_t p2, double
         return record1(h, op + CONSTANT_RIGHT if op_arities[op] == 2 else op, p1, da, b, value)
     if db != 0.0:
         return record1(h, op + CONSTANT_LEFT, p2, db, a, value)
-    # d2 keeps the kind on a tape of Python's floats, which this record leaves one
+    # Where all scalars of the tape are Python's floats, d2 says that the result is one as well.
     return record2(h, INPUT, h.count, 0, 0.0, 0.0 if h.kinds & NUMPY_DOUBLES else <double> PYTHON_FLOATS, value)
 
 

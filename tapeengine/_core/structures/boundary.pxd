@@ -17,7 +17,7 @@ cdef class Inputs(Walk):
     cdef object source_seen, source_made    # the first container among the primals, and the one made of it
     cdef list containers    # all of them, each before the one made of it; None until there is a second one
     cdef list twice         # what was made of containers that were given twice: [(container, keys, contents)]
-    cdef list every         # the same of all containers, for a recording; None otherwise
+    cdef list every         # as `twice`, but of all containers; for recordings only, else None
     cdef list unwritten     # for a recording, the arrays that are not differentiated, each before its bytes
     cdef list late          # complex scalars and the arrays from which they are read
     cdef Dual dual(self, double value)

@@ -125,7 +125,7 @@ cdef int protect_shared(list arrays) except -1:
     cdef dict first = {}
     if PyList_GET_SIZE(arrays) < 2:
         return 0
-    for entry in arrays:        # one array in many places makes as many entries, and not a pair of each two
+    for entry in arrays:        # an array that is given n times is compared with the first one only: n steps, not n * n
         values = entry[3]
         other = first.setdefault((entry[0], values.shape, values.strides, values.dtype), entry) if values.size else entry
         if other is not entry:

@@ -15,7 +15,7 @@ cdef enum:
     CHUNK = 1 << 15
     CHUNK_LAST = (1 << 15) - 1
 
-# What a trace has numbers of: where it has both, `counts_as_double` finds the kind of each scalar from the records.
+# The classes of numbers in a trace. Where it has both, `counts_as_double` finds the kind of each scalar from the records.
 cdef enum Kinds:
     PYTHON_FLOATS = 1   # primals of type float, results of `math`
     NUMPY_DOUBLES = 2   # primals of type numpy.float64, elements and results of arrays, results of ufuncs
@@ -61,7 +61,7 @@ cdef struct Head:
     Py_ssize_t used     # chunks in use
     Py_ssize_t room     # chunks that the tables have room for
     size_t max_bytes    # 0: no limit
-    Py_ssize_t below    # chunks with ids of the continued tape: `chunks` and `values` start that far before the tables
+    Py_ssize_t below    # of a continued tape: its number of chunks, which `chunks` and `values` are shifted by; else 0
     unsigned long thread
     void *owner         # the Tape, borrowed
     Guards *guards      # NULL except on a recording, and on traces within one
@@ -143,8 +143,8 @@ cdef class Tape:
     cdef bint keeps_tangents # operands that rules for tangents need, for forward sweeps
     cdef dict links          # (outer tag << 32 | outer id) -> id, made with the first link
     cdef list link_sources   # [(id, outer tag, outer id)] in the order of the links
-    cdef object doubles      # array of the ids of numpy.float64 that do not come of such, in order; None: none
-    cdef object floats       # array of the ids of Python's floats that do not come of such, in order; None: none
+    cdef object doubles      # sorted ids of the numpy.float64 whose records do not tell their class, or None
+    cdef object floats       # sorted ids of Python's floats whose records do not tell their class, or None
     cdef bytearray are_doubles     # for each scalar whether it counts as a numpy.float64, computed as far as needed
     cdef uint32_t outer_tag  # of the latest outer trace that this tape depends on, 0 where there is none
     cdef object copies       # the records copied to that trace's tape

@@ -38,7 +38,7 @@ cdef enum:
     LAST_ID = 0xFFFFFFFE
     LAST_TAG = 0xF0000000
 
-cdef Head nobody            # matches no dual, not even one constructed directly, whose tag is 0
+cdef Head nobody            # its tag is that of no dual; duals that a program constructs itself have the tag 0
 memset(&nobody, 0, sizeof(Head))
 nobody.tag = 0xFFFFFFFF
 traces.current = &nobody

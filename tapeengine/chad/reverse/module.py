@@ -26,6 +26,8 @@ def reverse(module: Module, form: type[Form] = Form, rules: Mapping[type[Term], 
         The module; without function values, unless `rules` has rules for them.
     form : type
         How the cotangents of the context are combined.
+    rules : mapping of type to callable
+        The rule of each class of terms.
 
     Returns
     -------

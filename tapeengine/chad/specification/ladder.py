@@ -42,6 +42,7 @@ def derivative(program: Program, form: str) -> str:
 
     Parameters
     ----------
+    program : Program
     form : {"accumulate", "sparse", "vector", "copower", "tangent"}
         As in `reverse_in`; ``"tangent"`` is CHAD 7.4.
     """

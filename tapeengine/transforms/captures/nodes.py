@@ -513,7 +513,7 @@ def of_watched(value: Any, held: dict[Any, Any]) -> Node:
 
 
 def of_passing(value: Any) -> Node:
-    """A queue, future, or variable of a context or thread; it is not rebuilt. Signals, as integers, are no effect."""
+    """A queue, future, or variable of a context or thread; not rebuilt. Adding values of `SIGNALS` is no effect."""
     held = passed_on(value)
     return Node(value, list(held.values()), None, None, list(held), passed_on)
 
@@ -526,7 +526,7 @@ def passed_on(value: Any) -> dict[Any, Any]:
     return {key: item for key, item in found.items() if type(item) not in SIGNALS}
 
 
-#: Classes of what passes no derivative on.
+#: Classes of values that have no derivative.
 SIGNALS = {int, bool, str, bytes, type(None)}
 
 

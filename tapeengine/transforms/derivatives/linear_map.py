@@ -34,6 +34,8 @@ class LinearMap:
         Applies the transpose to a cotangent: ``<y, action(x)> == <transposed(y), x>``.
     domain, codomain : Form
         The spaces of the tangents and of the results.
+    matrix : callable, optional
+        Returns the matrix faster than the action does, or None.
 
     Examples
     --------

@@ -25,11 +25,11 @@ class Reply:
         The rows of the task's derivative.
     job : Job, optional
         The task's derivative. It stays in the process that made it; the pickle contains a flag only.
+    is_kept : bool
+        Whether the process that ran the task keeps its tape.
 
     Attributes
     ----------
-    is_kept : bool
-        Whether the process that ran the task keeps its tape.
     home : Reference or None
         The reference to that derivative, set when the reply arrives.
     """
