@@ -85,7 +85,8 @@ PASSED = {
     "brute": lambda f: optimize.brute(lambda x: tnp.sum(f(np.atleast_1d(x)) ** 2), [(0.0, 3.0)])[0],
     "approx_fprime": lambda f: optimize.approx_fprime(np.ones(1), f).ravel()[0],
     "solve_bvp": lambda f: integrate.solve_bvp(
-        lambda t, y: tnp.stack([f(y[0]), 0 * y[0]]), lambda a, b: tnp.array([a[0] - 1.0, b[1]]), [0, 0.1], np.ones((2, 2))
+        lambda t, y: tnp.stack([f(y[0]), 0 * y[0]]), lambda a, b: tnp.array([a[0] - 1.0, b[1]]), [0, 0.1],
+        np.ones((2, 2)),
     ).y[0, -1],
 }  # fmt: skip
 #: How a callable makes its result, of the root 2 where p is 1.

@@ -41,6 +41,10 @@ def slope_of_t(df, x, order):
     return -mp.quad(density_slope, [x + width * reach for reach in (0, 5, 30, 100)] + [mp.sign(x) * mp.inf])
 
 
+def omega(x):
+    return mp.lambertw(mp.exp(x)).real if x < 700 else mp.findroot(lambda w: w + mp.log(w) - x, x - mp.log(x))
+
+
 def pairs(first, second):
     return [(x, y) for x in first for y in second]
 
@@ -68,7 +72,7 @@ SPECIAL = {
     "cosm1": (lambda x: -2 * mp.sin(x / 2) ** 2, (-3.0, 0.0, 1e-20, 1.0)),
     "erfi": (lambda x: mp.erfi(x), (-5.0, 0.0, 1e-20, 1.0, 26.0)),
     "exprel": (lambda x: mp.expm1(x) / x if x else mp.mpf(1), (-1e20, -700.0, -1.0, -1e-10, 1e-10, 1.0, 700.0)),
-    "wrightomega": (lambda x: mp.lambertw(mp.exp(x)).real, (-600.0, -1.0, 0.0, 1.0, 30.0, 600.0)),
+    "wrightomega": (omega, (-600.0, -1.0, 0.0, 1.0, 2.0, 600.0, 1e8, 1e100)),
     "boxcox": (
         lambda x, p: mp.expm1(p * mp.log(x)) / p if p else mp.log(x),
         pairs((1e-100, 0.3, 7.0, 1e50), (-1.5, -1e-10, 1e-10, 0.5, 2.0)),

@@ -182,6 +182,31 @@ def test_quantiles(name):
     np.testing.assert_allclose(te.grad(inverse)(0.2), 1.0, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "method", "at", "first", "second"),
+    [
+        ("gamma", "logsf", (700.0, 1.0), -1.0, 0.0),
+        ("gamma", "logsf", (370.0, 1.0), -1.0, 0.0),
+        ("chi2", "logsf", (1400.0, 2.0), -0.5, 0.0),
+        ("t", "logcdf", (-1e10, 30.0), 3e-9, 3e-19),
+        ("t", "logsf", (1e10, 30.0), -3e-9, 3e-19),
+        ("beta", "logsf", (1 - 2.0**-40, 1.0, 20.0), -20 * 2.0**40, -20 * 2.0**80),
+        ("gamma", "logcdf", (1e-9, 20.0), 2e10, -2e19),
+    ],
+)
+def test_logarithms_of_probabilities_whose_squares_are_not_representable(name, method, at, first, second):
+    """The tails of these are exponentials and powers."""
+    function = lambda x: getattr(getattr(stats, name), method)(x, *at[1:])  # noqa: E731
+    for x in (at[0], np.array([at[0]])):
+        slope = lambda x: np.sum(te.vjp(function, x)[1](np.ones(np.shape(x))[()])[0])  # noqa: E731
+        np.testing.assert_allclose(gradient(lambda x: np.sum(function(x)), x), np.full(np.shape(x), first), rtol=1e-8)
+        found = gradient(slope, x)
+        np.testing.assert_allclose(found, np.full(np.shape(x), second), rtol=1e-6, atol=1e-10 * (second == 0.0))
+        np.testing.assert_allclose(
+            te.jvp(slope, (x,), (np.ones(np.shape(x))[()],))[1], np.sum(found), rtol=1e-9, atol=1e-12
+        )
+
+
 @pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
 def test_standard_functions_of_scipy(name):
     """Methods with an underscore, without location and scale, have SciPy's bits on plain values."""

@@ -137,8 +137,20 @@ def density_of(log: Callable[..., Any], product: Callable[..., Any] | None) -> C
     return density
 
 
+#: Squares of smaller probabilities, which second derivatives of logarithms divide by, are not representable.
+_TINY, _ENLARGED = 1e-100, 2.0**600
+
+
+def _log(probability: Any) -> Any:
+    tiny = (probability > 0) & (probability < _TINY)
+    if not np.any(tiny):
+        return np.log(probability)
+    factor = np.where(tiny, _ENLARGED, 1.0)
+    return np.log(probability * factor) - np.log(factor)
+
+
 def _log_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda z, *shapes: np.log(function(z, *shapes))
+    return lambda z, *shapes: _log(function(z, *shapes))
 
 
 def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
