@@ -93,8 +93,8 @@ s.interpolate.CubicHermiteSpline(np.arange(3.0), v, v)(1.3)
 s.interpolate.interp1d(np.arange(5.0), w)(1.3)
 *(s.interpolate.KroghInterpolator(T, w)(P) for T in NODES)
 *(s.interpolate.BarycentricInterpolator(T, w, random_state=1)(P) for T in NODES[:1]) | 256
-*(s.interpolate.interp1d(T, V, *o)(q) for T in TIMES for V in (v, HALF(v)) for o in KINDS for q in (P, P[0]))
-*(s.interpolate.RegularGridInterpolator((T,), V, *o)(q) for T in TIMES for V in (v, HALF(v)) for o in GRID for q in QUERY)
+*(s.interpolate.interp1d(T, V, *o)(q) for T in TIMES for V in HALF(v) for o in KINDS for q in (P, P[0]))
+*(s.interpolate.RegularGridInterpolator((T,), V, *o)(q) for T in TIMES for V in HALF(v) for o in GRID for q in QUERY)
 *(s.interpolate.RegularGridInterpolator(([1.0], TIMES[0]), v[None], *o)([[1.0, 1.2], [3.0, 0.1]]) for o in GRID)
 *(s.interpolate.interpn((TIMES[0], [1.0]), v[:, None], np.array([[1.2, 1.0]]), o[0]) for o in GRID)
 s.interpolate.RegularGridInterpolator((np.arange(3.0),), v)([1.3])
@@ -130,6 +130,8 @@ s.fft.dct(v.astype(np.float32), norm="ortho") | 8
 s.ndimage.gaussian_filter(A * x, 1.0) | 8
 s.ndimage.map_coordinates(A * x, [[1.3], [0.4]], order=1) | 8
 *(s.spatial.distance.cdist(A * x, A + 1.0, m) for m in ("euclidean", "sqeuclidean", "cityblock", "chebyshev"))
+s.special.eval_legendre(2, v, sig="ld->d"), s.special.jv(1, x, sig="dd->d")
+s.special.gamma(v, signature=("f", "f"), casting="unsafe"), s.special.gamma(v, sig="D->D") | 8
 *(getattr(s.special, n)(v) for n in ("logsumexp", "softmax", "log_softmax"))
 *(getattr(getattr(s.stats, d), m)(x) for d in ("norm", "laplace", "cauchy", "expon") for m in METHODS) | 8
 *(getattr(getattr(s.stats, d), m)(x, 1.7) for d in ("t", "gamma", "lognorm", "weibull_min") for m in METHODS) | 8
@@ -143,7 +145,7 @@ NAMES = ("linear", "slinear", "nearest", "zero", "previous", "next", "nearest-up
 KINDS = [(name, -1, True, False, fill) for name in NAMES for fill in (0.0, "extrapolate")]
 GRID = [(name, False, fill) for name in ("linear", "nearest") for fill in (0.0, None)]
 TIMES, P = [np.arange(3, dtype=kind) for kind in (float, np.float32, int)], np.array([0.3, 1.9, 0.1, -1.0, 1.0])
-HALF = lambda v: v.astype(np.float32)  # noqa: E731
+HALF = lambda v: (v, v.astype(np.float32))  # noqa: E731
 QUERY = [P[:, None], P[:, None].astype(np.float32)]
 METHODS = ("pdf", "cdf", "logcdf", "logpdf")
 A = np.array([[4.0, 0.5, 0.2], [0.5, 5.0, 0.1], [0.2, 0.1, 3.0]])
