@@ -1,4 +1,5 @@
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -257,3 +258,25 @@ def test_minima_at_kinks_are_refused(method, derivative):
         derivative(minimum(kinked))(0.7)
     f = minimum(smooth)
     assert derivative(f)(0.7) == pytest.approx((f(0.75) - f(0.65)) / 0.1, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"maxfev": 5000}, {"epsfcn": 1e-8}, {"col_deriv": 0}, {"factor": 10}, {"method": "lm", "maxfev": 500},
+     {"method": "dogbox"}, {"method": "trf", "max_nfev": 500}, {"method": "nonsense"},
+     {"method": "lm", "bounds": (0, 3)}, {"nonsense": 3}],
+)  # fmt: skip
+def test_options_of_curve_fit_are_those_of_its_methods(options):
+    x = np.linspace(0, 1, 8)
+    y = 2 * np.exp(-1.3 * x) + 0.01 * np.cos(40 * x)
+
+    def fit(module, y):
+        return module.curve_fit(lambda x, a, b: a * tnp.exp(-b * x), x, y, p0=[1.0, 1.0], **options)[0]
+
+    try:
+        wanted = fit(scipy.optimize, y)
+    except Exception as error:
+        with pytest.raises(type(error), match="keyword argument" if "nonsense" in options else re.escape(str(error))):
+            te.vjp(lambda y: fit(optimize, y), y)
+    else:
+        np.testing.assert_allclose(te.vjp(lambda y: fit(optimize, y), y)[0], wanted, rtol=1e-6)

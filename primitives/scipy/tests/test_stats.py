@@ -144,6 +144,26 @@ def test_dirichlet_and_multinomial():
     assert_gradient(lambda p: stats.multinomial.logpmf([1, 2, 3], 6, p), p)
 
 
+PROPORTIONS = [
+    np.ones((3, 3, 3)) / 3,
+    [0.2, 0.3, 0.6],
+    [0.2, 0.8, 0.0],
+    [0.8, 0.3],
+    [[0.2, 0.3], [0.3, 0.3], [0.5, 0.5]],
+    [-0.1, 0.6, 0.5],
+]
+
+
+@pytest.mark.parametrize("x", PROPORTIONS)
+def test_proportions_that_scipy_refuses(x):
+    alpha = np.array([1.0, 2.0, 0.5])
+    with pytest.raises(ValueError) as wanted:
+        scipy.stats.dirichlet.pdf(x, alpha)
+    with pytest.raises(ValueError) as found:
+        te.grad(lambda alpha: stats.dirichlet.pdf(x, alpha))(alpha)
+    assert str(found.value) == str(wanted.value)
+
+
 def test_a_singular_covariance():
     cov, x = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[0.5, 0.5], [0.5, 0.6]])
     theirs = scipy.stats.multivariate_normal.logpdf(x, [0.1, 0.1], cov, allow_singular=True)

@@ -102,6 +102,9 @@ s.interpolate.RegularGridInterpolator((np.arange(3.0),), v)([1.3, 0.2])
 s.interpolate.RegularGridInterpolator((np.arange(3.0),), v)([[1.3]])
 s.interpolate.RegularGridInterpolator((np.arange(3.0), np.arange(3.0)), A * x)([1.3, 0.4])
 s.interpolate.RegularGridInterpolator((np.arange(3.0), np.arange(3.0)), A)([x, 0.4])
+*(s.special.logsumexp(v + 1j * w[:3] * x, b=c) for c in (w[2:], 1j * w[2:], np.array([1.0, -2.0, 0.0]))) | 8
+*(s.special.logsumexp(v[:0], b=c) for c in (1.0, w[:0]))
+*(s.stats.multinomial.pmf([3, 3, 0], 6, np.array([0.67, p, 0.0]) * (x / x)) for p in (0.34, 0.33, 0.3)) | 8
 s.linalg.norm(v)
 *(s.linalg.norm(w * r) for r in (1e200, 1e-200, 1e-320, 5e307)) | 2
 *(s.linalg.norm((w * r).astype(np.float32)) for r in (1e20, 1e-30, 1.0)) | 2
@@ -128,6 +131,8 @@ s.linalg.funm(A * x, np.exp, disp=False) | 100
 s.fft.dct(v.astype(np.float32), norm="ortho") | 8
 *(getattr(s.ndimage, n)(A * x) for n in ("sobel", "prewitt", "laplace")) | 8
 s.ndimage.gaussian_filter(A * x, 1.0) | 8
+*(s.signal.lfilter(b[:2] + x, b, t * b[0], zi=b[:2]) for t in TIMES[:2] for b in HALF(v)) | 64
+*(s.signal.lfilter_zi(b, b[::-1]) for b in HALF(v)) | 8
 s.ndimage.map_coordinates(A * x, [[1.3], [0.4]], order=1) | 8
 *(s.spatial.distance.cdist(A * x, A + 1.0, m) for m in ("euclidean", "sqeuclidean", "cityblock", "chebyshev"))
 s.special.eval_legendre(2, v, sig="ld->d"), s.special.jv(1, x, sig="dd->d")
