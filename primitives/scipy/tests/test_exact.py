@@ -145,6 +145,9 @@ DISTRIBUTIONS = {
     ("norm", "ppf"): (lambda q: mp.sqrt(2) * mp.erfinv(2 * q - 1), [(1e-9,), (0.3,), (0.5,), (0.999,)]),
     ("weibull_min", "ppf"): (lambda q, c: (-mp.log1p(-q)) ** (1 / c), pairs((1e-9, 0.3, 0.999), (0.5, 1.5))),
     ("gumbel_r", "ppf"): (lambda q: -mp.log(-mp.log(q)), [(1e-9,), (0.3,), (0.999,)]),
+    ("gumbel_r", "isf"): (lambda q: -mp.log(-mp.log1p(-q)), [(1e-300,), (1e-9,), (0.3,), (0.999,)]),
+    ("pareto", "isf"): (lambda q, b: q ** (-1 / b), pairs((1e-20, 0.3, 0.999), (0.5, 1.5))),
+    ("cauchy", "ppf"): (lambda q: -1 / mp.tan(mp.pi * q), [(1e-300,), (1e-9,), (0.3,), (0.7,), (0.999,)]),
     ("cauchy", "logpdf"): (lambda x: -mp.log(mp.pi) - mp.log1p(x * x), [(-1e10,), (-1e-10,), (3.0,), (1e100,)]),
     ("weibull_min", "logcdf"): (
         lambda x, c: mp.log(-mp.expm1(-(x**c))),

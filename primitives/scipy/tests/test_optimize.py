@@ -280,3 +280,28 @@ def test_options_of_curve_fit_are_those_of_its_methods(options):
             te.vjp(lambda y: fit(optimize, y), y)
     else:
         np.testing.assert_allclose(te.vjp(lambda y: fit(optimize, y), y)[0], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rosen", "rosen_der", "rosen_hess"])
+@pytest.mark.parametrize("shape", [(1,), (2,), (5,), (3, 2), ()])
+def test_rosenbrocks_function(name, shape):
+    x = np.cos(np.arange(np.prod(shape, dtype=int))).reshape(shape)
+    ours, theirs = getattr(optimize, name), getattr(scipy.optimize, name)
+    try:
+        wanted = theirs(x)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            te.vjp(ours, x)
+        return
+    np.testing.assert_allclose(te.vjp(ours, x)[0], wanted, rtol=1e-14)
+    assert_gradient(lambda x: np.sum(np.sin(ours(x) / 100)), x)
+    assert_second_order(lambda x: np.sum(np.sin(ours(x) / 100)), x)
+
+
+def test_derivatives_of_rosenbrocks_function():
+    x = np.array([0.3, -0.7, 1.2, 0.4])
+    np.testing.assert_allclose(te.grad(optimize.rosen)(x), scipy.optimize.rosen_der(x), rtol=1e-13)
+    np.testing.assert_allclose(te.hessian(optimize.rosen)(x), scipy.optimize.rosen_hess(x), rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(te.jacobian(optimize.rosen_der)(x), scipy.optimize.rosen_hess(x), rtol=1e-13, atol=1e-12)
+    rows = te.vmap(te.grad(optimize.rosen))(np.stack([x, 2 * x]))
+    np.testing.assert_allclose(rows, [scipy.optimize.rosen_der(x), scipy.optimize.rosen_der(2 * x)], rtol=1e-13)
