@@ -62,3 +62,71 @@ def test_bounds_that_depend_on_inputs_are_refused():
         te.grad(lambda b: optimize.minimize(lambda x: (x[0] - 1.0) ** 2, [0.0], bounds=tnp.array([[b, 3.0]])).x[0])(
             -1.0
         )
+
+
+SOLVERS = {
+    "root": lambda f: optimize.root(f, np.ones(1), tol=1e-12).x[0],
+    "root jac": lambda f: optimize.root(lambda x: (f(x), tnp.array([[1.0]])), np.ones(1), jac=True, tol=1e-12).x[0],
+    "fsolve": lambda f: optimize.fsolve(f, np.ones(1), xtol=1e-12)[0],
+    "newton": lambda f: optimize.newton(f, np.ones(1), tol=1e-12)[0],
+    "brentq": lambda f: optimize.brentq(lambda x: tnp.sum(f(np.array([x]))), 0.5, 4.0),
+    "least_squares": lambda f: optimize.least_squares(f, np.ones(1), xtol=1e-15, ftol=1e-15, gtol=1e-15).x[0],
+    "minimize": lambda f: optimize.minimize(lambda x: tnp.sum(f(x) ** 2), np.ones(1), tol=1e-9).x[0],
+    "solve_ivp": lambda f: integrate.solve_ivp(lambda t, y: f(y), (0.0, 0.1), np.ones(1), rtol=1e-9).y[0, -1],
+    "odeint": lambda f: integrate.odeint(lambda y, t: f(y), np.ones(1), [0.0, 0.1], rtol=1e-9, atol=1e-9)[-1, 0],
+    "quad": lambda f: integrate.quad(lambda t: tnp.sum(f(np.array([t]))), 0.0, 1.0)[0],
+}
+#: Functions without rules, of plain data only.
+PASSED = {
+    "quad_vec": lambda f: integrate.quad_vec(lambda t: f(np.array([t])), 0.0, 1.0)[0][0],
+    "fixed_point": lambda f: optimize.fixed_point(lambda x: x - f(x) / 8, np.ones(1), xtol=1e-12)[0],
+    "broyden1": lambda f: optimize.broyden1(f, np.ones(1), f_tol=1e-10)[0],
+    "fmin_bfgs": lambda f: optimize.fmin_bfgs(lambda x: tnp.sum(f(x) ** 2), np.ones(1), disp=False)[0],
+    "brute": lambda f: optimize.brute(lambda x: tnp.sum(f(np.atleast_1d(x)) ** 2), [(0.0, 3.0)])[0],
+    "approx_fprime": lambda f: optimize.approx_fprime(np.ones(1), f).ravel()[0],
+    "solve_bvp": lambda f: integrate.solve_bvp(
+        lambda t, y: tnp.stack([f(y[0]), 0 * y[0]]), lambda a, b: tnp.array([a[0] - 1.0, b[1]]), [0, 0.1],
+        np.ones((2, 2)),
+    ).y[0, -1],
+}  # fmt: skip
+#: How a callable makes its result, of the root 2 where p is 1.
+FORMS = {
+    "array": lambda np, x, p: np.array([p * x[0] ** 2 - 4.0]),
+    "ones": lambda np, x, p: np.ones(1) * p * x**2 - 4.0,
+    "zeros": lambda np, x, p: np.zeros(1) + p * x**2 - 4.0,
+    "concatenate": lambda np, x, p: np.concatenate([np.full(0, 1.0), p * x**2 - 4.0]),
+    "stored": lambda np, x, p: _stored(np, p * x[0] ** 2 - 4.0),
+}
+
+
+def _stored(np, value):
+    result = np.zeros(1)
+    result[0] = value
+    return result
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", {**SOLVERS, **PASSED})
+def test_callables_make_constants(name, form):
+    """Inside a trace, functions of tapeengine.numpy give arrays of the engine, also of plain data."""
+    if name == "solve_bvp" and form != "ones":
+        pytest.skip("its points are many")
+    solve, make = {**SOLVERS, **PASSED}[name], FORMS[form]
+    expected = solve(lambda x: make(np, x, 1.0))
+    found = te.grad(lambda p: p * solve(lambda x: make(tnp, x, 1.0)))(1.3)
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", SOLVERS)
+def test_callables_make_constants_in_calls_that_run_again(name, form):
+    def solution(p):
+        return SOLVERS[name](lambda x: FORMS[form](tnp, x, p))
+
+    expected = te.grad(solution)(1.2)
+    for again in (
+        te.checkpoint,
+        lambda program: lambda p: te.iterate(program, 1, p),
+        lambda program: lambda p: te.fork(lambda: program(p))[0],
+    ):
+        assert te.grad(again(solution))(1.2) == pytest.approx(expected, rel=1e-9)

@@ -1,4 +1,5 @@
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -257,3 +258,50 @@ def test_minima_at_kinks_are_refused(method, derivative):
         derivative(minimum(kinked))(0.7)
     f = minimum(smooth)
     assert derivative(f)(0.7) == pytest.approx((f(0.75) - f(0.65)) / 0.1, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"maxfev": 5000}, {"epsfcn": 1e-8}, {"col_deriv": 0}, {"factor": 10}, {"method": "lm", "maxfev": 500},
+     {"method": "dogbox"}, {"method": "trf", "max_nfev": 500}, {"method": "nonsense"},
+     {"method": "lm", "bounds": (0, 3)}, {"nonsense": 3}],
+)  # fmt: skip
+def test_options_of_curve_fit_are_those_of_its_methods(options):
+    x = np.linspace(0, 1, 8)
+    y = 2 * np.exp(-1.3 * x) + 0.01 * np.cos(40 * x)
+
+    def fit(module, y):
+        return module.curve_fit(lambda x, a, b: a * tnp.exp(-b * x), x, y, p0=[1.0, 1.0], **options)[0]
+
+    try:
+        wanted = fit(scipy.optimize, y)
+    except Exception as error:
+        with pytest.raises(type(error), match="keyword argument" if "nonsense" in options else re.escape(str(error))):
+            te.vjp(lambda y: fit(optimize, y), y)
+    else:
+        np.testing.assert_allclose(te.vjp(lambda y: fit(optimize, y), y)[0], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rosen", "rosen_der", "rosen_hess"])
+@pytest.mark.parametrize("shape", [(1,), (2,), (5,), (3, 2), ()])
+def test_rosenbrocks_function(name, shape):
+    x = np.cos(np.arange(np.prod(shape, dtype=int))).reshape(shape)
+    ours, theirs = getattr(optimize, name), getattr(scipy.optimize, name)
+    try:
+        wanted = theirs(x)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            te.vjp(ours, x)
+        return
+    np.testing.assert_allclose(te.vjp(ours, x)[0], wanted, rtol=1e-14)
+    assert_gradient(lambda x: np.sum(np.sin(ours(x) / 100)), x)
+    assert_second_order(lambda x: np.sum(np.sin(ours(x) / 100)), x)
+
+
+def test_derivatives_of_rosenbrocks_function():
+    x = np.array([0.3, -0.7, 1.2, 0.4])
+    np.testing.assert_allclose(te.grad(optimize.rosen)(x), scipy.optimize.rosen_der(x), rtol=1e-13)
+    np.testing.assert_allclose(te.hessian(optimize.rosen)(x), scipy.optimize.rosen_hess(x), rtol=1e-13, atol=1e-12)
+    np.testing.assert_allclose(te.jacobian(optimize.rosen_der)(x), scipy.optimize.rosen_hess(x), rtol=1e-13, atol=1e-12)
+    rows = te.vmap(te.grad(optimize.rosen))(np.stack([x, 2 * x]))
+    np.testing.assert_allclose(rows, [scipy.optimize.rosen_der(x), scipy.optimize.rosen_der(2 * x)], rtol=1e-13)

@@ -10,7 +10,7 @@ import scipy.spatial
 import scipy.stats
 
 import tapeengine as te
-from tapeengine.errors import TapeEngineError
+from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import ndimage, spatial, stats
 
 MODULES = {"ndimage": (ndimage, scipy.ndimage), "spatial": (spatial, scipy.spatial), "stats": (stats, scipy.stats)}
@@ -64,3 +64,20 @@ def test_dtypes(number, dtype):
         np.testing.assert_allclose(gradient, exact, rtol=1e-4, atol=1e-4)
         curved, other = (te.hvp(lambda x: np.sum(call(ours, x)), (y,), (y,)) for y in (x, X))
         np.testing.assert_allclose(curved, other, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda image, s: ndimage.gaussian_filter(image, s),
+        lambda image, s: ndimage.shift(image, s, order=1),
+        lambda image, s: ndimage.correlate(image, s * np.ones((2, 2))),
+        lambda image, s: ndimage.map_coordinates(image, s * np.ones((2, 1)), order=1),
+    ],
+)
+def test_images_of_integers_are_refused(program):
+    image = np.array([[300, 200, 500], [500, 800, 300]])
+    for whole in (image, image.tolist(), image > 300):
+        with pytest.raises(UnsupportedError, match=r"astype\(float\)"):
+            te.grad(lambda s, whole=whole: np.sum(program(whole, s)))(0.7)
+    assert te.grad(lambda s: np.sum(program(image * 1.0, s)))(0.7) != 0.0

@@ -8,7 +8,7 @@ import scipy.integrate
 from differences import differences
 
 import tapeengine as te
-from tapeengine.errors import DroppedDerivativeError
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 from tapeengine_scipy import integrate, optimize
 
 
@@ -141,3 +141,11 @@ def test_a_traced_value_that_is_not_found_is_refused_with_what_to_write(call, mo
 
     with pytest.raises(DroppedDerivativeError, match="not found, as in an attribute of a class: pass it in args="):
         te.vjp(program, 2.0)
+
+
+@pytest.mark.parametrize("integrand", [lambda x: (1.0 - x) ** -0.5, lambda x: te.math.log(1.0 - x)])
+def test_a_traced_limit_where_the_integrand_has_no_value(integrand):
+    program = lambda b: integrate.quad(integrand, 0.0, b)[0]  # noqa: E731
+    assert te.value(te.vjp(program, 1.0)[0]) == scipy.integrate.quad(integrand, 0.0, 1.0)[0]
+    with pytest.raises(UnsupportedError, match="no value at a limit"):
+        te.grad(program)(1.0)

@@ -87,6 +87,57 @@ def test_polynomials_of_degree_0_are_constant(name):
     )
 
 
+def series_of_gammainc(mpmath, a, x):
+    return x**a / mpmath.gamma(a) * mpmath.fsum((-x) ** n / mpmath.factorial(n) / (a + n) for n in range(60))
+
+
+def series_of_betainc(mpmath, a, b, x):
+    if x > 0.5:
+        return 1 - series_of_betainc(mpmath, b, a, 1 - x)
+    factor, total = mpmath.mpf(1), 1 / a
+    for n in range(1, 120):
+        factor *= (n - b) / n * x
+        total += factor / (a + n)
+    return x**a / mpmath.beta(a, b) * total
+
+
+def slopes(mpmath, function, numbers, count):
+    """First and second derivatives, each in one parameter, relative to which the steps are small."""
+    for place in range(count):
+        h = numbers[place] * mpmath.mpf(10) ** -15
+        low, middle, high = (function(*(v + k * h * (i == place) for i, v in enumerate(numbers))) for k in (-1, 0, 1))
+        yield (high - low) / (2 * h), (high + low - 2 * middle) / h**2
+
+
+TINY_PARAMETERS = (1e-100, 1e-8, 1e-5, 1e-3, 0.1, 0.7)
+
+
+@pytest.mark.parametrize("a", TINY_PARAMETERS)
+@pytest.mark.parametrize("x", [1e-100, 1e-8, 1e-3, 0.3, 0.8, 1.5])
+def test_incomplete_functions_of_small_parameters(a, x):
+    """The moments, which give the slopes elsewhere, cancel there."""
+    mpmath = pytest.importorskip("mpmath")
+    slope, digits = te.grad(special.gammainc), 340 if a < 1e-50 else 80
+    with mpmath.workdps(digits):
+        ((first, second),) = slopes(
+            mpmath, lambda a, x: series_of_gammainc(mpmath, a, x), (mpmath.mpf(a), mpmath.mpf(x)), 1
+        )
+    np.testing.assert_allclose([slope(a, x), te.grad(slope)(a, x)], [float(first), float(second)], rtol=1e-11)
+    assert te.grad(special.gammaincc)(a, x) == -slope(a, x)
+    for b in TINY_PARAMETERS[1:] if x < 1 else ():
+        with mpmath.workdps(digits):
+            found = list(
+                slopes(
+                    mpmath, lambda *v: series_of_betainc(mpmath, *v), (mpmath.mpf(a), mpmath.mpf(b), mpmath.mpf(x)), 2
+                )
+            )
+        gradient = te.grad(special.betainc, argnums=(0, 1))(a, b, x)
+        np.testing.assert_allclose(gradient, [float(first) for first, _ in found], rtol=1e-10)
+        if min(a, b) >= 1e-3:
+            bends = [te.grad(te.grad(special.betainc, argnums=k), argnums=k)(a, b, x) for k in (0, 1)]
+            np.testing.assert_allclose(bends, [float(second) for _, second in found], rtol=1e-8)
+
+
 @pytest.mark.parametrize("v", [0.5, 1.5, 7.0])
 def test_hyp0f1_is_a_bessel_function(v):
     for z in (0.3, 2.0, 30.0):
@@ -182,9 +233,9 @@ SMALL = [1e-300, 1e-160, 1e-8, 0.1, 0.6, 1.0, 30.0]
 @pytest.mark.parametrize("a", SMALL)
 @pytest.mark.parametrize("b", [1e-300, 1e-20, 1e-5, 0.3, 1.0, 40.0])
 def test_mixed_derivatives_of_beta_at_extreme_parameters(a, b):
-    """Compared with 1300 digits: the terms of the textbook formula cancel completely there."""
+    """Compared with up to 1300 digits: the terms of the textbook formula cancel completely there."""
     mpmath = pytest.importorskip("mpmath")
-    with mpmath.workdps(1300):
+    with mpmath.workdps(int(100 - 2 * np.log10(min(a, 1.0) * min(b, 1.0) + 1e-300) - 2 * np.log10(min(a, b, 1.0)))):
         x, y = mpmath.mpf(a), mpmath.mpf(b)
         psi = [mpmath.psi(0, z) for z in (x, y, x + y)]
         wanted = float(mpmath.beta(x, y) * ((psi[0] - psi[2]) * (psi[1] - psi[2]) - mpmath.psi(1, x + y)))

@@ -20,7 +20,7 @@ CONTINUOUS = {
 }  # fmt: skip
 DISCRETE = {"poisson": (2.3,), "binom": (5, 0.3), "nbinom": (3, 0.4), "geom": (0.3,), "bernoulli": (0.3,)}
 METHODS = ("logpdf", "pdf", "logcdf", "cdf", "sf", "logsf")
-QUANTILES = [name for name in CONTINUOUS if name not in ("t", "gamma", "beta", "chi2", "laplace", "cauchy")]
+QUANTILES = [name for name in CONTINUOUS if name not in ("t", "gamma", "beta", "chi2")]
 
 
 def traced(f, *args, **keywords):
@@ -144,6 +144,26 @@ def test_dirichlet_and_multinomial():
     assert_gradient(lambda p: stats.multinomial.logpmf([1, 2, 3], 6, p), p)
 
 
+PROPORTIONS = [
+    np.ones((3, 3, 3)) / 3,
+    [0.2, 0.3, 0.6],
+    [0.2, 0.8, 0.0],
+    [0.8, 0.3],
+    [[0.2, 0.3], [0.3, 0.3], [0.5, 0.5]],
+    [-0.1, 0.6, 0.5],
+]
+
+
+@pytest.mark.parametrize("x", PROPORTIONS)
+def test_proportions_that_scipy_refuses(x):
+    alpha = np.array([1.0, 2.0, 0.5])
+    with pytest.raises(ValueError) as wanted:
+        scipy.stats.dirichlet.pdf(x, alpha)
+    with pytest.raises(ValueError) as found:
+        te.grad(lambda alpha: stats.dirichlet.pdf(x, alpha))(alpha)
+    assert str(found.value) == str(wanted.value)
+
+
 def test_a_singular_covariance():
     cov, x = np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([[0.5, 0.5], [0.5, 0.6]])
     theirs = scipy.stats.multivariate_normal.logpdf(x, [0.1, 0.1], cov, allow_singular=True)
@@ -169,17 +189,49 @@ def test_every_parameter_is_honoured_or_refused(name):
             traced(ours, 1.0, *shapes, *extra, **keywords)
 
 
+@pytest.mark.parametrize("method", ["ppf", "isf"])
 @pytest.mark.parametrize("name", QUANTILES)
-def test_quantiles(name):
-    ours, theirs, shapes = getattr(stats, name).ppf, getattr(scipy.stats, name).ppf, CONTINUOUS[name]
-    q = np.array([-0.1, 0.0, 1e-9, 0.2, 0.5, 0.9, 1.0, 1.1, np.nan])
+def test_quantiles(name, method):
+    ours, theirs, shapes = (
+        getattr(getattr(stats, name), method),
+        getattr(getattr(scipy.stats, name), method),
+        CONTINUOUS[name],
+    )
+    q = np.array([-0.1, 0.0, 1e-300, 1e-9, 0.2, 0.5, 0.7, 0.9, 1 - 1e-9, 1.0, 1.1, np.nan])
     np.testing.assert_allclose(traced(ours, q, *shapes, 0.2, 1.7), theirs(q, *shapes, 0.2, 1.7), rtol=1e-14)
     assert np.isnan(traced(ours, 0.3, *shapes, 0.2, -1.0))
     point = np.array([0.63, *shapes, 0.1, 1.3])
     assert_gradient(lambda p: ours(p[0], *p[1:]), point)
     assert_second_order(lambda p: ours(p[0], *p[1:]), point)
-    inverse = lambda q: getattr(stats, name).cdf(ours(q, *shapes), *shapes)  # noqa: E731
-    np.testing.assert_allclose(te.grad(inverse)(0.2), 1.0, rtol=1e-12)
+    probability = {"ppf": "cdf", "isf": "sf"}[method]
+    inverse = lambda q: getattr(getattr(stats, name), probability)(ours(q, *shapes), *shapes)  # noqa: E731
+    for at in (1e-9, 0.2, 0.5, 0.8):
+        np.testing.assert_allclose(te.grad(inverse)(at), 1.0, rtol=1e-12 if at > 1e-3 else 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "at", "first", "second"),
+    [
+        ("gamma", "logsf", (700.0, 1.0), -1.0, 0.0),
+        ("gamma", "logsf", (370.0, 1.0), -1.0, 0.0),
+        ("chi2", "logsf", (1400.0, 2.0), -0.5, 0.0),
+        ("t", "logcdf", (-1e10, 30.0), 3e-9, 3e-19),
+        ("t", "logsf", (1e10, 30.0), -3e-9, 3e-19),
+        ("beta", "logsf", (1 - 2.0**-40, 1.0, 20.0), -20 * 2.0**40, -20 * 2.0**80),
+        ("gamma", "logcdf", (1e-9, 20.0), 2e10, -2e19),
+    ],
+)
+def test_logarithms_of_probabilities_whose_squares_are_not_representable(name, method, at, first, second):
+    """The tails of these are exponentials and powers."""
+    function = lambda x: getattr(getattr(stats, name), method)(x, *at[1:])  # noqa: E731
+    for x in (at[0], np.array([at[0]])):
+        slope = lambda x: np.sum(te.vjp(function, x)[1](np.ones(np.shape(x))[()])[0])  # noqa: E731
+        np.testing.assert_allclose(gradient(lambda x: np.sum(function(x)), x), np.full(np.shape(x), first), rtol=1e-8)
+        found = gradient(slope, x)
+        np.testing.assert_allclose(found, np.full(np.shape(x), second), rtol=1e-6, atol=1e-10 * (second == 0.0))
+        np.testing.assert_allclose(
+            te.jvp(slope, (x,), (np.ones(np.shape(x))[()],))[1], np.sum(found), rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
@@ -203,7 +255,7 @@ def test_what_is_not_differentiated_is_scipys(name):
     for method in ("ppf", "sf", "isf", "logsf"):
         assert getattr(ours, method)(0.3, *shapes) == getattr(theirs, method)(0.3, *shapes)
         assert getattr(ours(*shapes), method)(0.3) == getattr(theirs(*shapes), method)(0.3)
-        if (method in ("sf", "logsf") and name in CONTINUOUS) or (method == "ppf" and name in QUANTILES):
+        if (method in ("sf", "logsf") and name in CONTINUOUS) or (method in ("ppf", "isf") and name in QUANTILES):
             continue
         with pytest.raises(UnsupportedError, match="not differentiated"):
             te.grad(lambda x, m=method: getattr(ours, m)(x, *shapes))(0.3)

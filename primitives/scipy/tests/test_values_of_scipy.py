@@ -91,12 +91,24 @@ s.interpolate.PchipInterpolator(np.arange(5.0), w)(np.array([1.3, 2.2])) | 8
 s.interpolate.make_interp_spline([0.0, 1.0, 2.0, 3.0, 4.0], w)(1.3) | 8
 s.interpolate.CubicHermiteSpline(np.arange(3.0), v, v)(1.3)
 s.interpolate.interp1d(np.arange(5.0), w)(1.3)
+*(s.interpolate.KroghInterpolator(T, w)(P) for T in NODES)
+*(s.interpolate.BarycentricInterpolator(T, w, random_state=1)(P) for T in NODES[:1]) | 256
+*(s.interpolate.interp1d(T, V, *o)(q) for T in TIMES for V in HALF(v) for o in KINDS for q in (P, P[0]))
+*(s.interpolate.RegularGridInterpolator((T,), V, *o)(q) for T in TIMES for V in HALF(v) for o in GRID for q in QUERY)
+*(s.interpolate.RegularGridInterpolator(([1.0], TIMES[0]), v[None], *o)([[1.0, 1.2], [3.0, 0.1]]) for o in GRID)
+*(s.interpolate.interpn((TIMES[0], [1.0]), v[:, None], np.array([[1.2, 1.0]]), o[0]) for o in GRID)
 s.interpolate.RegularGridInterpolator((np.arange(3.0),), v)([1.3])
 s.interpolate.RegularGridInterpolator((np.arange(3.0),), v)([1.3, 0.2])
 s.interpolate.RegularGridInterpolator((np.arange(3.0),), v)([[1.3]])
 s.interpolate.RegularGridInterpolator((np.arange(3.0), np.arange(3.0)), A * x)([1.3, 0.4])
 s.interpolate.RegularGridInterpolator((np.arange(3.0), np.arange(3.0)), A)([x, 0.4])
+*(s.special.logsumexp(v + 1j * w[:3] * x, b=c) for c in (w[2:], 1j * w[2:], np.array([1.0, -2.0, 0.0]))) | 8
+*(s.special.logsumexp(v[:0], b=c) for c in (1.0, w[:0]))
+*(s.stats.multinomial.pmf([3, 3, 0], 6, np.array([0.67, p, 0.0]) * (x / x)) for p in (0.34, 0.33, 0.3)) | 8
 s.linalg.norm(v)
+*(s.linalg.norm(w * r) for r in (1e200, 1e-200, 1e-320, 5e307)) | 2
+*(s.linalg.norm((w * r).astype(np.float32)) for r in (1e20, 1e-30, 1.0)) | 2
+s.linalg.norm(w * (1e200 + 1e200j)) | 2
 s.linalg.norm(A * x, 1)
 s.linalg.norm((A * x).T, np.inf)
 s.linalg.norm(A * x)
@@ -107,13 +119,24 @@ s.linalg.qr(np.array([A, A]) * x)
 s.linalg.eigh(np.array([A, A]) * x)
 s.linalg.lu(np.array([A, A]) * x) | 8
 s.linalg.lu_factor(np.array([A, A]) * x)
+*(s.linalg.lu_factor((A * x)[:n, :m]) for n, m in ((3, 2), (2, 3), (1, 3), (3, 1))) | 8
+*(s.linalg.lu(v[:1, None] * c) for c in (1.0, 1j))
+*(s.linalg.lu((A * x)[:n, :m], p_indices=True) for n, m in ((3, 2), (2, 3), (1, 1))) | 8
+s.linalg.solve_continuous_are(np.array([A, -A]) * x, A, A, A) | 8
+s.linalg.pinv(A * x, return_rank=True) | 8
+*(s.linalg.toeplitz(v[:n], w[:m]) for n, m in ((0, 0), (0, 2), (2, 0)))
+s.linalg.schur((A * x)[:0, :0], sort="lhp")
 s.linalg.cho_factor(np.array([A, A]) * x) | 8
 s.linalg.funm(A * x, np.exp, disp=False) | 100
 s.fft.dct(v.astype(np.float32), norm="ortho") | 8
 *(getattr(s.ndimage, n)(A * x) for n in ("sobel", "prewitt", "laplace")) | 8
 s.ndimage.gaussian_filter(A * x, 1.0) | 8
+*(s.signal.lfilter(b[:2] + x, b, t * b[0], zi=b[:2]) for t in TIMES[:2] for b in HALF(v)) | 64
+*(s.signal.lfilter_zi(b, b[::-1]) for b in HALF(v)) | 8
 s.ndimage.map_coordinates(A * x, [[1.3], [0.4]], order=1) | 8
 *(s.spatial.distance.cdist(A * x, A + 1.0, m) for m in ("euclidean", "sqeuclidean", "cityblock", "chebyshev"))
+s.special.eval_legendre(2, v, sig="ld->d"), s.special.jv(1, x, sig="dd->d")
+s.special.gamma(v, signature=("f", "f"), casting="unsafe"), s.special.gamma(v, sig="D->D") | 8
 *(getattr(s.special, n)(v) for n in ("logsumexp", "softmax", "log_softmax"))
 *(getattr(getattr(s.stats, d), m)(x) for d in ("norm", "laplace", "cauchy", "expon") for m in METHODS) | 8
 *(getattr(getattr(s.stats, d), m)(x, 1.7) for d in ("t", "gamma", "lognorm", "weibull_min") for m in METHODS) | 8
@@ -122,6 +145,13 @@ s.ndimage.map_coordinates(A * x, [[1.3], [0.4]], order=1) | 8
 s.stats.multivariate_normal.logpdf(v, np.zeros(3), A) | 30
 *(s.stats.binom.pmf(k, 5, x / 3) for k in (0, 2, 7)) | 16
 """
+NODES = (np.array([0.0, 0.1, 0.7, 2.0, 2.5]), 10 ** np.arange(5.0), np.array([0.0, 0.0, 0.0, 2.0, 2.0]))
+NAMES = ("linear", "slinear", "nearest", "zero", "previous", "next", "nearest-up")
+KINDS = [(name, -1, True, False, fill) for name in NAMES for fill in (0.0, "extrapolate")]
+GRID = [(name, False, fill) for name in ("linear", "nearest") for fill in (0.0, None)]
+TIMES, P = [np.arange(3, dtype=kind) for kind in (float, np.float32, int)], np.array([0.3, 1.9, 0.1, -1.0, 1.0])
+HALF = lambda v: (v, v.astype(np.float32))  # noqa: E731
+QUERY = [P[:, None], P[:, None].astype(np.float32)]
 METHODS = ("pdf", "cdf", "logcdf", "logpdf")
 A = np.array([[4.0, 0.5, 0.2], [0.5, 5.0, 0.1], [0.2, 0.1, 3.0]])
 SCIPY = {name: import_module(f"scipy.{name}") for name in
@@ -135,6 +165,15 @@ def test_a_traced_program_has_scipys_value(line: str) -> None:
 
     def program(modules: dict[str, Any], x: Any, v: Any, w: Any, numpy: Any) -> list[Any]:
         names = {"s": SimpleNamespace(**modules), "x": x, "v": v, "w": w, "A": A, "np": numpy, "METHODS": METHODS}
+        names |= {
+            "NODES": NODES,
+            "KINDS": KINDS,
+            "GRID": GRID,
+            "TIMES": TIMES,
+            "P": P,
+            "QUERY": QUERY,
+            "HALF": HALF,
+        }
         return list(eval(f"({text},)", names))
 
     with np.errstate(all="ignore"):

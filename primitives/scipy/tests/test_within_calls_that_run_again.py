@@ -82,9 +82,9 @@ WITH = {
     "quad": (lambda g, k: integrate.quad(lambda y: g(y), 0.0, 1.0)[0], lambda k: k / 2),
     "brentq": (lambda g, k: optimize.brentq(lambda y: g(y) - 1.0, 0.1, 2.9), lambda k: 1 / k),
     "solve_ivp": (
-        lambda g, k: integrate.solve_ivp(lambda t, y: g(y[0]) + 0.0 * y, (0, 1), [1.0], rtol=1e-10, atol=1e-12).y[
-            0, -1
-        ],
+        lambda g, k: integrate.solve_ivp(
+            lambda t, y: g(y[0]) + 0.0 * y, (0, 1), [1.0], "DOP853", rtol=1e-9, atol=1e-11
+        ).y[0, -1],
         np.exp,
     ),
     "iterate": (lambda g, k: te.iterate(lambda y: g(y), 1, k), lambda k: k * k),

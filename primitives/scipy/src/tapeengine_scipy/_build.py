@@ -22,12 +22,21 @@ class Ufunc(Primitive):
     def __call__(self, *args: Any, **options: Any) -> Any:
         """Compute the value; a call with options goes to the ufunc itself, which calls the engine for traced values."""
         if options or len(args) > len(self.args):
-            return offered(getattr(scipy.special, self.name.rpartition(".")[2]))(*args, **options)
+            return offered(getattr(scipy.special, self.name.rpartition(".")[2]))(*args, **self._known(options))
         values = [np.array(arg) if isinstance(arg, (list, tuple)) else arg for arg in args]
         for k, reason in enumerate(self.refusals or ()):
             if reason is not None and k < len(values):
                 values[k] = constant_of(values[k])
         return super().__call__(*values)
+
+    def _known(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options that the engine handles; the types of the arguments follow from that of the result."""
+        signature = options.pop("signature", None) or options.pop("sig", None)
+        if signature is not None:
+            options["dtype"] = signature.rpartition(">")[2] if isinstance(signature, str) else signature[-1]
+        for name in options.keys() - {"out", "where", "dtype", "casting", "order", "subok"}:
+            raise TypeError(f"{self.name.rpartition('.')[2]}() got an unexpected keyword argument {name!r}")
+        return options
 
     def __getattr__(self, name: str) -> Any:
         """Give what the ufunc has besides: ``__name__``, ``nin``, ``types``, ``outer``, ``reduce``, ..."""

@@ -209,12 +209,20 @@ def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:
 def refusing_traced(
     fun: Callable[..., Any], solver: str, kind: type[Exception], errors: list[Exception]
 ) -> Callable[..., Any]:
-    """Return `fun` as a function that refuses results with traced values, and adds its error to a list."""
+    """Return `fun` as a function with plain results, which refuses traced values, and adds its error to a list.
+
+    Arrays of `tapeengine.numpy` that depend on no input are plain values.
+    """
+
+    def has_traces(value: Any) -> bool:
+        return is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value)))
 
     @functools.wraps(fun)
     def called(*args: Any, **named: Any) -> Any:
         value = fun(*args, **named)
-        if is_traced(value) or (isinstance(value, (list, tuple)) and any(map(is_traced, value))):
+        if has_traces(value):
+            value = constants(value)
+        if has_traces(value):
             errors.append(
                 kind(
                     f"{solver}: the callable uses a traced value that was not found, as in an attribute of a class: "

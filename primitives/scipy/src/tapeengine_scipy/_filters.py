@@ -183,10 +183,10 @@ def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
     """The state is an input that bypasses b: a * y = b * x + zi; what b * x - a * y + zi leaves is the new one."""
     length, order = x.shape[-1], zi.shape[-1]
     rows = numpy.broadcast_shapes(x.shape[:-1], zi.shape[:-1])
-    late = np.concatenate([x, numpy.zeros((*x.shape[:-1], order))], axis=-1)
-    state = np.concatenate([np.broadcast_to(zi, (*rows, order)), numpy.zeros((*rows, length))], axis=-1)
+    late = np.concatenate([x, numpy.zeros((*x.shape[:-1], order), x.dtype)], axis=-1)
+    state = np.concatenate([np.broadcast_to(zi, (*rows, order)), numpy.zeros((*rows, length), zi.dtype)], axis=-1)
     y = LFILTER(b, a, x) + LFILTER(np.ones_like(a[:1]), a, state[..., :length])
-    past = np.concatenate([y, numpy.zeros((*y.shape[:-1], order))], axis=-1)
+    past = np.concatenate([y, numpy.zeros((*y.shape[:-1], order), y.dtype)], axis=-1)
     rest = LAGGED(b, late, ahead=False) - LAGGED(a, past, ahead=False) + state
     return y, rest[..., length:]
 
@@ -205,11 +205,15 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     while a.shape[0] > 1 and np.equal(a[0], 0.0):
         a = a[1:]
     length = max(a.shape[0], b.shape[0])
-    b, a = (np.concatenate([v, numpy.zeros(length - v.shape[0])]) / a[0] for v in (b, a))
+    b, a = (np.concatenate([v, numpy.zeros(length - v.shape[0], v.dtype)]) / a[0] for v in (b, a))
     # The state s has s[k] = s[k + 1] + b[k + 1] - a[k + 1] y, and y = s[0] + b[0]: sums from the end.
     rest = b[1:] - a[1:] * b[0]
     first = np.sum(rest) / np.sum(a)
-    return first * np.cumsum(a)[:-1] - np.concatenate([numpy.zeros(1), np.cumsum(rest)[:-1]]) if length > 1 else rest
+    return (
+        first * np.cumsum(a)[:-1] - np.concatenate([numpy.zeros(1, rest.dtype), np.cumsum(rest)[:-1]])
+        if length > 1
+        else rest
+    )
 
 
 @beside("scipy.signal.filtfilt")

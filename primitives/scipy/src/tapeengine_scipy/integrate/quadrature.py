@@ -171,7 +171,10 @@ def _at(end: Any, params: Any, integrand: Integrand, options: dict[str, Any]) ->
     if weight not in (None, "cos", "sin"):
         raise UnsupportedError(f"quad: a limit of an integral with weight={weight!r} is not differentiated")
     _checked(integrand)
-    value = as_array(integrand(end, params))
+    try:
+        value = as_array(integrand(end, params))
+    except (ArithmeticError, ValueError) as error:  # SciPy evaluates the integrand inside of the interval only
+        raise UnsupportedError(f"quad: the integrand has no value at a limit that is traced ({error})") from error
     if weight is not None:
         value = value * (np.cos if weight == "cos" else np.sin)(options["wvar"] * end)
     return value

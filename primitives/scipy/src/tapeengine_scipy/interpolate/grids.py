@@ -4,12 +4,11 @@ from itertools import product
 from typing import Any
 
 import numpy
-import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import holds_traced, plain_value
-from tapeengine_scipy._passing import Standing
+from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._passing import Standing, beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.interpolate.polynomials import intervals
 
@@ -17,11 +16,12 @@ from tapeengine_scipy.interpolate.polynomials import intervals
 def _points(xi: Any, ndim: int) -> Any:
     """Query points as an array whose last axis is the coordinate."""
     if isinstance(xi, tuple):
-        return np.stack(np.broadcast_arrays(*(floating(x) for x in xi)), axis=-1)
-    at = floating(xi)
+        at = np.stack(np.broadcast_arrays(*(floating(x) for x in xi)), axis=-1)
+    else:
+        at = floating(xi)
     if at.ndim == 1:  # the coordinates of one point, or numbers, in rows
-        return np.reshape(at, (-1, ndim))
-    return at[..., None] if ndim == 1 and (at.ndim == 0 or at.shape[-1] != 1) else at
+        at = np.reshape(at, (-1, ndim))
+    return at if at.dtype == float else np.astype(at, float)
 
 
 class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInterpolator"):
@@ -62,12 +62,13 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
         if self.bounds_error and (nowhere | outside).any():
             self._theirs(plain_value(at), method)  # raises SciPy's error
         ends = [self._cell(flat[:, k], axis, method) for k, axis in enumerate(self._axes)]
-        total: Any = 0.0
+        total: Any = None
         for corner in product(*ends):
             value = self._data[tuple(place for place, _ in corner)]
             for _, weight in corner:
-                value = value * np.reshape(weight, (-1,) + (1,) * (value.ndim - 1))
-            total = total + value
+                if weight is not None:
+                    value = value * np.reshape(weight, (-1,) + (1,) * (value.ndim - 1))
+            total = value if total is None else total + value
         if self._fill is not None and not self.bounds_error:
             total = np.where(numpy.reshape(outside, (-1,) + (1,) * (total.ndim - 1)), self._fill, total)
         if nowhere.any():
@@ -75,11 +76,13 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
         return np.reshape(total, (*shape, *self._data.shape[len(self._axes) :]))
 
     def _cell(self, x: Any, axis: Any, method: str) -> list[tuple[Any, Any]]:
-        """The neighbours along an axis, and their weights."""
+        """The neighbours along an axis, and their weights, of which the nearest has none."""
+        if len(axis) == 1:
+            return [(numpy.zeros(len(x), int), numpy.ones(len(x)) if method == "linear" else None)]
         place = intervals(axis, x)
         part = (x - axis[place]) / (axis[place + 1] - axis[place])
         if method == "nearest":
-            return [(numpy.where(np.less_equal(part, 0.5), place, place + 1), numpy.ones(len(place)))]
+            return [(numpy.where(np.less_equal(part, 0.5), place, place + 1), None)]
         return [(place, 1.0 - part), (place + 1, part)]
 
     def _outside(self, flat: Any) -> Any:
@@ -89,6 +92,7 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
         return outside
 
 
+@beside("scipy.interpolate.interpn")
 def interpn(
     points: Any, values: Any, xi: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = numpy.nan
 ) -> Any:
@@ -100,6 +104,4 @@ def interpn(
     >>> interpn(([0.0, 1.0],), np.array([0.0, 2.0]), np.array([[0.25]]))
     array([0.5])
     """
-    if not holds_traced(points, values, xi, fill_value):
-        return scipy.interpolate.interpn(points, values, xi, method, bounds_error, fill_value)
     return RegularGridInterpolator(points, values, method, bounds_error, fill_value)(xi)

@@ -50,30 +50,39 @@ class KroghInterpolator(_Polynomial, path="scipy.interpolate.KroghInterpolator")
     def __init__(self, xi: Any, yi: Any, axis: int = 0) -> None:
         if self._stand(xi, yi, axis):
             self.xi, self.yi = self._points(xi, yi, axis)
-            self.c = np.concatenate([_divided_differences(self.xi, self.yi), numpy.zeros((1, self.yi.shape[1]))])
+            self.c = np.concatenate([_coefficients(self.xi, self.yi), numpy.zeros((1, self.yi.shape[1]))])
 
     def _derivatives(self, x: Any, orders: list[int]) -> list[Any]:
-        """Horner's rule for the value and its derivatives."""
-        found = [np.zeros((x.shape[0], self.c.shape[1])) for _ in range(max(orders, default=0) + 1)]
-        for k in range(self.n - 1, -1, -1):
-            step = (x - self.xi[k])[:, None]
-            for m in range(len(found) - 1, 0, -1):
-                found[m] = found[m] * step + m * found[m - 1]
-            found[0] = found[0] * step + self.c[k]
+        """Sum Newton's products with their coefficients, in SciPy's order; derivatives by the product rule."""
+        count = max(orders, default=0) + 1
+        products = [np.ones(x.shape) if m == 0 else np.zeros(x.shape) for m in range(count)]
+        found = [product[:, None] * self.c[0] for product in products]
+        for k in range(1, self.n):
+            step, before = x - self.xi[k - 1], products
+            products = [step * p + m * before[m - 1] if m else step * p for m, p in enumerate(before)]
+            found = [total + product[:, None] * self.c[k] for total, product in zip(found, products, strict=True)]
         return [found[m] for m in orders]
 
 
-def _divided_differences(x: Any, y: Any) -> Any:
-    """The first row of the table; between equal points they are derivatives, which follow the value there."""
-    count, fresh = x.shape[0], numpy.append(True, np.not_equal(x[1:], x[:-1]))
-    first = numpy.maximum.accumulate(numpy.where(fresh, numpy.arange(count), 0))
-    row, found = y[first], [y[0]]
-    for k in range(1, count):
-        equal = np.equal(x[k:], x[:-k])
-        steps = np.where(equal, 1.0, x[k:] - x[:-k])[:, None]
-        given = y[numpy.minimum(first[:-k] + k, count - 1)] / math.factorial(k)
-        row = np.where(equal[:, None], given, (row[1:] - row[:-1]) / steps)
-        found.append(row[0])
+def _coefficients(x: Any, y: Any) -> Any:
+    """Newton's coefficients by divided differences, in SciPy's order; values at equal points are derivatives.
+
+    Column i of the table has, for each point k behind the first i, the difference over these and the point k.
+    """
+    places, fresh = numpy.arange(x.shape[0]), numpy.append(True, np.not_equal(x[1:], x[:-1]))
+    first = numpy.maximum.accumulate(numpy.where(fresh, places, 0))
+    order = places - first
+    column, found = y / numpy.array([math.factorial(s) for s in order], float)[:, None], [None] * len(places)
+    for i in places:
+        for k in numpy.flatnonzero(first == i):
+            found[k] = column[k]
+        later = numpy.flatnonzero(first > i)
+        steps = (x[i] - x[later])[:, None]
+        after = (found[i] - column[later]) / steps
+        for level in range(1, max(order[later], default=0) + 1):
+            at = (order[later] == level)[:, None]
+            after = np.where(at, (after[numpy.maximum(numpy.arange(len(later)) - 1, 0)] - column[later]) / steps, after)
+        column = np.concatenate([column[: len(places) - len(later)], after])
     return np.stack(found)
 
 
@@ -87,9 +96,12 @@ class BarycentricInterpolator(_Polynomial, path="scipy.interpolate.BarycentricIn
     array([2.25])
     """
 
-    def __init__(self, xi: Any, yi: Any = None, axis: int = 0, *, wi: Any = None, rng: Any = None) -> None:
+    def __init__(
+        self, xi: Any, yi: Any = None, axis: int = 0, *, wi: Any = None, rng: Any = None, random_state: Any = None
+    ) -> None:
         # SciPy's order of the points decides about the last bits: by default it is the same in each run.
-        if self._stand(xi, yi, axis, wi=wi, rng=0 if rng is None else rng):
+        order = {"rng": 0 if rng is None else rng} if random_state is None else {"random_state": random_state}
+        if self._stand(xi, yi, axis, wi=wi, **order):
             self.xi, self.yi = self._points(xi, yi, axis)
             self.wi = floating(wi) if wi is not None else 1.0 / np.prod(self._apart(1.0), axis=1)
 

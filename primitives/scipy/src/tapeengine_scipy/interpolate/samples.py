@@ -47,6 +47,8 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
         order = slice(None) if assume_sorted else _ORDER(x)
         self._x, self._kind = x[order], {0: "zero", 1: "slinear", 3: "cubic"}.get(kind, kind)
         self._y, self._rest = np.reshape(y[order], (y.shape[0], -1)), y.shape[1:]
+        if self._kind in ("zero", "slinear", "cubic"):  # which SciPy computes as splines, in double precision
+            self._x, self._y = (np.astype(part, numpy.promote_types(part.dtype, float)) for part in (self._x, self._y))
         self._extrapolates = isinstance(fill_value, str) and fill_value == "extrapolate"
         self._fill = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
         self._spline = CubicSpline(self._x, self._y) if self._kind == "cubic" else None
@@ -68,7 +70,8 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
         return moved(np.reshape(value, (*query.shape, *self._rest)), query.ndim, self._axis)
 
     def _piecewise(self, xq: Any) -> Any:
-        if self._kind == "linear" and not self._rest and not self._extrapolates and self._y.dtype.kind == "f":
+        doubles = self._x.dtype == self._y.dtype == float
+        if self._kind == "linear" and not self._rest and not self._extrapolates and doubles:
             return np.interp(xq, self._x, self._y[:, 0])[:, None]
         if self._kind == "slinear":
             at = intervals(self._x, xq)

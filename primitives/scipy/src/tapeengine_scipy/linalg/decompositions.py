@@ -11,8 +11,8 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample, patterns
-from tapeengine.primitive.builders import unbroadcast
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive.builders import discrete, unbroadcast
 from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
 from tapeengine_primitives.linalg_factor import cholesky_rules
 from tapeengine_scipy._callables import plain_value
@@ -93,13 +93,20 @@ def _lu_primal(a: Any) -> Any:
     return scipy.linalg.lu_factor(a, check_finite=False)
 
 
-def _order(pivots: Any) -> Any:
-    """The order of the rows of A in the factors: LAPACK's sequence of exchanges as a permutation."""
-    pivots = plain_value(pivots).astype(int)
-    order = numpy.arange(len(pivots))
-    for row, other in enumerate(pivots):
+def _row_order(pivots: Any, *, rows: int) -> Any:
+    order = numpy.arange(rows)
+    for row, other in enumerate(pivots.astype(int)):
         order[[row, other]] = order[[other, row]]
     return order
+
+
+ROW_ORDER = discrete(
+    "scipy.linalg.lu_factor.order",
+    _row_order,
+    static=("rows",),
+    samples=(Sample((numpy.array([1.0, 1.0]),), {"rows": 2}),),
+    doc="the order of the rows of A in the factors, from LAPACK's sequence of exchanges",
+)
 
 
 def _lower_unit(lu: Any) -> Any:
@@ -118,16 +125,22 @@ def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     inner = np.tril(transpose(low) @ np.tril(ct_lu, -1), -1) + np.triu(np.triu(ct_lu) @ transpose(up))
     left = solve_triangular(lu, inner, trans=1, lower=True, unit_diagonal=True, check_finite=False)
     full = transpose(solve_triangular(lu, transpose(left), check_finite=False))
-    return unbroadcast(full[numpy.argsort(_order(pivots))], a_space)
+    return unbroadcast(full[numpy.argsort(ROW_ORDER(pivots, rows=len(lu)))], a_space)
 
 
 def _lu_jvp(t: Any, out: Any) -> Any:
     lu, pivots = _regular(out)
-    left = solve_triangular(lu, t[_order(pivots)], lower=True, unit_diagonal=True, check_finite=False)
+    left = solve_triangular(lu, t[ROW_ORDER(pivots, rows=len(lu))], lower=True, unit_diagonal=True, check_finite=False)
     inner = transpose(solve_triangular(lu, transpose(left), trans=1, check_finite=False))
     return _lower_unit(lu) @ np.tril(inner, -1) + np.triu(inner) @ np.triu(lu), None
 
 
+_PIVOTS = discrete(
+    "scipy.linalg.lu_factor.pivots",
+    lambda a: scipy.linalg.lu_factor(a, check_finite=False)[1],
+    samples=(Sample((uniform((3, 2)),)),),
+    doc="the exchanges of rows of a matrix that is not square",
+)
 LU_FACTOR: Primitive = Primitive(
     "scipy.linalg.lu_factor",
     _lu_primal,
@@ -142,7 +155,7 @@ LU_FACTOR: Primitive = Primitive(
 @beside("scipy.linalg.lu_factor")
 @over_batches(2)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
-    """Return the factors LU of a square matrix, and the pivots; see `scipy.linalg.lu_factor`.
+    """Return the factors LU of a matrix, and the pivots; see `scipy.linalg.lu_factor`.
 
     Examples
     --------
@@ -153,10 +166,17 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     a = floating(a)
     if check_finite:
         _check_finite("lu_factor", a)
-    if a.ndim != 2 or a.shape[0] != a.shape[1]:
-        raise ValueError(f"lu_factor: a square matrix is needed, not shape {a.shape}")
-    lu, pivots = LU_FACTOR(a)
-    return lu, pivots
+    if a.shape[0] == a.shape[1]:
+        lu, pivots = LU_FACTOR(a)
+        return lu, pivots
+    pivots, small = _PIVOTS(a), min(a.shape)
+    ordered = a[ROW_ORDER(pivots, rows=a.shape[0])]
+    lu, _ = LU_FACTOR(ordered[:small, :small])
+    if a.shape[0] > small:
+        below = solve_triangular(lu, transpose(ordered[small:]), trans=1, check_finite=False)
+        return np.concatenate([lu, transpose(below)]), pivots
+    right = solve_triangular(lu, ordered[:, small:], lower=True, unit_diagonal=True, check_finite=False)
+    return np.concatenate([lu, right], axis=1), pivots
 
 
 @beside("scipy.linalg.lu_solve")
@@ -181,7 +201,7 @@ def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int, check_finite: bool) -> A
         _check_finite("lu_solve", lu, b)
     if b.shape[0] != lu.shape[0]:
         raise ValueError(f"lu_solve: shapes {lu.shape} and {b.shape} do not fit")
-    order = _order(pivots)
+    order = ROW_ORDER(pivots, rows=lu.shape[-1])
     if trans == 0:
         inner = solve_triangular(lu, b[order], lower=True, unit_diagonal=True, check_finite=False)
         return solve_triangular(lu, inner, check_finite=False)

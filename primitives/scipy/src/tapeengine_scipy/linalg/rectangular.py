@@ -1,5 +1,6 @@
 """Functions of rectangular matrices: norms, pseudoinverses, least squares, null spaces; all at constant rank."""
 
+import math
 from typing import Any
 
 import numpy
@@ -30,8 +31,10 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, chec
     a = floating(a)
     if check_finite:
         _check_finite("norm", a)
-    found = np.linalg.norm(a, ord, axis, keepdims)
-    return of_python(found) if axis is None and not keepdims and _IS_BY_LAPACK(a, ord=ord) else found
+    if axis is not None or keepdims or not _IS_BY_LAPACK(a, ord=ord):
+        return np.linalg.norm(a, ord, axis, keepdims)
+    scale = float(_SCALE(a)) if a.ndim == 1 else 1.0
+    return of_python(np.linalg.norm(a, ord) if scale == 1.0 else np.linalg.norm(a / scale, ord) * scale)
 
 
 def _is_by_lapack(a: Any, *, ord: Any) -> bool:
@@ -47,6 +50,21 @@ _IS_BY_LAPACK = discrete(
     static=("ord",),
     samples=(Sample((uniform((2, 2)),), {"ord": 2}),),
     doc="whether SciPy computes a norm by BLAS or LAPACK",
+)
+
+
+def _scale(a: Any) -> Any:
+    """A power of two as large as a vector whose squares leave the range of its precision, otherwise 1."""
+    largest, range_ = float(numpy.abs(a).max()), int(numpy.finfo(a.dtype).maxexp) - 4
+    power = math.frexp(largest)[1] if 0.0 < largest < math.inf else 0
+    return math.ldexp(1.0, max(-range_, min(power, range_))) if abs(power) > range_ // 3 else 1.0
+
+
+_SCALE = discrete(
+    "scipy.linalg.norm.scale",
+    _scale,
+    samples=(Sample((numpy.array([1e200, 1.0]),)), Sample((uniform((2,)),))),
+    doc="the factor with which a norm of a vector is computed without overflow",
 )
 
 
@@ -71,7 +89,7 @@ def pinv(
         largest = float(numpy.linalg.norm(plain_value(a), 2)) if a.size else 0.0
         relative += atol / largest if largest else 0.0
     inverse = np.linalg.pinv(a, relative)
-    return (inverse, int(_RANK(a, relative=relative))) if return_rank else inverse
+    return (inverse, numpy.intp(_RANK(a, relative=relative))) if return_rank else inverse
 
 
 def _rank(a: Any, *, relative: float) -> Any:

@@ -16,6 +16,7 @@ from tapeengine.primitive.builders import unbroadcast
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_complex
+from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg.sylvester import SYLVESTER
 
 
@@ -98,9 +99,13 @@ def solve_continuous_are(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any =
     >>> solve_continuous_are(0 * one, one, 4 * one, one)
     array([[2.]])
     """
-    a, b, q, r = (np.atleast_2d(floating(x)) for x in (a, b, q, r))
     if e is not None or s is not None or any(map(is_complex, (a, b, q, r))):
         raise UnsupportedError("solve_continuous_are: e, s and complex matrices are not differentiated")
+    return _solved_alone(*(np.atleast_2d(floating(x)) for x in (a, b, q, r)), balanced)
+
+
+@over_batches(2, 2, 2, 2)
+def _solved_alone(a: Any, b: Any, q: Any, r: Any, balanced: bool) -> Any:
     for x in map(plain_value, (q, r)):
         if numpy.linalg.norm(x - x.T, 1) > 100 * numpy.spacing(numpy.linalg.norm(x, 1)):
             raise ValueError("q and r must be symmetric")

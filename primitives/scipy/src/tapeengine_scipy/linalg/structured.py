@@ -243,6 +243,8 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 @over_batches(1, 1)
 def _single_toeplitz(c: Any, r: Any) -> Any:
+    if not c.size or not r.size:
+        return numpy.zeros((c.size, r.size), numpy.result_type(c.dtype, r.dtype))
     entries, columns = _entries(c, r)
     return TOEPLITZ(entries, columns=columns)
 

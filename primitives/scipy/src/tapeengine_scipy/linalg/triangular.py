@@ -14,9 +14,8 @@ from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
-from tapeengine_scipy.linalg._transpose import transpose
-from tapeengine_scipy.linalg.decompositions import lu_factor
-from tapeengine_scipy.linalg.solve import _check_finite, solve_triangular
+from tapeengine_scipy.linalg.decompositions import ROW_ORDER, lu_factor
+from tapeengine_scipy.linalg.solve import _check_finite
 from tapeengine_scipy.optimize.implicit import IMPLICIT
 
 
@@ -39,33 +38,19 @@ def lu(
     return tuple(_lu(a, permute_l, p_indices))
 
 
-_ORDER = discrete(
-    "scipy.linalg.lu.order",
-    lambda a: scipy.linalg.lu(a, p_indices=True)[0],
-    samples=(Sample((uniform((2, 2)),)),),
-    doc="the order of rows with a == (L U)[order]",
-)
-
-
 @over_batches(2)
 def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
-    rows, columns = a.shape
-    small = min(rows, columns)
-    order = _ORDER(a)
-    sorted_rows = a[numpy.argsort(order)]
-    packed = lu_factor(sorted_rows[:small, :small], check_finite=False)[0]
-    lower, upper = np.tril(packed, -1) + numpy.eye(small, dtype=a.dtype), np.triu(packed)
-    if rows > small:
-        below = solve_triangular(upper, transpose(sorted_rows[small:]), trans=1, check_finite=False)
-        lower = np.concatenate([lower, transpose(below)])
-    if columns > small:
-        beside_it = solve_triangular(lower, sorted_rows[:, small:], lower=True, unit_diagonal=True, check_finite=False)
-        upper = np.concatenate([upper, beside_it], axis=1)
+    rows, small = a.shape[0], min(a.shape)
+    packed, pivots = lu_factor(a, check_finite=False)
+    rank = numpy.argsort(ROW_ORDER(pivots, rows=rows))
+    lower = np.tril(packed[:, :small], -1) + numpy.eye(rows, small, dtype=a.dtype)
+    upper = np.triu(packed[:small])
     if permute_l:
-        return lower[order], upper
+        return lower[rank], upper
+    single = a.shape == (1, 1)
     if p_indices:
-        return order, lower, upper
-    return numpy.eye(rows, dtype=numpy.finfo(a.dtype).dtype)[:, numpy.argsort(order)], lower, upper
+        return rank if single else rank.astype(numpy.intc), lower, upper
+    return numpy.eye(rows, dtype=a.dtype if single else numpy.finfo(a.dtype).dtype)[rank], lower, upper
 
 
 _BLOCKS = discrete(
@@ -112,7 +97,7 @@ def schur(
            [0., 3.]])
     """
     if a.size == 0:
-        return scipy.linalg.schur(plain_value(a), output)  # type: ignore[no-any-return]
+        return scipy.linalg.schur(plain_value(a), output, sort=sort)  # type: ignore[no-any-return]
     if output in ("complex", "c") or a.dtype.kind == "c":
         raise UnsupportedError("schur: the vectors of a complex form have arbitrary phases; use numpy.linalg.eig")
     if a.ndim != 2 or a.shape[0] != a.shape[1]:

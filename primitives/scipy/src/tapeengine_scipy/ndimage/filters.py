@@ -9,6 +9,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import holds_traced
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, floating_real, of_precision, root
 from tapeengine_scipy.signal import CORRELATE, IMAGES
@@ -26,6 +27,11 @@ def of_images(path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def decorate(ours: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(ours)
         def called(input: Any, *args: Any, **keywords: Any) -> Any:
+            if not holds_traced(input) and numpy.asarray(input).dtype.kind in "biu":
+                raise UnsupportedError(
+                    f"{path} truncates its result to the integers of the image, so it has no derivative: convert the "
+                    "image with astype(float)"
+                )
             return of_precision(ours(input, *args, **keywords), input)
 
         return beside(path)(called)

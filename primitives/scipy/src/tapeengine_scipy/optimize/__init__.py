@@ -19,10 +19,11 @@ from tapeengine_scipy.optimize.fits import curve_fit, least_squares
 from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
 from tapeengine_scipy.optimize.linear import linprog
 from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
+from tapeengine_scipy.optimize.rosenbrock import rosen, rosen_der, rosen_hess
 
 __all__ = [
     "bisect", "brenth", "brentq", "curve_fit", "fsolve", "least_squares", "linprog", "minimize", "minimize_scalar",
-    "newton", "ridder", "root", "root_scalar", "toms748",
+    "newton", "ridder", "root", "root_scalar", "rosen", "rosen_der", "rosen_hess", "toms748",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.optimize")

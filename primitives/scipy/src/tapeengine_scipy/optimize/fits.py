@@ -102,6 +102,10 @@ def curve_fit(
     if full_output or nan_policy is not None:
         raise UnsupportedError("curve_fit: full_output and nan_policy are not supported for traced values")
     bounds = constants(bounds)
+    if method in (None, "lm"):
+        if method and not all(numpy.isinf(end).all() for end in _ends(bounds)):
+            raise ValueError("Method 'lm' only works for unconstrained problems. Use 'trf' or 'dogbox' instead.")
+        method, kwargs = "trf", _without_steps(kwargs)
     if p0 is None:
         count = len(inspect.signature(f).parameters) - 1
         low, high = (numpy.broadcast_to(numpy.asarray(end, float), (count,)) for end in _ends(bounds))
@@ -113,7 +117,7 @@ def curve_fit(
         return weigh(as_vector(f(xdata, *p)) - y)
 
     tolerances = {name: kwargs.pop(name, 1e-13) for name in ("ftol", "xtol", "gtol")}
-    x = least_squares(residuals, p0, bounds=bounds, method="trf", **tolerances, **kwargs).x
+    x = least_squares(residuals, p0, bounds=bounds, method=method, **tolerances, **kwargs).x
     back = te.vjp(residuals, x)[1]
     slope = jacobian(back, y.shape[0], 0)
     covariance = np.linalg.inv(slope.T @ slope)
@@ -122,6 +126,13 @@ def curve_fit(
         value = residuals(x)
         covariance = covariance * (np.sum(value * value) / left if left > 0 else numpy.inf)
     return x, covariance
+
+
+def _without_steps(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of MINPACK's method for another one: of steps and differences it needs none."""
+    rest = {name: value for name, value in options.items() if name not in ("col_deriv", "epsfcn", "factor", "diag")}
+    limit = rest.pop("maxfev", None)
+    return {**rest, "max_nfev": limit} if limit else rest
 
 
 def _first_guess(low: float, high: float) -> float:

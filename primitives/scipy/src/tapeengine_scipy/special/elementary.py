@@ -31,8 +31,16 @@ erfi: Primitive = ufunc(
     {"x": (-2.0, 2.0)},
     "-i erf(i x); d/dx = 2/sqrt(pi) exp(x^2)",
 )
+
+
+def _omega_slope(out: Any) -> Any:
+    """w/(1 + w); for large w in the form whose derivative does not cancel."""
+    large = np.real(out) > 1.0
+    return np.where(large, 1.0 - 1.0 / (1.0 + np.where(large, out, 1.0)), out / (1.0 + out))[()]
+
+
 wrightomega: Primitive = ufunc(
-    "wrightomega", {"x": lambda out: out / (1.0 + out)}, {"x": (-3.0, 3.0)}, "w with w + log w = x; d/dx = w/(1 + w)"
+    "wrightomega", {"x": _omega_slope}, {"x": (-3.0, 3.0)}, "w with w + log w = x; d/dx = w/(1 + w)"
 )
 hyp0f1: Primitive = ufunc(
     "hyp0f1",

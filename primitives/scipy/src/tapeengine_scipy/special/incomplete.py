@@ -147,13 +147,30 @@ def _gamma_moment_in_x(a: Any, x: Any, order: int, upper: bool) -> Any:
     return -slope if upper else slope
 
 
+#: Powers of the series for small parameters.
+_POWERS = np.arange(1.0, 60.0)
+
+
+def _gammainc_by_series(a: Any, x: Any) -> Any:
+    """The slope for small numbers, by P = x^a/gamma(a + 1) (1 + a sum((-x)^n/(n! (a + n))))."""
+    terms = numpy.exp(-scipy.special.gammaln(_POWERS)) * (-x[..., None]) ** _POWERS / (a[..., None] + _POWERS) ** 2
+    log_x, scaled = np.log(x), np.exp(a * np.log(x) - gammaln(a + 1))
+    return gammainc(a, x) * (log_x - digamma(a + 1)) + scaled * np.sum(terms, axis=-1)
+
+
 def _gammainc_in_a(a: Any, x: Any) -> Any:
-    """The moment on the side of x."""
-    below = x <= a
-    if np.all(below):
-        return gamma_moment(a, x, order=1)
-    above = -gamma_moment(a, x, order=1, upper=True)
-    return np.where(below, gamma_moment(a, x, order=1), above) if np.any(below) else above
+    """The series for small numbers, where moments cancel; otherwise the moment on the side of x."""
+    a, x = np.asarray(a), np.asarray(x)
+    small = (a > 0) & (a < 1) & (x > 0) & (x < 2)
+    if np.all(small):
+        return _gammainc_by_series(a, x)
+    below, large, place = x <= a, np.where(small, 2.0, a), np.where(small, 2.0, x)
+    moment = gamma_moment(large, place, order=1) if np.any(below) else 0.0
+    if not np.all(below):
+        moment = np.where(below, moment, -gamma_moment(large, place, order=1, upper=True))
+    if not np.any(small):
+        return moment
+    return np.where(small, _gammainc_by_series(np.where(small, a, 0.5), np.where(small, x, 0.5)), moment)
 
 
 gamma_moment: Primitive = elementwise(
@@ -269,7 +286,40 @@ beta_moment: Primitive = elementwise(
 
 
 def beta_slope(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
-    """The first moment of log t or log(1-t), on the side of the mean a/(a+b) where x is."""
+    """The first moment of log t or log(1-t), on the side of the mean a/(a+b) where x is; a series if both are small."""
+    a, b, x = np.asarray(a), np.asarray(b), np.asarray(x)
+    small = (a > 0) & (a < 1) & (b > 0) & (b < 1) & (x > 0) & (x < 1)
+    if not np.any(small):
+        return _beta_slope_by_moments(a, b, x, order_a, order_b)
+    inside = [np.where(small, value, 0.5) for value in (a, b, x)]
+    outside = [np.where(small, 0.5, value) for value in (a, b, x)]
+    moments = 0.0 if np.all(small) else _beta_slope_by_moments(*outside, order_a, order_b)
+    return np.where(small, _beta_slope_by_series(*inside, order_a), moments)
+
+
+def _beta_slope_by_series(a: Any, b: Any, x: Any, order_a: int) -> Any:
+    """The slope in one parameter, by the series of betainc(a, b, x), or of 1 - betainc(b, a, 1 - x) if x > 1/2."""
+    mirrored = x > 0.5
+    near = np.where(mirrored, 1 - x, x)
+    first, second = np.where(mirrored, b, a), np.where(mirrored, a, b)
+    in_first, in_second = _series_slopes(first, second, near)
+    return np.where(mirrored, -in_second, in_first) if order_a else np.where(mirrored, -in_first, in_second)
+
+
+def _series_slopes(a: Any, b: Any, x: Any) -> tuple[Any, Any]:
+    """The slopes of c x^a (1 + a sum((1-b)_n x^n/(n! (a+n)))) in a and in b, with c = 1/(a beta(a, b))."""
+    log_x, whole = np.log(x), betainc(a, b, x)
+    scaled = np.exp(a * log_x + gammaln(a + b + 1) - gammaln(a + 1) - gammaln(b + 1)) * b / (a + b)
+    n, b_column = _POWERS, b[..., None]
+    terms = np.cumprod((n - b_column) / n * x[..., None], axis=-1) / (a[..., None] + n)
+    in_a = np.sum(terms * n / (a[..., None] + n), axis=-1)
+    in_b = -np.sum(terms * np.cumsum(1 / (n - b_column), axis=-1), axis=-1)
+    in_log_a = log_x + polygamma_rise(a + 1, b, order=0) - 1 / (a + b)
+    in_log_b = polygamma_rise(b + 1, a, order=0) + a / (b * (a + b))
+    return whole * in_log_a + scaled * in_a, whole * in_log_b + scaled * a * in_b
+
+
+def _beta_slope_by_moments(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
     below = x * (a + b) <= a
     if np.all(below):
         return beta_moment(a, b, x, order_a=order_a, order_b=order_b)

@@ -6,10 +6,12 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.duals.outputs import constant_of
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, scale
 from tapeengine_primitives.reductions import by_slope, kept_shape
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating, is_complex, is_traced
 
 
 def _weights(x: Any, out: Any, axis: Any) -> Any:
@@ -101,9 +103,24 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     if b is None and not return_sign:
         return _LOGSUMEXP(a, axis=axis, keepdims=keepdims)
     weights = numpy.ones(()) if b is None else floating(b)
+    if is_complex(a) or is_complex(weights):
+        return _of_complex(a, weights, axis, keepdims, return_sign)
     sign = _SUM_SIGN(a, weights, axis=axis, keepdims=keepdims)
     log_sum = _WEIGHTED(a, weights, axis=axis, keepdims=keepdims)
-    return (log_sum, sign) if return_sign else np.where(sign < 0, np.nan, log_sum)[()]
+    return (log_sum, sign) if return_sign else np.where((sign < 0) & (log_sum > -np.inf), np.nan, log_sum)[()]
+
+
+def _of_complex(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> Any:
+    """The weights become terms of the exponents; one that is zero leaves out its exponential."""
+    b = constant_of(b)
+    zero = np.equal(b, 0.0)
+    if return_sign or (is_traced(b) and np.any(zero)):
+        raise UnsupportedError(
+            "logsumexp of complex numbers is not differentiated with return_sign, or in weights that are zero; write "
+            "log(sum(b * exp(a)))"
+        )
+    terms = a + np.log(np.where(zero, 1.0, b) + 0j)
+    return _LOGSUMEXP(np.where(zero, -np.inf, terms), axis=axis, keepdims=keepdims)
 
 
 def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:

@@ -137,8 +137,20 @@ def density_of(log: Callable[..., Any], product: Callable[..., Any] | None) -> C
     return density
 
 
+#: Squares of smaller probabilities, which second derivatives of logarithms divide by, are not representable.
+_TINY, _ENLARGED = 1e-100, 2.0**600
+
+
+def _log(probability: Any) -> Any:
+    tiny = (probability > 0) & (probability < _TINY)
+    if not np.any(tiny):
+        return np.log(probability)
+    factor = np.where(tiny, _ENLARGED, 1.0)
+    return np.log(probability * factor) - np.log(factor)
+
+
 def _log_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda z, *shapes: np.log(function(z, *shapes))
+    return lambda z, *shapes: _log(function(z, *shapes))
 
 
 def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -148,9 +160,10 @@ def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
-    `logpdf`, `cdf`, `sf` and `ppf` are the standard functions on the support ``[low, high]``, functions of the argument
-    and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers, for the ends
-    of the support. Without `sf`, the distribution is symmetric around 0. All methods are compositions of primitives.
+    `logpdf`, `cdf`, `sf`, `ppf` and `isf` are the standard functions on the support ``[low, high]``, functions of the
+    argument and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers, for
+    the ends of the support. Without `sf`, the distribution is symmetric around 0. All methods are compositions of
+    primitives.
     """
 
     def __init__(
@@ -162,16 +175,19 @@ class Continuous(Distribution):
         sf: Callable[..., Any] | None = None,
         logsf: Callable[..., Any] | None = None,
         ppf: Callable[..., Any] | None = None,
+        isf: Callable[..., Any] | None = None,
         low: float = -float("inf"),
         high: float = float("inf"),
         product: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpdf)
         logcdf = logcdf or _log_of(cdf)
+        if ppf and not sf:
+            isf = lambda q, *shapes: -ppf(q, *shapes)  # noqa: E731
         logsf = logsf or (_log_of(sf) if sf else _mirrored(logcdf))
         self._standard = {
             "_logpdf": logpdf, "_pdf": density_of(logpdf, product), "_cdf": cdf, "_logcdf": logcdf,
-            "_sf": sf or _mirrored(cdf), "_logsf": logsf, "_ppf": ppf,
+            "_sf": sf or _mirrored(cdf), "_logsf": logsf, "_ppf": ppf, "_isf": isf,
         }  # fmt: skip
         self._low, self._high, self._interior = low, high, max(low, 0.0) + 0.5
 
@@ -220,14 +236,21 @@ class Continuous(Distribution):
 
     def ppf(self, q: Any, *args: Any, **keywords: Any) -> Any:
         """Return the quantile of a probability, where it has a closed form."""
-        standard = self._standard["_ppf"]
+        return self._quantile("ppf", q, self._parse(args, keywords), self._low, self._high)
+
+    def isf(self, q: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the quantile of a probability of the upper tail, where it has a closed form."""
+        return self._quantile("isf", q, self._parse(args, keywords), self._high, self._low)
+
+    def _quantile(self, name: str, q: Any, parsed: Any, at_zero: float, at_one: float) -> Any:
+        standard = self._standard[f"_{name}"]
         if standard is None:
-            refuse(f"{self._path}.ppf")
-        (shapes, loc, scale), q = self._parse(args, keywords), floating(q)
+            refuse(f"{self._path}.{name}")
+        (shapes, loc, scale), q = parsed, floating(q)
         within = (q > 0) & (q < 1)
         z = standard(inside(within, q, 0.5), *shapes)
         if not np.all(within):
-            z = np.where(within, z, np.where(q == 0, self._low, np.where(q == 1, self._high, np.nan)))
+            z = np.where(within, z, np.where(q == 0, at_zero, np.where(q == 1, at_one, np.nan)))
         return where_valid(_all_positive(*shapes, scale), z * scale + loc)[()]
 
 

@@ -41,6 +41,11 @@ def _cauchy_logcdf(z: Any) -> Any:
     return np.where(far, -np.log(np.where(far, -z, 1.0)) - math.log(math.pi), near)[()]
 
 
+def _cauchy_quantile(q: Any) -> Any:
+    lower = np.where(q > 0.5, 1 - q, q)
+    return np.where(q > 0.5, 1.0, -1.0) / np.tan(math.pi * lower)
+
+
 norm = Continuous("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr, ppf=ndtri)
 t = Continuous("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z))
 gamma = Continuous(
@@ -75,6 +80,7 @@ expon = Continuous(
     sf=lambda z: np.exp(-z),
     logsf=lambda z: -z,
     ppf=lambda q: -np.log1p(-q),
+    isf=lambda q: -np.log(q),
     low=0.0,
 )
 lognorm = Continuous(
@@ -85,6 +91,7 @@ lognorm = Continuous(
     sf=_of_log(lambda log_z, s: ndtr(-log_z / s), 1.0),
     logsf=_of_log(lambda log_z, s: log_ndtr(-log_z / s), 0.0),
     ppf=lambda q, s: np.exp(s * ndtri(q)),
+    isf=lambda q, s: np.exp(-s * ndtri(q)),
     low=0.0,
 )
 laplace = Continuous(
@@ -92,14 +99,22 @@ laplace = Continuous(
     lambda z: math.log(0.5) - np.abs(z),
     lambda z: np.where(z > 0, 1 - _laplace_tail(z), _laplace_tail(z)),
     lambda z: np.where(z > 0, np.log1p(-_laplace_tail(z)), math.log(0.5) + z),
+    ppf=lambda q: np.where(q > 0.5, -np.log(2 * (1 - q)), np.log(2 * q)),
 )
-cauchy = Continuous("cauchy", lambda z: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z)), _cauchy_cdf, _cauchy_logcdf)
+cauchy = Continuous(
+    "cauchy",
+    lambda z: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z)),
+    _cauchy_cdf,
+    _cauchy_logcdf,
+    ppf=_cauchy_quantile,
+)
 uniform = Continuous(
     "uniform",
     lambda z: np.where(z == z, 0.0, z),  # NaN stays NaN, without a derivative
     lambda z: z,
     sf=lambda z: 1 - z,
     ppf=lambda q: q,
+    isf=lambda q: 1 - q,
     low=0.0,
     high=1.0,
 )
@@ -111,6 +126,7 @@ weibull_min = Continuous(
     sf=lambda z, c: np.exp(-(z**c)),
     logsf=lambda z, c: -(z**c),
     ppf=lambda q, c: (-np.log1p(-q)) ** (1 / c),
+    isf=lambda q, c: (-np.log(q)) ** (1 / c),
     low=0.0,
     product=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
 )
@@ -123,6 +139,7 @@ gumbel_r = Continuous(
     sf=lambda z: -np.expm1(-np.exp(-z)),
     logsf=lambda z: log_one_less_exp(-z),
     ppf=lambda q: -np.log(-np.log(q)),
+    isf=lambda q: -np.log(-np.log1p(-q)),
 )
 gumbel_l = Continuous(
     "gumbel_l",
@@ -132,6 +149,7 @@ gumbel_l = Continuous(
     sf=lambda z: np.exp(-np.exp(z)),
     logsf=lambda z: -np.exp(z),
     ppf=lambda q: np.log(-np.log1p(-q)),
+    isf=lambda q: np.log(-np.log(q)),
 )
 pareto = Continuous(
     "pareto",
@@ -140,6 +158,7 @@ pareto = Continuous(
     sf=lambda z, b: np.exp(-b * np.log(z)),
     logsf=lambda z, b: -b * np.log(z),
     ppf=lambda q, b: (1 - q) ** (-1 / b),
+    isf=lambda q, b: q ** (-1 / b),
     low=1.0,
 )
 halfnorm = Continuous(
@@ -149,5 +168,6 @@ halfnorm = Continuous(
     sf=lambda z: 2 * ndtr(-z),
     logsf=lambda z: math.log(2) + log_ndtr(-z),
     ppf=lambda q: ndtri((1 + q) / 2),
+    isf=lambda q: -ndtri(q / 2),
     low=0.0,
 )

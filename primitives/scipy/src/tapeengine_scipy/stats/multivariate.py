@@ -20,7 +20,7 @@ from tapeengine_scipy.linalg.decompositions import cholesky
 from tapeengine_scipy.linalg.solve import solve_triangular
 from tapeengine_scipy.special.entropy import xlogy
 from tapeengine_scipy.special.gamma import gammaln
-from tapeengine_scipy.stats._support import Distribution
+from tapeengine_scipy.stats._support import Distribution, where_valid
 
 
 class _MultivariateNormal(Distribution):
@@ -128,6 +128,9 @@ class _Dirichlet(Distribution):
             x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
         if x.shape[0] != alpha.shape[0]:
             raise ValueError(f"dirichlet: {alpha.shape[0]} parameters, but x has {x.shape[0]} components")
+        at_edge = np.any((x.T == 0) & (alpha < 1))
+        if x.ndim > 2 or np.any((x < 0) | (x > 1)) or at_edge or np.any(np.abs(np.sum(x, axis=0) - 1.0) > 1e-9):
+            raise ValueError("dirichlet: each column of x must consist of proportions of 1, above 0 where alpha < 1")
         norm = np.sum(gammaln(alpha)) - gammaln(np.sum(alpha))
         return np.squeeze(np.sum(xlogy((alpha - 1), x.T).T, axis=0) - norm)[()]
 
@@ -147,7 +150,8 @@ class _Multinomial(Distribution):
         counts = np.where(x >= 0, x, 0.0)
         value = gammaln(n + 1) + np.sum(xlogy(counts, p) - gammaln(counts + 1), axis=-1)
         value = value if np.all(possible) else np.where(possible, value, -math.inf)
-        return np.asarray(value)  # also without dimensions
+        valid = np.all((p >= 0) & (p <= 1), axis=-1) & (n >= 0)
+        return np.asarray(where_valid(valid, value))  # also without dimensions
 
     def pmf(self, x: Any, n: Any, p: Any) -> Any:
         """Return the probability."""
