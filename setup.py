@@ -7,7 +7,6 @@ import os
 import re
 import runpy
 import sys
-import zlib
 from pathlib import Path
 
 import numpy
@@ -24,7 +23,8 @@ TRACE = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MO
 # No contraction, as in Python. -O2 in hot modules, vectors in their loops; elsewhere short code, as a wheel has 2.5 MB.
 UNIX = "-ffp-contract=off -fno-math-errno -fno-trapping-math -DCYTHON_COMPRESS_STRINGS=0".split()  # zip compresses them
 GCC = sys.platform == "linux" and "clang" not in os.environ.get("CC", "")
-DENSE = " -fno-schedule-insns2 -falign-functions=1 -falign-jumps=1 -falign-labels=1 -falign-loops=1"
+WIDE = "inline-functions schedule-insns2 align-functions align-jumps align-labels align-loops".split()
+DENSE = " -fno-".join([" -freorder-blocks-algorithm=simple", *WIDE])
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
 LESS = " -fno-".join(["", *"thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC])
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
@@ -56,5 +56,4 @@ build = {"build_dir": f"build/cython-{mode}", "nthreads": os.cpu_count() or 1}  
 modules = cythonize(extensions, compiler_directives=COMMON | DIRECTIVES[mode], **build)
 README = re.sub(r"\[([^]]*)\]\((?!http)[^)]*\)", r"\1", Path("README.md").read_text("utf-8"))
 TEXT = {"long_description": README, "long_description_content_type": "text/markdown"}
-zlib.Z_DEFAULT_COMPRESSION = zlib.Z_BEST_COMPRESSION  # of the wheel
 setup(ext_modules=modules, options={"build_ext": {"parallel": os.cpu_count()}}, **TEXT)
