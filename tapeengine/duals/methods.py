@@ -16,6 +16,7 @@ from .._core.arrays.calls import as_python, numbers_of_python
 from .._core.arrays.functions import mean_method, sum_method
 from .._core.arrays.storing import form_of, numbers_of, rules_of
 from .._core.sweeps.trace import value_of
+from .._core.tape.above import ABOVE
 from ..errors import UnsupportedError, full_name
 from .creation import is_discrete, put_in_turn, put_numbered
 from .views import VIEWS, on_views
@@ -177,10 +178,8 @@ def to_device(self: Any, device: str, **options: Any) -> Any:
 
 def array_namespace(self: Any, *, api_version: Any = None) -> Any:
     """ndarray.__array_namespace__, of the standard for arrays."""
-    from .. import numpy as namespace
-
     numpy.empty(0).__array_namespace__(api_version=api_version)  # raises numpy's errors
-    return namespace
+    return ABOVE.numpy
 
 
 def setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:

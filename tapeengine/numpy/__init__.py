@@ -18,6 +18,7 @@ Examples
 from __future__ import annotations
 
 from importlib import import_module as _import_module
+from sys import modules as _modules
 from typing import Any
 
 import numpy as _numpy
@@ -28,13 +29,12 @@ from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 from ._creation import *  # noqa: F403
-from ._creation import array as _array
 from ._index_tricks import *  # noqa: F403
 from ._poly1d import poly1d as poly1d
 from ._ranges import arange as arange
 from ._vectorize import vectorize as vectorize
 
-_ABOVE.array = _array
+_ABOVE.numpy = _modules[__name__]
 
 
 def __getattr__(name: str) -> Any:

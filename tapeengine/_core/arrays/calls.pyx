@@ -186,7 +186,7 @@ cdef object of_numbers(object x):
     None for rows of different lengths, and for objects that are not numbers.
     """
     try:
-        found = ABOVE.array(x.tolist())
+        found = ABOVE.numpy.array(x.tolist())
     except ValueError:
         return None
     return found if found.dtype.kind in "biufc" else None

@@ -209,7 +209,7 @@ cdef bint same_leaf(object value, object known) except -1:
 cdef bint is_constant(object cls) except -1:
     """Whether a class of Python has constants: dates, Decimals, paths, patterns. Only these have a hash by value there."""
     cdef str module = module_of(cls).partition(".")[0]
-    return module in OF_CONSTANTS and (cls.__hash__ is not object.__hash__ or module == "zoneinfo")
+    return module in structure.OF_CONSTANTS and (cls.__hash__ is not object.__hash__ or module == "zoneinfo")
 
 
 cdef object kept(object value):

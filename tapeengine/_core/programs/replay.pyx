@@ -71,7 +71,7 @@ import types
 import numpy
 
 from tapeengine.errors import TraceError, module_of, pass_on
-from tapeengine.structure import OF_CONSTANTS
+from tapeengine import structure
 
 cnp.import_array()
 

@@ -19,8 +19,8 @@ class Above:
     of_ended: Any
     #: Returns the methods of traced arrays, by name.
     methods: Callable[[], Mapping[str, Callable[..., Any]]]
-    #: The function ``array`` of `tapeengine.numpy`.
-    array: Callable[[Any], Any]
+    #: The module `tapeengine.numpy`, which sets this itself.
+    numpy: Any
     #: The cotangent of a value without real numbers; `tapeengine.chad` sets it.
     undifferentiated: Callable[[Any], Any]
     #: Refuses an object that does not give these parts as these attributes; `tapeengine.chad` sets it.
