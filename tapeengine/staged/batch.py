@@ -8,7 +8,6 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from types import MethodType
 from typing import Any
@@ -465,9 +464,9 @@ def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:
 
 
 @functools.lru_cache(maxsize=4)
-def others(threads: int) -> ThreadPoolExecutor:
+def others(threads: int) -> on_threads.Pool:
     """Threads beside the one that calls, kept for later calls: to start one takes as long as a small block of lanes."""
-    return ThreadPoolExecutor(threads, "tapeengine-lanes")
+    return on_threads.Pool(threads)
 
 
 if hasattr(os, "register_at_fork"):
@@ -561,6 +560,6 @@ class Workers:
         self.tell(sum(work.found) - work.told)
         return work.found
 
-    def _ask(self, work: on_threads.Work) -> list[Future[None]]:
-        helpers = min(self.threads, work.count) - 1
-        return [others(self.threads - 1).submit(work.help) for _ in range(helpers)]
+    def _ask(self, work: on_threads.Work, helpers: on_threads.Helpers) -> None:
+        for _ in range(min(self.threads, work.count) - 1):
+            others(self.threads - 1).submit(helpers)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from _thread import start_new_thread
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from queue import SimpleQueue
-from time import sleep
 from typing import Any, Protocol
 
+from .._core.programs.threads import Helpers, Pool
 from .references import Reference
 
 #: A function and its arguments.
@@ -128,7 +127,7 @@ class Threads(Workers):
         """Ask threads for help; none where the executor or the interpreter is shutting down."""
         with suppress(RuntimeError):
             for _ in range(min(len(crew.left), count_of(self.executor))):
-                self.executor.submit(crew.work)
+                self.executor.submit(crew.helpers)
 
 
 class Crew:
@@ -145,8 +144,7 @@ class Crew:
         self._count = len(calls)
         self._context = copy_context()
         self._ended: SimpleQueue[Outcome] = SimpleQueue()
-        self._began: list[None] = []  # of helpers
-        self._left: list[None] = []
+        self.helpers = Helpers(self.work)
 
     def take(self) -> tuple[int, Call] | None:
         """Take the next call off the queue; None if it is empty."""
@@ -157,10 +155,8 @@ class Crew:
 
     def work(self) -> None:
         """Make calls, in a thread that helps, until none is left."""
-        self._began.append(None)
         while (taken := self.take()) is not None:
             self._ended.put(self._made(*taken, BaseException))
-        self._left.append(None)
 
     def end(self) -> None:
         """Wait for helpers that have begun, whose calls use the program's data until they end.
@@ -168,14 +164,10 @@ class Crew:
         An interrupt during this wait is raised after they have ended, a second one at once.
         """
         try:
-            self._wait()
+            self.helpers.wait()
         except KeyboardInterrupt:
-            self._wait()
+            self.helpers.wait()
             raise
-
-    def _wait(self) -> None:
-        while len(self._left) < len(self._began):
-            sleep(0.001)
 
     def results(self, taken: tuple[int, Call] | None) -> Iterator[Any]:
         """The results of all calls in order; this thread makes its own call, and further ones while it waits."""
@@ -220,12 +212,11 @@ def count_of(executor: Any) -> int:
 
 
 class OwnThreads(ThreadPoolExecutor):
-    """Threads that get their calls by code in C, so that an exception of a signal handler leaves no lock taken."""
+    """The threads of an engine, which no exception of a signal handler leaves with a lock taken."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)
-        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._started = 0
+        self._pool = Pool(count)
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """See `concurrent.futures.Executor.submit`."""
@@ -238,22 +229,8 @@ class OwnThreads(ThreadPoolExecutor):
                 except BaseException as error:
                     future.set_exception(error)
 
-        self._calls.put(call)
-        if self._started < self._max_workers:
-            start_new_thread(_serve, (self._calls,))
-            self._started += 1
+        self._pool.submit(call)
         return future
-
-    def __del__(self) -> None:
-        for _ in range(self._started):
-            self._calls.put(None)
-
-
-def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
-    """Make calls until None comes."""
-    while (call := calls.get()) is not None:
-        call()
-        del call
 
 
 def default_executor() -> Executor:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,8 +170,9 @@ def test_rules_of_the_engine_itself_are_not_wrapped() -> None:
     assert rules and not any(type(rule.function) is CheckedRule for rule in rules)
 
 
-INTERRUPTED_FORKS = """
-import random, signal
+INTERRUPTED = """
+import random, signal, sys, time
+import numpy as np
 import tapeengine as te
 
 class Stop(Exception):
@@ -179,15 +181,29 @@ class Stop(Exception):
 def stop(*_):
     raise Stop
 
-def f(x):
-    return sum(te.fork_map(lambda k: x * k, [1.0, 2.0, 3.0]))
+@te.program(backend="machine")
+def loop(xs: te.Vec) -> float:
+    return sum(te.fork_map(lambda x: sum(x * k for k in range(2000)), xs))
 
+staged = te.stage(lambda x: x * x if x > 0 else -x)
+lanes, xs = te.vmap(staged, threads=2), np.linspace(-1.0, 1.0, 1000)
+PROGRAMS = {
+    "tasks": lambda: te.grad(lambda x: sum(te.fork_map(lambda k: x * k, [1.0, 2.0, 3.0])))(0.5),
+    "lanes": lambda: te.vjp(lanes, xs)[1](np.ones(1000))[0].sum(),
+    "steps": lambda: te.grad(loop)(np.linspace(0.1, 1.0, 32)).sum(),
+}
+program = PROGRAMS[sys.argv[1]]
+right = program()
+begin = time.perf_counter()
+for _ in range(20):
+    assert program() == right
+most = (time.perf_counter() - begin) / 20
 signal.signal(signal.SIGALRM, stop)
 draw = random.Random(1)
-for _ in range(2500):
+for _ in range(int(sys.argv[2])):
     try:
-        signal.setitimer(signal.ITIMER_REAL, 3e-4 * draw.random() + 1e-6)
-        te.grad(f)(0.5)
+        signal.setitimer(signal.ITIMER_REAL, most * draw.random() + 1e-6)
+        program()
         signal.setitimer(signal.ITIMER_REAL, 0)
     except Stop:
         pass
@@ -196,11 +212,13 @@ for _ in range(2500):
             signal.setitimer(signal.ITIMER_REAL, 0)
         except Stop:
             pass
-    assert te.grad(f)(0.5) == 6.0
+    assert program() == right
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer that interrupts")
-def test_forks_work_after_exceptions_of_signal_handlers() -> None:
-    """At any place of a fork, also while a thread is given its work: no later fork waits for ever."""
-    subprocess.run([sys.executable, "-c", INTERRUPTED_FORKS], check=True, timeout=300)
+@pytest.mark.parametrize("where", ["tasks", "lanes", "steps"])
+def test_threads_work_after_exceptions_of_signal_handlers(where: str, tmp_path: Path) -> None:
+    """At any place, also while a thread is given its work: no later call waits for ever."""
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)  # a program reads its text
+    subprocess.run([sys.executable, str(tmp_path / "interrupted.py"), where, "1500"], check=True, timeout=300)

@@ -1,16 +1,19 @@
-"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them, and lanes.
+"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them, lanes and tasks.
 
-Python's pools are imported by the first loop that needs them: they take a tenth of the time to import the engine.
+They get their calls by code in C. Python's own pools give calls by code in Python, which an exception of a signal
+handler, such as an interrupt, may leave with a lock taken: all later calls would wait for it.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol
+from _thread import start_new_thread
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future, ThreadPoolExecutor
 
 
 class Work(Protocol):
@@ -26,6 +29,64 @@ class Work(Protocol):
 
     def stop(self) -> None:
         """Let all threads stop soon."""
+
+
+class Pool:
+    """Threads that make calls, in their order; a thread starts with a call, until there are `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.started = most, 0
+        self.calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+
+    def submit(self, call: Callable[[], object]) -> None:
+        """Let a thread make a call, which raises nothing."""
+        self.calls.put(call)
+        if self.started < self.most:
+            start_new_thread(_serve, (self.calls,))
+            self.started += 1
+
+    def __del__(self) -> None:
+        for _ in range(self.started):
+            self.calls.put(None)
+
+
+def _serve(calls: SimpleQueue[Callable[[], object] | None]) -> None:
+    """Make calls until None comes."""
+    while (call := calls.get()) is not None:
+        call()
+        del call
+
+
+class Helpers:
+    """Calls of one function by other threads, which the caller can close and wait for, also after an interrupt."""
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self.function = function
+        self.is_open = True
+        self.began: list[None] = []
+        self.left: list[None] = []
+        self.ends: SimpleQueue[None] = SimpleQueue()
+
+    def __call__(self) -> None:
+        """Call the function, unless nobody needs it any more."""
+        self.began.append(None)  # before the next line, so that either this or `have_ended` sees the other
+        try:
+            if self.is_open:
+                self.function()
+        finally:
+            self.left.append(None)
+            self.ends.put(None)
+
+    def have_ended(self) -> bool:
+        """Whether all calls that have begun have ended; none begins from now on."""
+        self.is_open = False
+        return len(self.left) >= len(self.began)
+
+    def wait(self) -> None:
+        """Wait until they have ended."""
+        while not self.have_ended():
+            with suppress(Empty):
+                self.ends.get(timeout=0.05)  # the count tells; an end that an interrupt took away costs this time
 
 
 class Threads:
@@ -47,18 +108,13 @@ class Threads:
     def use(self, count: int) -> None:
         """Use so many threads."""
         self.count = count
-        self.pool: ThreadPoolExecutor | None = None
+        self.pool = Pool(max(count - 1, 1))
 
-    def ask(self, work: Work) -> list[Future[None]]:
+    def ask(self, work: Work, helpers: Helpers) -> None:
         """Let threads help."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        if self.pool is None:
-            self.pool = ThreadPoolExecutor(max(self.count - 1, 1), "tapeengine-native")
-        try:
-            return [self.pool.submit(work.help) for _ in range(min(work.count - 1, self.count) - 1)]
-        except RuntimeError:  # the interpreter ends
-            return []
+        with suppress(RuntimeError):  # the interpreter ends
+            for _ in range(min(work.count - 1, self.count) - 1):
+                self.pool.submit(helpers)
 
 
 THREADS = Threads()
@@ -66,24 +122,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=THREADS.forget)
 
 
-def run(work: Work, ask: Callable[[Work], list[Future[None]]] = THREADS.ask) -> None:
+def run(work: Work, ask: Callable[[Work, Helpers], None] = THREADS.ask) -> None:
     """Run the steps of a loop on threads, which `ask` lets help; an interrupt stops all of them."""
-    from concurrent.futures import wait
-
-    helpers: list[Future[None]] = []
+    helpers = Helpers(work.help)
     error: BaseException | None = None
     try:
-        helpers = ask(work)
+        ask(work, helpers)
         work.work()
-        left: set[Any] = {h for h in helpers if not h.cancel()}
-        while left:
-            left = wait(left, 0.05).not_done
+        helpers.wait()
     except BaseException as found:
         error = found
         work.stop()
-    while any(not (h.cancel() or h.done()) for h in helpers):  # steps use the memory of this run until they end
+    while not helpers.have_ended():  # steps use the memory of this run until they end
         try:
-            wait(helpers)
+            helpers.wait()
         except BaseException as found:
             error = found
     if error is not None:
