@@ -11,7 +11,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine import structure
-from tapeengine.transforms import hidden_state, program_objects
+from tapeengine.transforms.captures import hidden_state, program_objects
 
 CACHING = (program_objects, hidden_state)
 MADE = {

@@ -9,7 +9,7 @@ import pytest
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine.errors import RepeatError
-from tapeengine.transforms import passed_states
+from tapeengine.transforms.repeated import passed_states
 
 START = np.array([0.3, 1.7, 2.9, 0.1, 5.3])
 WEIGHT = np.array([0.1, 0.7, 1.3, 0.9, 1.1])

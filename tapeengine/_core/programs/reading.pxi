@@ -202,8 +202,10 @@ cdef bint same_leaf(object value, object known) except -1:
         return value.dtype == known.dtype and value.shape == known.shape and value.tobytes() == known.tobytes()
     if isinstance(value, frozenset):
         return value == known and {(type(x), repr(x)) for x in value} == {(type(x), repr(x)) for x in known}
-    # equal values may differ in what a program reads: the zone of a time, the digits of a Decimal, the sign of a zero
-    return value is known or value == known and (type(value) in ATOMS or repr(value) == repr(known))
+    # equal ones may differ in what a program reads: the zone of a time, the digits of a Decimal, the sign of a zero
+    if type(value) is complex or is_constant(type(value)):
+        return value == known and repr(value) == repr(known)
+    return value is known or value == known
 
 
 cdef bint is_constant(object cls) except -1:

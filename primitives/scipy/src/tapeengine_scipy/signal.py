@@ -11,8 +11,7 @@ array([1., 3., 2.])
 from typing import Any
 
 import numpy
-import scipy.ndimage
-import scipy.signal
+import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np

@@ -197,10 +197,10 @@ class Kinds:
 
     def of_operator(self, node: ast.BinOp) -> Kind:
         """Give the kind of the value of an operator."""
-        kinds = [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
+        kinds = self.of_both(node)
         if ARRAY in kinds:
             return ARRAY
-        if self.shows_lists(node, kinds):
+        if self.shows_lists(node):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         if found := self.of_record_operator(node.op, kinds):
             return found
@@ -212,9 +212,13 @@ class Kinds:
             return ANY  # it raises
         return NUMBER if kinds == [NUMBER, NUMBER] else COMPUTED  # an operation on arguments that are lists is refused
 
-    def shows_lists(self, node: ast.BinOp, kinds: Sequence[Kind]) -> bool:
+    def of_both(self, node: ast.BinOp) -> list[Kind]:
+        """Give the kinds of the operands of an operator."""
+        return [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
+
+    def shows_lists(self, node: ast.BinOp) -> bool:
         """Tell whether the text, an annotation or an argument shows that ``+`` joins lists, or ``*`` repeats one."""
-        are_lists = [isinstance(k, ListOf) or self.outside.is_list(k) for k in kinds]
+        are_lists = [isinstance(k, ListOf) or self.outside.is_list(k) for k in self.of_both(node)]
         if isinstance(node.op, ast.Add):
             return shows_lists(node) or all(are_lists)
         return isinstance(node.op, ast.Mult) and any(are_lists) and any(map(self.is_count, (node.left, node.right)))

@@ -288,7 +288,8 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
     """Python's operations on lists: ``xs * n`` repeats and ``xs + ys`` joins; None for another operation."""
     shows = isinstance(node.op, ast.Add) and shows_lists(node)
     records = isinstance(left.type, Array) and isinstance(numbers_of(left.type), Product | Sum | Named)
-    is_list = p.as_list if p.is_list(node) or (isinstance(node.op, ast.Add) and (shows or records)) else p.is_list
+    joins = p.kinds.shows_lists(node) or (isinstance(node.op, ast.Add) and records)
+    is_list = p.as_list if joins else p.is_list
     lists = [isinstance(t.type, Array) and is_list(n) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Mult) and lists in ([True, False], [False, True]):
         items, size = (left, right) if lists[0] else (right, left)
