@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import module_of
+
+#: Decorators of numba that lifted code keeps, and the names of its modules.
+TO_MACHINE_CODE, NUMBAS = ("vectorize", "guvectorize", "cfunc", "stencil"), ("numba", "nb")
 
 
 def is_of_numba(value: Any) -> bool:
@@ -18,6 +22,16 @@ def uncompiled(*args: Any, **options: Any) -> Any:
     if args and callable(args[0]) and not is_of_numba(args[0]):
         return args[0]
     return lambda function: function
+
+
+def is_to_machine_code(function: ast.FunctionDef) -> bool:
+    """Whether a decorator of numba compiles a function, whose text then has to stay as it is."""
+    names = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
+    return any(
+        (isinstance(name, ast.Name) and name.id in TO_MACHINE_CODE)
+        or (isinstance(name, ast.Attribute) and name.attr in TO_MACHINE_CODE and ast.unparse(name.value) in NUMBAS)
+        for name in names
+    )
 
 
 def source_of_compiled(value: Any) -> Any:

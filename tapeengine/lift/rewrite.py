@@ -20,6 +20,7 @@ from types import CodeType, FunctionType
 
 import numpy
 
+from .compilers import is_to_machine_code
 from .operands import MENTIONED, METHODS, made, with_operands
 from .stores import with_traced_stores
 
@@ -27,7 +28,7 @@ from .stores import with_traced_stores
 CLASS_OF, STAND_IN = ".class_of", ".stand_in"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 7
+RULES = 8
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
@@ -75,8 +76,15 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 100_000))  # the tree of a long sum is deep
     try:
-        tree = with_traced_stores(Classes().visit(by_equality(ast.parse(source, place))))
-        found: CodeType = compile(with_operands(tree, MENTIONED.encode() in source), place, "exec", flags, True)
+        tree = ast.parse(source, place)
+        kept = [(x, x.body) for x in ast.walk(tree) if isinstance(x, ast.FunctionDef) and is_to_machine_code(x)]
+        for function, _ in kept:
+            function.body = [ast.copy_location(ast.Pass(), function)]
+        tree = with_traced_stores(Classes().visit(by_equality(tree)))
+        tree = with_operands(tree, MENTIONED.encode() in source)
+        for function, body in kept:
+            function.body = body
+        found: CodeType = compile(tree, place, "exec", flags, True)
     finally:
         sys.setrecursionlimit(limit)
     return found

@@ -98,7 +98,7 @@ class World:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         if not self.owns(name):
             module = builtins.__import__(name, globals, locals, fromlist, 0)
-            return with_stand_ins(module, tuple(fromlist)) if fromlist else module
+            return with_stand_ins(module, tuple(fromlist)) if fromlist else stand_in_module(top) or module
         found = builtins.__import__(self.prefix + name, globals, locals, fromlist or ("__name__",), 0)
         return found if fromlist else sys.modules[self.prefix + name.partition(".")[0]]
 
