@@ -71,7 +71,7 @@ def ufunc(
 def elementwise(
     name: str,
     primal: Callable[..., Any],
-    partials: Mapping[str, Callable[..., Any]],
+    partials: Mapping[str, Callable[..., Any] | None],
     domain: Domain,
     doc: str,
     *,
@@ -83,11 +83,15 @@ def elementwise(
 ) -> Primitive:
     """Build the record of an elementwise operation whose arguments broadcast; its samples use the parameters `static`.
 
-    `edges` gives points, by argument, that the rules treat as special cases although the operation is smooth there.
+    An argument whose partial is None is discrete. `edges` gives points, by argument, that the rules treat as special
+    cases although the operation is smooth there.
     """
     vjp: dict[str, Any] = {arg: NotDifferentiable(reason) for arg, reason in (refused or {}).items()}
     jvp = dict(vjp)
     for arg, partial in partials.items():
+        if partial is None:
+            vjp[arg] = jvp[arg] = None
+            continue
         names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
         vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
         jvp[arg] = Rule(_jvp(partial), ("out_space", *names), block=_block(partial))

@@ -16,7 +16,7 @@ MODULES = (
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.eigen",
     "linalg.orthogonal", "linalg.rectangular", "linalg.triangular", "linalg.matrixfunctions", "linalg.sylvester",
     "linalg.riccati",
-    "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
+    "stats.discrete", "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
     "ndimage.interpolation",
     "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
     "integrate.quadrature",

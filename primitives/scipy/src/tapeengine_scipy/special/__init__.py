@@ -49,7 +49,7 @@ from tapeengine_scipy.special.gamma import (
     rgamma,
     zeta,
 )
-from tapeengine_scipy.special.incomplete import betainc, gammainc, gammaincc
+from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
 from tapeengine_scipy.special.lambert import lambertw
 from tapeengine_scipy.special.polynomials import (
     eval_chebyt,
@@ -66,8 +66,8 @@ from tapeengine_scipy.special.reductions import log_softmax, logsumexp, softmax
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
-    "beta", "betainc", "betaln", "boxcox", "boxcox1p", "cbrt", "cosm1", "digamma", "ellipe", "ellipk", "entr",
-    "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer",
+    "beta", "betainc", "betaincc", "betaln", "boxcox", "boxcox1p", "cbrt", "cosm1", "digamma", "ellipe", "ellipk",
+    "entr", "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer",
     "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1",
     "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc", "gammaincc", "gammaln",
     "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p", "iv", "ive",

@@ -10,7 +10,7 @@ from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 
 
-def _ratio(x: Any, y: Any) -> Any:
+def quotient(x: Any, y: Any) -> Any:
     """Divide, with 0 where both are 0."""
     both = (x == 0) & (y == 0)
     return np.where(both, 0.0, np.divide(x, np.where(both, 1.0, y))) if np.any(both) else np.divide(x, y)
@@ -33,19 +33,19 @@ log_ratio: Primitive = elementwise(
 entr: Primitive = ufunc("entr", {"x": lambda x: -np.log(x) - 1}, {"x": (0.1, 3.0)}, "-x log x; d/dx = -log x - 1")
 rel_entr: Primitive = ufunc(
     "rel_entr",
-    {"x": lambda x, y: log_ratio(x, y) + 1, "y": lambda x, y: -_ratio(x, y)},
+    {"x": lambda x, y: log_ratio(x, y) + 1, "y": lambda x, y: -quotient(x, y)},
     {"x": (0.1, 3.0), "y": (0.1, 3.0)},
     "x log(x/y); d/dx = log(x/y) + 1, d/dy = -x/y",
 )
 xlogy: Primitive = ufunc(
     "xlogy",
-    {"x": lambda y: np.log(y), "y": _ratio},
+    {"x": lambda y: np.log(y), "y": quotient},
     {"x": (-2.0, 3.0), "y": (0.1, 3.0)},
     "x log y; d/dx = log y, d/dy = x/y",
 )
 xlog1py: Primitive = ufunc(
     "xlog1py",
-    {"x": lambda y: np.log1p(y), "y": lambda x, y: _ratio(x, 1 + y)},
+    {"x": lambda y: np.log1p(y), "y": lambda x, y: quotient(x, 1 + y)},
     {"x": (-2.0, 3.0), "y": (-0.8, 3.0)},
     "x log(1 + y); d/dx = log(1 + y), d/dy = x/(1 + y)",
 )

@@ -127,13 +127,6 @@ polygamma_rise: Primitive = elementwise(
     "polygamma(n, a + b) - polygamma(n, a), also where b is small beside a",
     static={"order": 1},
 )
-log_rising: Primitive = elementwise(
-    "scipy.special.log_rising",
-    lambda a, b: scipy.special.gammaln(a + b) - scipy.special.gammaln(a),
-    {"a": lambda a, b: polygamma_rise(a, b, order=0), "b": lambda a, b: digamma(a + b)},
-    {"a": (0.3, 4.0), "b": (0.3, 4.0)},
-    "log of the rising factorial gamma(a + b)/gamma(a); d/da = digamma(a + b) - digamma(a)",
-)
 
 
 def _divided_rise(s: Any, h: Any) -> Any:

@@ -337,3 +337,13 @@ betainc: Primitive = ufunc(
     {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},
     "d/dx = x^(a-1) (1-x)^(b-1)/beta(a, b); d/da and d/db by quadrature of the differentiated integral",
 )
+betaincc: Primitive = ufunc(
+    "betaincc",
+    {
+        "a": lambda a, b, x: -beta_slope(a, b, x, 1, 0),
+        "b": lambda a, b, x: -beta_slope(a, b, x, 0, 1),
+        "x": lambda a, b, x: -beta_density(a, b, x),
+    },
+    {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},
+    "1 - betainc(a, b, x)",
+)

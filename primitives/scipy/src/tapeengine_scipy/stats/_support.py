@@ -123,16 +123,22 @@ def _shapes_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return function.__code__.co_varnames[1 : function.__code__.co_argcount]
 
 
-def density_of(log: Callable[..., Any], product: Callable[..., Any] | None) -> Callable[..., Any]:
-    """The exponential of a logarithm; where that is -inf, a product of powers, whose derivatives are finite there."""
+def density_of(
+    log: Callable[..., Any], product: Callable[..., Any] | None, usual: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """The exponential of a logarithm, or the function `usual`; a product of powers where the logarithm is -inf.
+
+    The derivatives of the product are finite there.
+    """
 
     def density(z: Any, *shapes: Any) -> Any:
         logarithm = log(z, *shapes)
         at_edge = np.equal(logarithm, -float("inf"))
+        value = usual(z, *shapes) if usual else np.exp(logarithm)
         if product is None or not np.any(at_edge):
-            return np.exp(logarithm)
+            return value
         parts = [np.where(at_edge, part, other) for part, other in zip((z, *shapes), (1.0, *(0.5,) * len(shapes)))]
-        return np.where(at_edge, product(*parts), np.exp(logarithm))
+        return np.where(at_edge, product(*parts), value)
 
     return density
 
@@ -149,8 +155,20 @@ def _log(probability: Any) -> Any:
     return np.log(probability * factor) - np.log(factor)
 
 
-def _log_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda z, *shapes: _log(function(z, *shapes))
+def _log_of(function: Callable[..., Any], complement: Callable[..., Any]) -> Callable[..., Any]:
+    """The logarithm of a probability, computed from the smaller one of it and its complement, as in SciPy."""
+
+    def logarithm(z: Any, *shapes: Any) -> Any:
+        probability = function(z, *shapes)
+        small = probability < 0.5
+        if np.all(small):
+            return _log(probability)
+        rest = complement(z, *shapes)
+        if not np.any(small):
+            return np.log1p(-rest)
+        return np.where(small, _log(inside(small, probability, 0.5)), np.log1p(-inside(~small, rest, 0.5)))
+
+    return logarithm
 
 
 def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,13 +199,14 @@ class Continuous(Distribution):
         product: Callable[..., Any] | None = None,
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpdf)
-        logcdf = logcdf or _log_of(cdf)
         if ppf and not sf:
             isf = lambda q, *shapes: -ppf(q, *shapes)  # noqa: E731
-        logsf = logsf or (_log_of(sf) if sf else _mirrored(logcdf))
+        upper = sf or _mirrored(cdf)
+        logcdf = logcdf or _log_of(cdf, upper)
+        logsf = logsf or (_log_of(upper, cdf) if sf else _mirrored(logcdf))
         self._standard = {
             "_logpdf": logpdf, "_pdf": density_of(logpdf, product), "_cdf": cdf, "_logcdf": logcdf,
-            "_sf": sf or _mirrored(cdf), "_logsf": logsf, "_ppf": ppf, "_isf": isf,
+            "_sf": upper, "_logsf": logsf, "_ppf": ppf, "_isf": isf,
         }  # fmt: skip
         self._low, self._high, self._interior = low, high, max(low, 0.0) + 0.5
 
@@ -261,7 +280,8 @@ def _all_positive(*values: Any) -> Any:
 class Discrete(Distribution):
     """A distribution on the integers: the logarithm of its mass function, its support, and its valid parameters.
 
-    `product` is the mass function as a product of powers, for the ends of the parameters' ranges.
+    `product` is the mass function as a product of powers, for the ends of the parameters' ranges; elsewhere it is
+    `pmf`.
 
     The number of events is discrete: derivatives are with respect to the parameters.
     """
@@ -273,9 +293,10 @@ class Discrete(Distribution):
         support: Callable[..., Any],
         valid: Callable[..., Any],
         product: Callable[..., Any],
+        pmf: Callable[..., Any],
     ) -> None:
         self.name, self._shapes = name, _shapes_of(logpmf)
-        self._standard = {"_logpmf": logpmf, "_pmf": density_of(logpmf, product)}
+        self._standard = {"_logpmf": logpmf, "_pmf": density_of(logpmf, product, pmf)}
         self._support, self._valid = support, valid
 
     def _evaluate(self, function: str, outside: float, k: Any, args: Any, keywords: Any) -> Any:

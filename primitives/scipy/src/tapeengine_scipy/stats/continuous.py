@@ -9,7 +9,7 @@ from tapeengine_scipy.special.entropy import expit, log_expit, logit, xlog1py, x
 from tapeengine_scipy.special.errorfunctions import erf, log_ndtr, ndtr, ndtri
 from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
-from tapeengine_scipy.special.incomplete import betainc, gammainc, gammaincc
+from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
 from tapeengine_scipy.special.student import stdtr, t_log_density
 from tapeengine_scipy.stats._support import Continuous
 
@@ -36,14 +36,20 @@ def _cauchy_cdf(z: Any) -> Any:
 
 
 def _cauchy_logcdf(z: Any) -> Any:
-    far = z < -1e8  # arctan2(1, -z) is -1/z there, to the last bit
-    near = np.log(_cauchy_cdf(np.where(far, 0.0, z)))
+    far, upper = z < -1e8, z > 0  # for far ones arctan2(1, -z) is -1/z, to the last bit
+    tail = _cauchy_cdf(np.where(far, 0.0, np.where(upper, -z, z)))
+    near = np.where(upper, np.log1p(-tail), np.log(tail))
     return np.where(far, -np.log(np.where(far, -z, 1.0)) - math.log(math.pi), near)[()]
 
 
 def _cauchy_quantile(q: Any) -> Any:
     lower = np.where(q > 0.5, 1 - q, q)
     return np.where(q > 0.5, 1.0, -1.0) / np.tan(math.pi * lower)
+
+
+def _pareto_sf(z: Any, b: Any) -> Any:
+    far = np.isinf(z)
+    return np.where(far, 0.0, np.where(far, 1.0, z) ** -b)
 
 
 norm = Continuous("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr, ppf=ndtri)
@@ -60,7 +66,7 @@ beta = Continuous(
     "beta",
     lambda z, a, b: xlog1py(b - 1, -z) + xlogy(a - 1, z) - betaln(a, b),
     lambda z, a, b: betainc(a, b, z),
-    sf=lambda z, a, b: betainc(b, a, 1 - z),
+    sf=lambda z, a, b: betaincc(a, b, z),
     low=0.0,
     high=1.0,
     product=lambda z, a, b: z ** (a - 1) * (1 - z) ** (b - 1) * np.exp(-betaln(a, b)),
@@ -154,9 +160,9 @@ gumbel_l = Continuous(
 pareto = Continuous(
     "pareto",
     lambda z, b: np.log(b) - (b + 1) * np.log(z),
-    lambda z, b: -np.expm1(-b * np.log(z)),
-    sf=lambda z, b: np.exp(-b * np.log(z)),
-    logsf=lambda z, b: -b * np.log(z),
+    lambda z, b: 1 - _pareto_sf(z, b),
+    sf=_pareto_sf,
+    logsf=lambda z, b: np.where(z**-b > 0.5, np.log(_pareto_sf(z, b)), -b * np.log(z)),
     ppf=lambda q, b: (1 - q) ** (-1 / b),
     isf=lambda q, b: q ** (-1 / b),
     low=1.0,
@@ -166,7 +172,7 @@ halfnorm = Continuous(
     lambda z: math.log(2) - 0.5 * z * z - _LOG_ROOT_TWO_PI,
     lambda z: erf(z / math.sqrt(2)),
     sf=lambda z: 2 * ndtr(-z),
-    logsf=lambda z: math.log(2) + log_ndtr(-z),
+    logsf=lambda z: np.where(z < 0.5, np.log1p(-erf(np.minimum(z, 0.5) / math.sqrt(2))), math.log(2) + log_ndtr(-z)),
     ppf=lambda q: ndtri((1 + q) / 2),
     isf=lambda q: -ndtri(q / 2),
     low=0.0,
