@@ -63,6 +63,7 @@ def obstacle_of(captured: Sequence[Any]) -> str:
         seen.add(id(value))
         if type(value) is types.FunctionType:
             why, names = _told_by(value.__code__)
+            why = why and f"{why} (in {value.__name__})"
             space = value.__globals__
             if id(value) not in found or is_library(space.get("__name__"), value.__code__.co_filename):
                 pending += _named(names, space)

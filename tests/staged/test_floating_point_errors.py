@@ -155,3 +155,16 @@ def test_programs_without_errors_are_replayed() -> None:
             te.grad(staged)(point)
     assert staged.refused is None
     assert staged.stats().replays == len(POINTS) - 1
+
+
+def guarded_elsewhere(x: Any) -> Any:
+    with np.errstate(over="raise"):
+        return x * x
+
+
+@pytest.mark.filterwarnings("ignore::tapeengine.errors.StagingWarning")
+def test_the_reason_names_the_function() -> None:
+    staged = te.stage(lambda x: guarded_elsewhere(x) if x > 10.0 else x * 2.0)
+    for x in (20.0, 30.0, 40.0):
+        staged(x)
+    assert "(in guarded_elsewhere)" in str(staged.refused)

@@ -82,6 +82,8 @@ class Closed:
     def run(self, solve: Callable[..., Any], params: Any) -> Any:
         """Compute ``solve(fun, *rest)`` with the program's own objects and plain parameters.
 
+        Replays run it again, several at once in threads: as it was at the call, and they leave nothing here.
+
         Raises
         ------
         RepeatError
@@ -89,6 +91,8 @@ class Closed:
         DroppedDerivativeError
             If it writes values that depend on traced ones into captured objects.
         """
+        if self._seen is not None:
+            return solve(*self.at(params))
         states, places = generator_states(), Places(self._snapshot.generators, draws=False)
         own, self._still = places.here(), params
         name = f"the callable of {self.solver}"
