@@ -162,7 +162,7 @@ def test_chains_of_elif_are_read_in_time_of_their_length(start, monkeypatch):
         try:
             value, back = ENGINE.vjp(te.program(function_of("x", [*start, *arms, "return d"])), 1.3)
             assert (value, back(1.0)[0]) == pytest.approx((1.59, 0.3))
-        except te.errors.ProgramError:
+        except te.ProgramError:
             assert not start
         monkeypatch.setattr(statements, "statement", plain)
         return calls[0]
