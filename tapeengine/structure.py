@@ -318,7 +318,9 @@ class Structures:
 
     def is_discrete(self, value: object) -> bool:
         """Whether a leaf passes through without a cotangent: a constant, or a set of constants."""
-        if isinstance(value, DISCRETE) or not OF_CONSTANTS.isdisjoint(map(module_of, type(value).__mro__)):
+        if isinstance(value, DISCRETE):
+            return True
+        if any(module_of(cls).partition(".")[0] in OF_CONSTANTS for cls in type(value).__mro__):
             return True
         return isinstance(value, set | frozenset) and all(map(self.is_discrete, value))
 
