@@ -3,6 +3,7 @@ import pytest
 import scipy.signal
 from differences import assert_gradient, assert_second_order
 
+import tapeengine as te
 from tapeengine_scipy import signal
 
 RNG = np.random.default_rng(3)
@@ -44,3 +45,12 @@ def test_filter_with_state(length):
     assert_gradient(lambda x: total(b, a, x, zi), x)
     assert_gradient(lambda zi: total(b, a, x, zi), zi)
     assert_second_order(lambda a: total(b, a, x, zi), a)
+
+
+@pytest.mark.parametrize("name", ["convolve", "correlate"])
+@pytest.mark.parametrize("method", ["images", "nonsense"])
+def test_methods_that_scipy_lacks_are_refused(name: str, method: str) -> None:
+    with pytest.raises(ValueError, match="Acceptable method flags"):
+        getattr(scipy.signal, name)(np.ones(5), np.ones(2), method=method)
+    with pytest.raises(ValueError, match="Acceptable method flags"):
+        te.vjp(lambda x: getattr(signal, name)(x, np.ones(2), method=method), np.ones(5))

@@ -200,12 +200,14 @@ cdef bint same_leaf(object value, object known) except -1:
         return same_leaf(list(value), list(known)) and same_leaf(list(value.values()), list(known.values()))
     if isinstance(value, array_class) or isinstance(value, numpy_scalar):
         return value.dtype == known.dtype and value.shape == known.shape and value.tobytes() == known.tobytes()
+    if value is known or type(value) in ATOMS:
+        return value is known or value == known
     if isinstance(value, frozenset):
         return value == known and {(type(x), repr(x)) for x in value} == {(type(x), repr(x)) for x in known}
     # equal ones may differ in what a program reads: the zone of a time, the digits of a Decimal, the sign of a zero
     if type(value) is complex or is_constant(type(value)):
         return value == known and repr(value) == repr(known)
-    return value is known or value == known
+    return value == known
 
 
 cdef bint is_constant(object cls) except -1:

@@ -166,6 +166,8 @@ def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> An
     in1, in2 = floating(in1), floating(in2)
     if in1.ndim != in2.ndim:
         raise ValueError(f"convolve: both arrays must have the same number of axes, not {in1.ndim} and {in2.ndim}")
+    if method == IMAGES:  # which only filters of images use
+        raise ValueError("Acceptable method flags are 'auto', 'direct', or 'fft'.")
     if in1.ndim == 0:
         return in1 * in2
     return _part(CONVOLVE(in1, in2, method=method), in1.shape, in2.shape, mode, tuple(range(in1.ndim)))
