@@ -657,7 +657,10 @@ def diag(v, k):
 
 def eye(N, M=None, k=0):
     """``np.eye`` of two sizes."""
-    return [[1.0 if j - i == k else 0.0 for j in range(N if M is None else M)] for i in range(N)]
+    columns = N if M is None else M
+    if N < 0 or columns < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return [[1.0 if j - i == k else 0.0 for j in range(columns)] for i in range(N)]
 
 
 def take(a, indices, axis):

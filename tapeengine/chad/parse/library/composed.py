@@ -97,8 +97,8 @@ def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     args = [*args, lit(50)] if len(args) == 2 else args
     is_open = args[3:4] == [lit(False)]
     wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
-    a, b, n = (p.bound(name, p.coerce(node, x, of)) for name, x, of in zip("abn", args, (FLOAT, FLOAT, INT)))
-    i = p.fresh("i", INT)
+    a, b = (p.bound(name, p.coerce(node, x, FLOAT)) for name, x in zip("ab", args, strict=False))
+    n, i = p.bound("n", arrays.counted(p, p.coerce(node, args[2], INT))), p.fresh("i", INT)
     steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
     place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
     at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)

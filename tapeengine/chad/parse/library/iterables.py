@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...language.terms import Build, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
-from ...language.types import FLOAT, INT, Array, Product, Text, is_known, show
+from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
+from ...language.types import BOOL, FLOAT, INT, Array, Product, Text, is_known, show
 from ..expressions.closures import held_by
 from ..expressions.parameters import no_other_keywords, of_all, with_args
 from ..expressions.rules import constant, expression, text
@@ -267,7 +267,8 @@ def _columns(p: Parser, rows: Term) -> Iteration:
         p.error(p.tree, f"zip of the parts of {show(rows.type)}", "give zip the arrays one by one")
     r = p.fresh("row", of)
     n = p.fresh("n", INT)
-    return Iteration(n, lambda i: Map((r,), Index(r, i), (var,)), ((var, rows), (n, Size(row(var)))))
+    size = If(Op("lt", (lit(0), Size(var)), BOOL), Size(row(var)), lit(0))
+    return Iteration(n, lambda i: Map((r,), Index(r, i), (var,)), ((var, rows), (n, size)))
 
 
 def _pairwise(of: Iteration) -> Iteration:

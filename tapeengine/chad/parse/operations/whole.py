@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...language.kinds import ListOf
+from ...language.kinds import Given, ListOf
 from ...language.terms import (
     Build,
     Concatenate,
@@ -109,7 +109,20 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
         if rectangular(p, term.type) is None:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
         return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, parts(t))))
-    return rectangle(p, term) if isinstance(p.kinds.of(given), ListOf) else term
+    kind = p.kinds.of(given)
+    if isinstance(kind, Given) and isinstance(given, ast.Subscript):
+        return some_rows(p, term)
+    return rectangle(p, some_rows(p, term)) if isinstance(kind, ListOf) else term
+
+
+@with_lets
+def some_rows(p: Parser, rows: Term) -> Term:
+    """Give an array of arrays; a run fails where there are none: numpy makes a vector of a list without rows."""
+    if numeric.rank(rows.type) < 2:
+        return rows
+    xs = p.bound("rows", rows)
+    p.bound("n", Op("iequal", (Op("imin", (Size(xs), lit(1)), INT), lit(1)), INT))
+    return xs
 
 
 def of_one_size(p: Parser, rows: Elements) -> Term:

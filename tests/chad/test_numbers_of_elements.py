@@ -1,0 +1,97 @@
+"""Numbers of elements that only a run knows: below zero, none, and lists without rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+#: Functions of a vector and a number of elements.
+COUNTED = """
+np.zeros(n) np.ones(n) np.full(n,x[0]) np.zeros((2,n)) np.zeros((n,2)) np.ones((n,n)) np.eye(n) np.eye(2,n) np.eye(n,2)
+np.identity(n) np.linspace(x[0],x[1],n) np.linspace(x[0],x[1],n,endpoint=False) np.logspace(x[0],x[1],n)
+np.geomspace(x[0],x[1],n) np.repeat(x,n) np.tile(x,n) np.tri(n) np.arange(n)*x[0] np.vander(x,n) np.roll(x,n) [x[0]]*n
+x[:n] np.resize(x,n) np.split(x,n)[0] np.reshape(x,(n,)) np.reshape(x,(n,-1)) np.array_split(x,n)[0] np.hanning(n)*x[0]
+np.convolve(x,x[:n]) np.take(x,n) np.cumsum(x)[n] range(n)[0]*x np.indices((n,))[0]*x[0]
+""".split()
+#: Functions of a list of rows, which may be none.
+OF_ROWS = """
+len(np.transpose(A)); np.sum(A, axis=0); np.sum(A); len(np.array(A).T); np.ravel(A).size; np.dot(A, np.ones(3));
+len(np.swapaxes(A, 0, 1)); np.shape(A)[-1]; np.cumsum(A, axis=0).shape[0]; np.vstack([A, A]).shape[1];
+np.einsum('ij->j', A); np.einsum('ij->ji', A).shape[0]; np.mean(A, axis=1).shape[0]; np.trace(A); np.sort(A).shape[0];
+np.linalg.norm(A, axis=1).shape[0]; len(np.rot90(A)); len(np.fliplr(A)); len(list(zip(*A))); len([c for c in zip(*A)]);
+sum([sum(c) for c in zip(*A)]); len(list(map(list, zip(*A))))
+""".replace("\n", "").split(";")
+ROWS = ("m[n:]", "[r for r in m if r[0] > n]", "rows")
+
+
+def program_of(tmp_path, text):
+    """Return the program of a text; None where the language does not have it."""
+    path = tmp_path / "counted.py"
+    path.write_text(text)
+    scope = {"np": np}
+    exec(compile(text, path, "exec"), scope)
+    try:
+        return te.program(scope["f"])
+    except TapeEngineError:
+        return None
+
+
+def outcome(thunk):
+    """Return a value, or the class of the error that is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return thunk()
+        except Exception as error:
+            return type(error)
+
+
+def agree(program, *args):
+    """Compare a program's value or error with Python's; it may refuse a value of another type than is annotated."""
+    wanted, found = outcome(lambda: program.python(*args)), outcome(lambda: te.vjp(program, *args)[0])
+    if isinstance(wanted, type):
+        assert found is wanted or issubclass(found, TapeEngineError), args
+    elif not isinstance(found, type) or not issubclass(found, TapeEngineError):
+        assert np.shape(found) == np.shape(wanted), args
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("text", COUNTED)
+def test_a_number_of_elements_below_zero_is_an_error_where_numpy_has_one(tmp_path, text):
+    program = program_of(tmp_path, f"def f(x: list[float], n: int):\n    x = np.array(x)\n    return {text}\n")
+    if program is None:
+        pytest.skip("not in the language")
+    for n in (-3, -1, 0, 1, 2, 7):
+        agree(program, [0.5, 2.0, 3.0], n)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("text", OF_ROWS)
+def test_a_list_without_rows_has_no_columns(tmp_path, text, rows):
+    text = (
+        f"def f(m: list[list[float]], n: int):\n    rows = [r for r in m[n:]]\n    return {text.replace('A', rows)}\n"
+    )
+    program = program_of(tmp_path, text)
+    if program is None:
+        pytest.skip("not in the language")
+    for n in (0, 1, 9):
+        agree(program, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], n)
+
+
+@te.program
+def spiral(m: list[list[float]]) -> list[float]:
+    out, rows = [], [list(r) for r in m]
+    while rows:
+        out += rows.pop(0)
+        rows = [list(r) for r in zip(*rows)]
+    return out
+
+
+def test_columns_are_peeled_until_none_is_left():
+    m = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    value, back = te.vjp(spiral, m)
+    assert value == spiral.python(m) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert np.array_equal(back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])[0], m)
