@@ -22,6 +22,8 @@ EXPRESSIONS = ["x", "2.0 * x", "x * x", "t * x", "rows[{i}][0] * x", "rows[{i}][
 STATEMENTS = [
     "rows[{i}].append({e})",
     "rows[{i}].append({e})",
+    "rows[int(abs(t)) % 3].append({e})",
+    "rows[max(len(rows[{i}]) % 3, 0)].append({e})",
     "t += {e}",
     "t += sum(rows[{i}]) * len(rows[{j}])",
     "if t > 0.5:\n{s}    rows[{i}].append({e})\n{s}else:\n{s}    rows[{j}].append(t)",

@@ -256,3 +256,29 @@ def test_a_recording_looks_at_lists_of_numbers_without_python(number: type) -> N
     for run in (lambda xs: te.stage(program)(xs), lambda xs: te.vjp(te.stage(program), xs)):
         run([number(1.0), number(2.0)])
         assert calls_for(500, run) == calls_for(5, run)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("number", [lambda x: x[1], np.sum], ids=["element", "sum"])
+def test_a_shared_traced_number_keeps_its_class(number, dtype):
+    """A recording is made for the class that the plain program has: of a Python float it would not fit."""
+    x = np.array([0.7, -1.2, 2.3], dtype)
+    mapped = te.vmap(te.stage(lambda v, w: v * w), (0, None))
+    found = te.grad(lambda x: np.sum(mapped(np.ones(3, dtype), number(x))).real)(x)
+    wanted = te.grad(lambda x: np.sum(np.ones(3, dtype) * number(x)).real)(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert found.dtype == dtype
+
+
+def test_runs_for_values_see_numpys_numbers():
+    """Where numpy divides by zero with a warning, Python would raise."""
+    seen = []
+
+    def inverse(v):
+        seen.append(type(v))
+        with np.errstate(divide="ignore"):
+            return 1.0 / (v - v) + v
+
+    value = te.vjp(lambda x: te.checkpoint(inverse)(x[1]), np.ones(2))[0]
+    assert value == np.inf
+    assert float not in seen

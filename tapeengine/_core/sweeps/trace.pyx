@@ -16,7 +16,7 @@ from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Output
 from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
 from tapeengine._core.tape.nested cimport copy_out, lifted, outer_of, te_scalar
 from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, number_seen
+from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, is_numpy, number_seen
 from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
 
@@ -356,12 +356,19 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
 
 
 def value_unseen(x):
-    """The plain number or array of a leaf, for the engine: a recording does not note that the program looked at it."""
+    """The plain number or array of a leaf, of the class that the plain program has, for the engine.
+
+    A recording does not note that the program looked at it.
+    """
     if type(x) is Array:
-        return plain(x).copy()
+        found = plain(x).copy()
+        return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
     if type(x) is ComplexDual:
-        return complex(value_unseen((<ComplexDual> x).re), value_unseen((<ComplexDual> x).im))
-    return (<Dual> x).v if type(x) is Dual else x
+        number = complex(value_unseen((<ComplexDual> x).re), value_unseen((<ComplexDual> x).im))
+        return numpy.complex128(number) if (<ComplexDual> x).numpys else number
+    if type(x) is Dual:
+        return numpy.float64((<Dual> x).v) if is_numpy(<Dual> x) else (<Dual> x).v
+    return x
 
 
 def value_of(x):

@@ -234,7 +234,7 @@ def _is_same(now: Any, was: Any) -> bool:
     if now is was or (type(now) is type(was) and isinstance(now, (float, complex)) and now == was):
         return True
     a, b = value_unseen(now), value_unseen(was)  # some containers give a new array each time
-    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and same_bits(a, b)
+    return isinstance(a, (np.ndarray, np.generic)) and isinstance(b, (np.ndarray, np.generic)) and same_bits(a, b)
 
 
 class Unwritten:

@@ -135,13 +135,22 @@ class Plain(ast.NodeTransformer):
         """Write ``rows[i].append(x)`` as ``rows[i] = rows[i] + [x]``, where nothing else may hold the row."""
         match node.value:
             case ast.Call(ast.Attribute(ast.Subscript(ast.Name(), i) as row, "append"), [item], []):
-                several = any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in ast.walk(i))
-                if not several and not isinstance(item, ast.Starred):
-                    place = ast.unparse(row)
-                    made: Any = placed(ast.parse(f"{place} = {place} + [{ast.unparse(item)}]").body[0], node)
-                    made.targets[0].is_longer_row = True
-                    return self.visit_Assign(made)
+                if not isinstance(i, ast.Slice | ast.Tuple) and not isinstance(item, ast.Starred):
+                    return self.with_longer_row(node, row, i, item)
         return self.of_value(node)
+
+    def with_longer_row(self, node: ast.Expr, row: ast.Subscript, index: ast.expr, item: ast.expr) -> Statements:
+        """Give the assignment of a row with one more item, after that of a name for its index if calls compute it."""
+        before: Statements = []
+        if any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in ast.walk(index)):
+            name = self.names("place")
+            before = [placed(ast.parse(f"{name} = {ast.unparse(index)}").body[0], node)]
+            row.slice = ast.copy_location(ast.Name(name, ast.Load()), index)
+        place = ast.unparse(row)
+        made: Any = placed(ast.parse(f"{place} = {place} + [{ast.unparse(item)}]").body[0], node)
+        made.targets[0].is_longer_row = True
+        parts = [self.visit_Assign(s) for s in (*before, made)]
+        return [s for part in parts for s in (part if isinstance(part, list) else [part])]
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
