@@ -28,6 +28,7 @@ from ..dropped import frame_of_program, is_compiled
 from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
+from .flat import Flat
 from .foreign import as_plain, check_series, has_own_operators, is_opaque, no_place_for_derivatives, replaced
 from .labelled import holder_among
 from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, of_form, stored
@@ -371,6 +372,8 @@ def operand(x: Any) -> Any:
     """An operand of a ufunc, which reads buffers and sequences as arrays; other classes may have rules of their own."""
     if isinstance(x, (list, tuple)):
         return asarray(x)
+    if type(x) is Flat:
+        return x.copy()
     return numpy.asarray(x) if is_read(x) and not is_foreign(x) else x
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array, is_number
-from .._core.arrays.assignment import put_overlapping
 from .._core.arrays.calls import as_python, numbers_of_python
 from .._core.arrays.functions import mean_method, sum_method
 from .._core.arrays.storing import form_of, numbers_of, rules_of
 from .._core.sweeps.trace import value_of
 from .._core.tape.above import ABOVE
 from ..errors import UnsupportedError, full_name
-from .creation import is_discrete, put_in_turn, put_numbered
+from .creation import is_discrete
+from .flat import Flat
 from .views import VIEWS, on_views
 
 #: Methods that are numpy functions with the same name and parameters.
@@ -218,34 +218,6 @@ def bound(method: Callable[..., Any]) -> Callable[[Any], Any]:
         return result[()] if type(result) is Array and result.ndim == 0 else result
 
     return lambda self: MethodType(of_number if is_number(self) else method, self)
-
-
-class Flat:
-    """ndarray.flat: the elements in C order, for reading, writing and iteration."""
-
-    def __init__(self, array: Array) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return int(self.array.size)
-
-    def __iter__(self) -> Any:
-        return (self[number] for number in range(len(self)))
-
-    def __getitem__(self, index: Any) -> Any:
-        array = self.array if self.array.ndim else self.array[None]
-        return array[numpy.unravel_index(self.places(index), array.shape)]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        places = self.places(index)
-        if not isinstance(places, numpy.ndarray):
-            put_numbered(self.array, places, value)
-        elif not put_overlapping(self.array, value, lambda target, found: target.flat.__setitem__(index, found)):
-            put_in_turn(self.array, numpy.ravel(places), value)
-
-    def places(self, index: Any) -> Any:
-        """The numbers of the elements selected by an index into the flat array."""
-        return numpy.arange(self.array.size).flat[index]
 
 
 METHODS = table()
