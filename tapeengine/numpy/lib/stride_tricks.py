@@ -40,19 +40,29 @@ def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fal
     if strides is None:  # numpy's are those of an array of the new shape, if this one has no gaps
         strides = numpy.empty(shape, x.dtype).strides if x.flags.c_contiguous else x.strides
     strides = tuple(strides)
-    own, read = offsets(x.shape, x.strides).ravel(), offsets(shape, strides)
-    order = numpy.argsort(own, kind="stable")
-    places = numpy.searchsorted(own, read.ravel(), sorter=order)
-    found = order[numpy.minimum(places, own.size - 1)] if own.size else places
-    if read.size and (not own.size or (own[found] != read.ravel()).any()):
+    found = numbers_at(x, offsets(shape, strides))
+    if found is None:
         raise UnsupportedError(
             f"as_strided of a traced array of shape {x.shape} would read memory outside its elements. Pass the "
             "whole array with strides of its own layout, or use sliding_window_view"
         )
     axes = numpy.argsort([-abs(stride) for stride in strides], kind="stable")  # as numpy's results
-    indices = found.reshape(shape).transpose(axes).copy()
+    indices = found.transpose(axes).copy()
     copied = x.reshape(-1)[indices, ...].transpose(numpy.argsort(axes))
     return numpy.broadcast_to(follow(copied, x), shape)
+
+
+def numbers_at(x: Any, read: Any) -> Any:
+    """The numbers of an array's elements at distances from its first one, in bytes; None if some are not elements."""
+    own, size = offsets(x.shape, x.strides).ravel(), x.dtype.itemsize
+    first = own.min(initial=0)
+    number = numpy.full((own.max(initial=first - size) - first) // size + 1, -1)
+    number[(own - first) // size] = numpy.arange(own.size)
+    places = (read - first) // size
+    if (read % size).any() or places.min(initial=0) < 0 or places.max(initial=-1) >= number.size:
+        return None
+    found = number[places]
+    return None if found.min(initial=0) < 0 else found
 
 
 def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
