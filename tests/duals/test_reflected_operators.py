@@ -53,3 +53,27 @@ def test_polynomials(operate):
     for f in (lambda x: operate(x, p)(1.5), lambda x: operate(p, x)(1.5)):
         assert te.vjp(f, 2.0)[0] == f(2.0)
         assert te.grad(f)(2.0) == pytest.approx((f(2.0 + 1e-6) - f(2.0 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+class Unit:
+    """As a unit of measurement: ufuncs are its own, and it is no array."""
+
+    __array_priority__ = 17.0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return ["by numpy", *inputs[:1]]
+
+    def __rmul__(self, other):
+        return [other]
+
+    __mul__ = __radd__ = __rsub__ = __rtruediv__ = __rpow__ = __rmod__ = __rmatmul__ = __rmul__
+
+
+@pytest.mark.parametrize("operate", [*OPERATORS, operator.mod])
+def test_python_asks_a_class_with_ufuncs_of_its_own(operate):
+    """Python's number does not ask numpy: the reflected operator gets the traced number. An element of an array does."""
+    assert operate(3.0, Unit()) == [3.0]
+    assert te.grad(lambda x: operate(x, Unit())[0] ** 2)(3.0) == 6.0
+    assert te.grad(lambda x: (Unit() * x)[0] ** 2)(3.0) == 6.0
+    with pytest.raises(TypeError, match="unsupported operand"):
+        te.grad(lambda x: operate(x, type("Other", (), {"__array_ufunc__": Unit.__array_ufunc__})()))(3.0)

@@ -171,6 +171,8 @@ def answers_to_numpy(x, ufunc):
     if not is_foreign(x) or cls is list or cls is tuple:
         return False
     if hasattr(cls, "__array_ufunc__"):
+        if ufunc is None and not hasattr(cls, "__array__") and not hasattr(cls, "__array_interface__"):
+            return False        # Python's number asks its reflected operator, which takes the traced number as it is
         return cls.__array_ufunc__ is not None
     # Python itself calls the operators of a class that has its own and that numpy only converts.
     return hasattr(cls, "__array_wrap__") or hasattr(cls, "__array_priority__") or not hasattr(cls, "__radd__")
