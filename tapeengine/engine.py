@@ -743,7 +743,8 @@ class Engine(Parallel):
         ----------
         path : str or path
         program : callable, optional
-            Runs, and is recorded, if no recording fits a call. Without it such a call raises `StagingError`.
+            Is recorded again, at the arguments of the saved recordings and where no recording fits a call, because what
+            it captures may have changed. Without it a call that no recording fits raises `StagingError`.
 
         Raises
         ------

@@ -35,6 +35,7 @@ from .._core.programs.replay import (
 from .._core.scalars import spread
 from .._core.scalars.discrete import exponent
 from .._core.scalars.math import _fma, isfinite, isinf, isnan  # type: ignore[attr-defined]
+from .._core.sweeps.trace import value_unseen
 from ..errors import StagingError
 from ..forms import flatten, is_continuous, is_traced
 from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
@@ -401,8 +402,8 @@ class Run:
                 self.numbers[i] = leaf
             else:
                 self.arrays[place.storage] = from_values(leaf) if type(leaf) is np.ndarray else leaf
-                if np.size(leaf) != math.prod(place.shape):
-                    return False
+                if np.size(leaf) != math.prod(place.shape) or np.asarray(value_unseen(leaf)).dtype.str != place.dtype:
+                    return False  # the eigenvalues of another matrix may be complex
         return self._same([leaf for leaf in found if not is_continuous(leaf)], discrete)
 
 

@@ -7,7 +7,8 @@ import operator
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from .batch import Batched
 from .c_source import c_source
 from .compiling import Compiler, is_installed
 from .keeping import read, save
-from .operations import kept
+from .operations import Operations, kept
 from .stats import Stats, listing
 from .watch import Watch, is_of_library
 
@@ -696,10 +697,16 @@ class Staged(Replays):
 
 
 def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -> Staged:
-    """See `Engine.load_staged`."""
+    """See `Engine.load_staged`.
+
+    A program is recorded again at the saved arguments: what it captures may have changed since it was saved.
+    """
     try:
         name, paths, recordings = read(path, engine)
-        staged = Staged(engine, kept(name, path, recordings), paths, share=any(each.shares for each in recordings))
+        shares = any(each.shares for each in recordings)
+        staged = Staged(engine, program or kept(name, path, recordings), paths, share=shares)
+        if program is not None:
+            return recorded_again(staged, recordings)
         for recording in reversed(recordings):
             for primals in recording.examples():
                 staged(*primals)
@@ -710,7 +717,16 @@ def load_staged(engine: Engine, path: Any, program: Callable[..., Any] | None) -
     family = Family()  # of a program that captures nothing
     family.plans = staged._plans()
     staged._hold([family])
-    staged.program = program or staged.program
+    staged.counts = dict.fromkeys(staged.counts, 0)
+    return staged
+
+
+def recorded_again(staged: Staged, recordings: Sequence[Operations]) -> Staged:
+    """Record a program at the arguments of recordings; those at which it raises an error are left out."""
+    for recording in reversed(recordings):
+        for primals in recording.examples():
+            with suppress(Exception):
+                staged.engine.vjp(staged, *primals)
     staged.counts = dict.fromkeys(staged.counts, 0)
     return staged
 

@@ -21,7 +21,8 @@ len(f); [*f]; [*f, *f]; (next(f), *f); next(f, None); (next(f), f.index, f.coord
 f[1:]; f[-1]; f[[0, 1]]; f[9]; (next(f), f[0], next(f)); f == 0; f != 0; f < 1; f > x.ravel(); f <= f; 1 >= f; f == x;
 f != None; np.all(f == x.ravel());
 any(f != 0); hash(f); iter(f) is f; f + 1; bool(f); f.base is x; np.sum(f); f.real;
-np.add(f, 1); np.add(x.ravel(), f); x.ravel() * f; np.multiply(f, f); np.maximum(f, 0); np.concatenate([f, f]); np.exp(f);
+np.add(f, 1); np.add(x.ravel(), f); x.ravel() * f; np.multiply(f, f);
+np.maximum(f, 0); np.concatenate([f, f]); np.exp(f);
 np.dot(f, f); np.interp(f, [0.0, 1.0], [2.0, 4.0]); np.array_equal(f, x.ravel()); np.cumsum(f); np.mean(f, axis=0);
 np.where(f > 0, f, 0); np.add.reduce(f); np.outer(f, f); np.any(f); np.stack([f, f]); np.reshape(f, -1); np.ravel(f);
 sum(f); max(f); sorted(f)[0]; 0.0 in list(f); [e for e in f if e > 0]; list(zip(f, f)); list(enumerate(f));

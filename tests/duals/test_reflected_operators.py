@@ -71,7 +71,7 @@ class Unit:
 
 @pytest.mark.parametrize("operate", [*OPERATORS, operator.mod])
 def test_python_asks_a_class_with_ufuncs_of_its_own(operate):
-    """Python's number does not ask numpy: the reflected operator gets the traced number. An element of an array does."""
+    """Python's number does not ask numpy: the reflected operator gets the traced number."""
     assert operate(3.0, Unit()) == [3.0]
     assert te.grad(lambda x: operate(x, Unit())[0] ** 2)(3.0) == 6.0
     assert te.grad(lambda x: (Unit() * x)[0] ** 2)(3.0) == 6.0

@@ -271,3 +271,39 @@ def test_names_and_forms_in_c() -> None:
     forms([1.0]), forms((1.0,))
     with pytest.raises(StagingError, match="2 forms of arguments"):
         forms.to_c("f")
+
+
+def test_a_program_that_is_passed_sees_what_it_captures_now(tmp_path: Path) -> None:
+    rate = [2.0]
+
+    def growth(x: float) -> float:
+        return x * rate[0] if x > rate[0] else x / rate[0]
+
+    recorded(growth, [3.0, 1.0]).save(tmp_path / "growth")
+    for change in (2.0, 7.0, 0.5):
+        rate[0] = change
+        loaded = te.load_staged(tmp_path / "growth", growth)
+        for later in (change, change + 1.0):
+            rate[0] = later
+            for x in (3.0, 1.0, 8.0):
+                assert te.value_and_grad(loaded)(x) == te.value_and_grad(growth)(x)
+
+
+@pytest.mark.parametrize("name", ["eigvals", "eig", "roots"])
+def test_results_of_another_dtype_are_another_path(name: str, tmp_path: Path) -> None:
+    """The eigenvalues of one matrix are real, those of another one complex."""
+    of = {"eigvals": np.linalg.eigvals, "eig": lambda a: np.linalg.eig(a)[0], "roots": np.roots}[name]
+    real, rotation = (
+        (np.array([1.0, -3.0, 2.0]), np.array([1.0, 0.0, 2.0]))
+        if name == "roots"
+        else (np.diag([1.0, 2.0]), np.array([[0.0, 1.0], [-1.0, 0.0]]))
+    )
+
+    def moduli(a: Any) -> Any:
+        return np.sum(np.abs(of(a)) ** 2)
+
+    recorded(moduli, [real]).save(tmp_path / "moduli")
+    loaded = te.load_staged(tmp_path / "moduli")
+    assert te.value_and_grad(loaded)(real)[0] == moduli(real)
+    with pytest.raises(StagingError, match="holds no recording"):
+        te.value_and_grad(loaded)(rotation)
