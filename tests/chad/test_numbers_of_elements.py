@@ -14,7 +14,9 @@ np.zeros(n) np.ones(n) np.full(n,x[0]) np.zeros((2,n)) np.zeros((n,2)) np.ones((
 np.identity(n) np.linspace(x[0],x[1],n) np.linspace(x[0],x[1],n,endpoint=False) np.logspace(x[0],x[1],n)
 np.geomspace(x[0],x[1],n) np.repeat(x,n) np.tile(x,n) np.tri(n) np.arange(n)*x[0] np.vander(x,n) np.roll(x,n) [x[0]]*n
 x[:n] np.resize(x,n) np.split(x,n)[0] np.reshape(x,(n,)) np.reshape(x,(n,-1)) np.array_split(x,n)[0] np.hanning(n)*x[0]
-np.convolve(x,x[:n]) np.take(x,n) np.cumsum(x)[n] range(n)[0]*x np.indices((n,))[0]*x[0]
+np.convolve(x,x[:n]) np.take(x,n) np.cumsum(x)[n] range(n)[0]*x np.tile(x,(2,n)) np.tile(x,(n,2))
+np.choose(np.array([0,n]),[x[:2],x[1:]]) np.take_along_axis(x,np.array([0,n]),0) x[np.array([n])]
+np.indices((n,))[0]*x[0]
 """.split()
 #: Functions of a list of rows, which may be none.
 OF_ROWS = """
@@ -95,3 +97,57 @@ def test_columns_are_peeled_until_none_is_left():
     value, back = te.vjp(spiral, m)
     assert value == spiral.python(m) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     assert np.array_equal(back([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])[0], m)
+
+
+@pytest.mark.parametrize("backend", ["native", "machine", None])
+@pytest.mark.parametrize(
+    "text", ["np.sum(np.array(m[:k]))", "np.sum(m, axis=0)[0]", "sum([sum(c) for c in zip(*m, strict=True)])"]
+)
+def test_rows_of_different_lengths_are_an_error_where_python_has_one(tmp_path, text, backend):
+    text = f"def f(m: list[list[float]], k: int):\n    s = sum([v * v for r in m for v in r])\n    return s + {text}\n"
+    path = tmp_path / "rows.py"
+    path.write_text(text)
+    scope = {"np": np}
+    exec(compile(text, path, "exec"), scope)
+    program = te.program(scope["f"], backend=backend)
+    for rows in (
+        [[1.0, 2.0]] * 3,
+        [[1.0], [1.0, 2.0], [1.0, 2.0]],
+        [[1.0, 2.0], [1.0]],
+        [[1.0] * 40] * 20 + [[2.0] * 30],
+    ):
+        agree(program, rows, 3)
+
+
+#: Places of a NaN decide what Python's sort returns, and a list contains only the NaN that is the same object.
+OF_NANS = """
+sorted(x)[0]; sorted(x)[-1]; sorted(x, reverse=True)[0]; sorted(x, key=lambda v: -v)[0];
+sorted([(v, 1.0) for v in x])[0][0];
+sorted(zip(x, x))[0][0]; sorted(range(len(x)), key=lambda i: x[i])[0] * 1.0; max(x); min(x); max(x, key=lambda v: -v);
+max(x[0], x[-1]); max(0.0, x[0]); sum(1 for v in x if v in x) * 1.0; x.index(x[-1]) * 1.0; x.count(x[0]) * 1.0;
+np.sort(x)[0]; np.argsort(x)[0] * 1.0; np.unique(x).size * 1.0; np.median(x); np.argmax(x) * 1.0
+""".replace("\n", "").split(";")
+
+
+@pytest.mark.parametrize("text", OF_NANS)
+def test_orders_of_nan(tmp_path, text):
+    program = program_of(tmp_path, f"def f(x: list[float]) -> float:\n    return {text}\n")
+    for x in (
+        [3.0, np.nan, 1.0],
+        [np.nan, 3.0, 1.0],
+        [3.0, 1.0, np.nan],
+        [np.nan, -np.nan, 2.0],
+        [np.nan],
+        [3.0, 1.0, 2.0],
+    ):
+        agree(program, [float(str(v)) for v in x])
+
+
+def test_parts_of_an_array_are_a_list(tmp_path):
+    program = program_of(
+        tmp_path, "def f(x: np.ndarray):\n    return {'a': np.split(x, [1]), 'b': np.split(x, (1, 2))}\n"
+    )
+    x = np.array([1.0, 3.0, 2.0])
+    value, back = te.vjp(program, x)
+    assert type(value["a"]) is type(value["b"]) is list
+    assert np.array_equal(back(program.python(x))[0], 2 * x)

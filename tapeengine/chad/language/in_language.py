@@ -343,6 +343,8 @@ def repeat(a, repeats, axis=None):
 def tile(xs, reps):
     """``np.tile`` of a vector, of the rows of a matrix, or of a vector in rows."""
     if np.ndim(reps) == 1 and np.ndim(xs) == 1 and len(reps) == 2:
+        if reps[0] < 0 or reps[1] < 0:
+            raise ValueError("negative dimensions are not allowed")
         return [[x for _ in range(reps[1]) for x in xs] for _ in range(reps[0])]
     if np.ndim(xs) > 2 or np.ndim(reps) != 0:
         return None
@@ -372,6 +374,8 @@ def choose(a, choices):
     for each in choices:
         if len(each) != len(a):
             raise ValueError("choices of other sizes than the indices")
+    if np.min(a, initial=0) < 0:
+        raise ValueError("invalid entry in choice array")
     return [choices[k][i] for i, k in enumerate(a)]
 
 
@@ -579,7 +583,7 @@ def bincount(x, weights=None, minlength=0):
 def unique(ar):
     """``np.unique`` without indices and counts."""
     ordered = np.sort(np.ravel(ar))
-    return [x for i, x in enumerate(ordered) if i == 0 or x != ordered[i - 1]]
+    return [x for i, x in enumerate(ordered) if i == 0 or (x != ordered[i - 1] and not np.isnan(ordered[i - 1]))]
 
 
 def nansum(a):

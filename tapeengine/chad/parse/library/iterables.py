@@ -25,7 +25,7 @@ from ..operations.raising import failing
 from ..operations.reshaping import sizes_of
 from ..operations.state import Parser, with_lets
 from ..operations.whole import array as as_array
-from ..operations.whole import element, have_one_type, items_of, some
+from ..operations.whole import element, have_one_type, items_of, rectangle, some
 from ..rewrites.by_cells import placed
 
 
@@ -233,11 +233,12 @@ def _sized(p: Parser, size: Term, item: Callable[[Term], Term], counts: bool = F
 
 def _zip(p: Parser, node: ast.Call, env: Env) -> Iteration:
     """``zip(xs, ys)``, ``zip(xs, ys, strict=True)``, ``zip(*rows)``."""
-    if len(node.args) == 1 and isinstance(star := node.args[0], ast.Starred):
-        return _columns(p, as_array(p, star, expression(p, star.value, env)))
     is_strict = next((p.known(k.value, env) for k in node.keywords), False)
     if not isinstance(is_strict, bool):
         p.error(node, "zip takes strict=True or strict=False written out", "write zip(a, b, strict=True)")
+    if len(node.args) == 1 and isinstance(star := node.args[0], ast.Starred):
+        rows = as_array(p, star, expression(p, star.value, env))
+        return _columns(p, rectangle(p, rows) if is_strict else rows)
     parts = [iteration(p, a, env) for a in node.args]
     if known := [part for part in parts if part.items is not None]:
         return side_by_side(p, parts, {len(part.items or ()) for part in known}, is_strict)

@@ -243,12 +243,12 @@ def equal_parts(p: Parser, xs: Term, count: Term) -> Term:
 
 
 def between(p: Parser, node: ast.AST, xs: Term, places: Sequence[ast.expr], back: list[int], env: Env) -> Term:
-    """Give the parts of an array between places, as a tuple."""
+    """Give a list of the parts of an array between places."""
     ends = [None, *places, None]
 
     def sliced(named: ast.expr, env: Env) -> Term:
         slices = [ast.Slice(low, high) for low, high in itertools.pairwise(ends)]
         parts = [ast.copy_location(ast.Subscript(named, ast.copy_location(s, node), ast.Load()), node) for s in slices]
-        return Tuple(tuple(arrays.permuted(p, expression(p, part, env), back) for part in parts))
+        return whole.items_of(p, node, [arrays.permuted(p, expression(p, part, env), back) for part in parts])
 
     return as_name(p, "xs", node, xs, env, sliced)

@@ -6,7 +6,7 @@ import ast
 
 import numpy
 
-from ...language.terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, counted, lit
+from ...language.terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, Total, counted, lit
 from ...language.types import BOOL, FLOAT, INT, Product, Type, show
 from ..expressions.rules import expression
 from ..operations import numeric
@@ -46,7 +46,10 @@ def columns(p: Parser, keys: Term) -> list[Term]:
 
 @with_lets
 def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``sorted(xs, key=f, reverse=True)``: equals stay in their order, in reverse as well."""
+    """``sorted(xs, key=f, reverse=True)``: equals stay in their order, in reverse as well.
+
+    A run fails where a key is NaN: the order then depends on Python's algorithm.
+    """
     given = {k.arg: k.value for k in node.keywords}
     falling = given.get("reverse")
     if falling is not None and not (isinstance(falling, ast.Constant) and isinstance(falling.value, bool)):
@@ -55,8 +58,10 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     keys = p.bound("keys", keys_of(p, node, given.get("key"), xs, env))
     order: Term | None = None
     for key in columns(p, keys)[::-1]:  # the one that decides first last, with equals in the order before
+        k = p.fresh("k", element(key))
+        if k.type == FLOAT:
+            p.bound("n", Op("iequal", (Total(Map((k,), counted(Op("isnan", (k,), BOOL)), (key,))), lit(0)), INT))
         if falling is not None and falling.value:
-            k = p.fresh("k", element(key))
             key = Map((k,), Op("ineg", (k,), INT) if k.type == INT else Op("neg", (k,)), (key,))
         at = primitive(p, node, numpy.argsort, [key if order is None else Gather(key, order)], {"kind": "stable"})
         order = p.bound("order", at if order is None else Gather(order, at))

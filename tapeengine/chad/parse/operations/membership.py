@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from ...language.terms import For, If, Index, Map, Op, Proj, Size, Term, Total, Tuple, counted, lit, parts
-from ...language.types import BOOL, INT, NEVER, UNIT, Array, Closure, Fixed, Product, Text, show
+from ...language.terms import For, If, Index, Literal, Map, Op, Proj, Size, Term, Total, Tuple, counted, lit, parts
+from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Closure, Fixed, Product, Text, show
 from . import numeric
 from .raising import failing
 from .state import Parser, with_lets
@@ -13,7 +13,7 @@ from .state import Parser, with_lets
 
 def membership(p: Parser, node: ast.Compare, x: Term, options: list[Term] | Term) -> Term:
     """``x in options``, ``x not in options``: of items written out, of a tuple, of an array."""
-    found = p.within("x", x, lambda x: contained(p, node, x, options))
+    found = p.within("x", no_nan(p, x), lambda x: contained(p, node, x, options))
     return Op("not", (found,), BOOL) if isinstance(node.ops[0], ast.NotIn) else found
 
 
@@ -35,7 +35,7 @@ def contained(p: Parser, node: ast.AST, x: Term, options: list[Term] | Term) -> 
 
 def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``xs.count(x)``."""
-    xs, x = args[0], args[1]
+    xs, x = args[0], no_nan(p, args[1])
     y = p.fresh("y", xs.type.element)  # type: ignore[attr-defined]
     return Total(Map((y,), counted(equal(p, node, x, y)), (xs,)))
 
@@ -43,11 +43,18 @@ def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 @with_lets
 def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``xs.index(x)``: the first place; a run fails where there is none."""
-    xs, x = p.bound("xs", args[0]), p.bound("x", args[1])
+    xs, x = p.bound("xs", args[0]), p.bound("x", no_nan(p, args[1]))
     k, found = p.fresh("k", INT), p.fresh("found", INT)
     is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
     i = p.bound("i", For(Size(xs), k, found, lit(-1), If(is_first, k, found)))
     return If(Op("lt", (i, lit(0)), BOOL), failing(INT), i)
+
+
+def no_nan(p: Parser, x: Term) -> Term:
+    """A value to look for; a run fails where it is NaN, which lists contain only as the same object."""
+    if x.type != FLOAT or isinstance(x, Literal):
+        return x
+    return p.within("x", x, lambda x: If(Op("isnan", (x,), BOOL), failing(FLOAT), x))
 
 
 def equal(p: Parser, node: ast.AST, x: Term, y: Term) -> Term:

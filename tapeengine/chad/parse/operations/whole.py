@@ -109,10 +109,7 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
         if rectangular(p, term.type) is None:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
         return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, parts(t))))
-    kind = p.kinds.of(given)
-    if isinstance(kind, Given) and isinstance(given, ast.Subscript):
-        return some_rows(p, term)
-    return rectangle(p, some_rows(p, term)) if isinstance(kind, ListOf) else term
+    return rectangle(p, some_rows(p, term)) if isinstance(p.kinds.of(given), Given | ListOf) else term
 
 
 @with_lets
