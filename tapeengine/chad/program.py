@@ -811,7 +811,7 @@ class Along(Program):
     def __init__(self, base: Program) -> None:
         self.base = base
         self.inferred, self.given, self.is_entry = (), None, False
-        self.backend, self.by_blas = base.backend, None
+        self.backend, self.by_blas, self.sizes = base.backend, None, base.sizes
         self.function, self.code = base.function, base.function.__code__
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"

@@ -259,6 +259,8 @@ def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
         return (kind, Same(value.func)), (value.args, value.keywords)
     if kind is types.MethodType:
         return (kind, Same(value.__func__)), (value.__self__,)
+    if kind in (types.BuiltinMethodType, types.MethodWrapperType) and not isinstance(value.__self__, types.ModuleType):
+        return (kind, value.__name__), (value.__self__,)  # an object of each reading, as numpy.add.reduce
     if kind in (set, frozenset):
         return (kind, frozenset((type(item), item) for item in value)), ()
     if isinstance(value, list | tuple | dict) or class_fields(kind):
