@@ -157,7 +157,7 @@ class Engine(Parallel):
         if own is not None and self.switches is None:
             return own(program, self, *primals, order=order)  # type: ignore[no-any-return]
         if own_derivative(program, "__tapeengine_jvp__") is not None:
-            return programs.derivative_of(self, program, primals, has_aux)
+            return programs.derivative_of(self, program, primals, has_aux, order)
         order = order if self.switches is None else 2
         found: tuple[Any, ...] = trace.vjp(
             watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, has_aux

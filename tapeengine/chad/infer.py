@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from .._core.scalars.complex import ComplexDual
 from ..errors import UnsupportedError
 from ..naming import attribute_of, found_as
 from ..primitive import is_traced
@@ -46,7 +47,7 @@ def annotation_of(value: Any, name: str) -> Any:
     if isinstance(dtype, numpy.dtype) and dtype.kind in KINDS:
         return _nested(KINDS[dtype.kind], value.ndim)
     if is_traced(value):
-        return float
+        return complex if type(value) is ComplexDual or isinstance(dtype, numpy.dtype) else float
     if isinstance(value, list):
         return _of_list(value, name)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):

@@ -478,6 +478,11 @@ class Program(Enterable):
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         return whole, tangent if is_same else of_plain(whole, tangent)
 
+    def unread_at(self, primals: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """Give what runs on dual numbers at arguments that the language does not have; None where it has them."""
+        others = self.others(len(primals), {})
+        return None if self.for_values((*primals, *others)).is_read else self.with_others(others)
+
     def plain_value(self, primals: tuple[Any, ...], places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
         """Give the value, in a tuple, where the plain function takes least time; for the parameters see `blocks`."""
         if not ARRAYS.issuperset(map(type, primals)):

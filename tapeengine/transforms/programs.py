@@ -13,6 +13,7 @@ from typing import Any
 from .._core.arrays.storing import fresh
 from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
+from .._core.sweeps.linear import has_array_records
 from .._core.sweeps.trace import Backpropagator, value_unseen
 from ..errors import RepeatError
 from ..forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, map_leaves, unflatten
@@ -183,10 +184,17 @@ def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[
     return value, without_discrete(engine, tangent, tangent)
 
 
-def derivative_of(engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
+def derivative_of(
+    engine: Engine, program: Any, primals: tuple[Any, ...], has_aux: bool = False, order: int = 0
+) -> tuple[Any, ...]:
     """The value and the derivative, used as a backpropagator; with `has_aux`, also the program's auxiliary result."""
+    unread = own_derivative(program, "unread_at")
+    function = None if unread is None else unread(program, primals)
+    if function is not None:
+        return engine.trace(function, primals, order=order, has_aux=has_aux)  # type: ignore[no-any-return]
     value, back = engine.vjp(program, *primals)
-    if isinstance(back, Backpropagator) and not has_aux:  # of a run on dual numbers, whose tape gives all derivatives
+    # The tape of a run on dual numbers gives tangents as well, where no record of arrays would have to keep more.
+    if isinstance(back, Backpropagator) and not has_aux and not has_array_records(back.tape):
         return value, back
     derivative = OwnDerivative(engine, program, primals, value, back, has_aux)
     return (value[0], derivative, value[1]) if has_aux else (value, derivative)
