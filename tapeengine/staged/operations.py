@@ -299,7 +299,7 @@ class Run:
         kind = type(place)
         if kind is Register:
             self.numbers[place.number] = x
-            return type(x) is (np.float64 if place.is_numpy else float) or (is_traced(x) and type(x) is not Array)
+            return type(x) is not Array and type(value_unseen(x)) is (np.float64 if place.is_numpy else float)
         if kind is Constant:
             return self._same(x, place.value)
         if kind is Stored:

@@ -58,12 +58,6 @@ def test_of_complex_numbers(transform):
 
 
 METHODS = ("maximum.accumulate(x)", "add.outer(x, x)", "maximum.reduce(x)")
-    "maximum.accumulate(x)",
-    "add.outer(x, x)",
-    "maximum.reduce(x)",
-    "add.reduce(x) * x",
-    "multiply.accumulate(x)",
-)
 
 
 @pytest.mark.parametrize("text", METHODS)

@@ -307,3 +307,14 @@ def test_results_of_another_dtype_are_another_path(name: str, tmp_path: Path) ->
     assert te.value_and_grad(loaded)(real)[0] == moduli(real)
     with pytest.raises(StagingError, match="holds no recording"):
         te.value_and_grad(loaded)(rotation)
+
+
+def test_numbers_of_another_class_are_no_recorded_arguments(tmp_path: Path) -> None:
+    for number, other in ((2.0, np.float64(2.0)), (np.float64(2.0), 2.0)):
+        recorded(lambda x: x * 3.0, [number]).save(tmp_path / "triple")
+        loaded = te.load_staged(tmp_path / "triple")
+        assert type(loaded(number)) is type(te.vjp(loaded, number)[0]) is type(number)
+        with pytest.raises(StagingError, match="holds no recording"):
+            loaded(other)
+        with pytest.raises(StagingError, match="holds no recording"):
+            te.vjp(loaded, other)
