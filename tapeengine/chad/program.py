@@ -29,7 +29,7 @@ from .backends.convert import of_plain
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .display import display
 from .forward.directional import directional, filled
-from .infer import annotation_of, is_importable, key_of, kind_of
+from .infer import annotation_of, holds_empty_list, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
 from .language.depth import with_room
@@ -292,7 +292,8 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return Executable(*self.linked, python=self.by_position, backend=self.backend)
+        declared = is_declared(self.function)
+        return Executable(*self.linked, python=self.by_position, backend=self.backend, is_declared=declared)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -647,7 +648,9 @@ class Program(Enterable):
         try:
             found = self.of_types(values)
             _ = found.linked
-        except OnDuals as refusal:
+        except ProgramError as refusal:
+            if not (isinstance(refusal, OnDuals) or (self.inferred and any(map(holds_empty_list, values)))):
+                raise
             self.unread = self.unread or Unread(self, refusal)
             return self.unread
         return found
@@ -808,6 +811,12 @@ class Program(Enterable):
                 own.bind(*[None] * given, **named)  # which says what is wrong
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
+
+
+def is_declared(function: Any) -> bool:
+    """Tell whether an annotation says the type of a function's value; that of any array says no rank."""
+    annotation = getattr(function, "__annotations__", {}).get("return", numpy.ndarray)
+    return annotation is not numpy.ndarray and annotation not in ("np.ndarray", "numpy.ndarray")
 
 
 class Along(Program):

@@ -61,9 +61,11 @@ class Executable:
         primitives: Mapping[str, Primitive],
         python: Callable[..., Any] | None = None,
         backend: str | None = None,
+        is_declared: bool = True,
     ) -> None:
         self.python = python
         self.backend = backend
+        self.is_declared = is_declared
         self.engine: Any = None
         self.module = module
         self.primitives = Primitives(primitives)
@@ -421,7 +423,20 @@ class Executable:
                 return found
             return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
-        return with_room(self.converter.returned, of, value), functools.partial(with_room, converted)
+        made = with_room(self.returned, value)
+        return made, back if made is value else functools.partial(with_room, converted)
+
+    def returned(self, value: Any) -> Any:
+        """Give a value of the plain function as the typed program returns it.
+
+        Without an annotation, a value of another type than the text shows is the plain function's.
+        """
+        try:
+            return self.converter.returned(self.definition.result, value)
+        except StructureError:
+            if self.is_declared:
+                raise
+            return value
 
     def converted_back(self, value: Any, back: Callable[[Any], Any], cotangent: Any) -> tuple[Any, ...]:
         """Call the backpropagator of a value of the plain program with a cotangent that has to be converted."""
@@ -512,8 +527,8 @@ class Executable:
             value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
         if self.for_duals[1] is self.converter and self.converter.fits(of, value):
             return value, tangent
-        out = self.converter.returned(of, value)
-        return out, self.converter.tangent(of, out, tangent, "the tangent")
+        out = self.returned(value)
+        return out, tangent if out is value else self.converter.tangent(of, out, tangent, "the tangent")
 
     def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
         """Give tangents in the structures of their primals."""

@@ -27,6 +27,10 @@ def is_large(array: Any) -> bool:
     return array.ndim == 2 and array.size * min(array.shape) >= LARGE  # type: ignore[no-any-return]
 
 
+#: The depth of parts whose sizes the reader knows: deeper ones are in recursive data.
+DEEPEST = 20
+
+
 @dataclass
 class Sizes:
     """What the reader of a program knows about the sizes of its arguments.
@@ -47,13 +51,17 @@ class Sizes:
         return found
 
     def look(self, path: str, value: Any) -> None:
-        """Note what the arrays in a value say; the elements of a list may have several sizes."""
-        if isinstance(value, numpy.ndarray):
-            self.are_large |= is_large(value)
-            if path and (ones := ones_of(value)):
-                self.ones[path] = ones
-        for i, part in enumerate(value if isinstance(value, list) else parts_of(value)):
-            self.look(f"{path}.{i}" if path and not isinstance(value, list) else "", part)
+        """Note what the arrays in a value say; the elements of a list, and what lies deep, may have several sizes."""
+        pending = [(path, 0, value)]
+        while pending:
+            place, depth, one = pending.pop()
+            if isinstance(one, numpy.ndarray):
+                self.are_large |= is_large(one)
+                if place and (ones := ones_of(one)):
+                    self.ones[place] = ones
+            is_named = place and not isinstance(one, list) and depth < DEEPEST
+            parts = one if isinstance(one, list) else parts_of(one)
+            pending += [(f"{place}.{i}" if is_named else "", depth + 1, part) for i, part in enumerate(parts)]
 
 
 def parts_of(value: Any) -> Sequence[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...language.in_language import WRITTEN
 from ...language.kinds import Given, ListOf
 from ...language.terms import (
     Build,
@@ -109,7 +110,8 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
         if rectangular(p, term.type) is None:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
         return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, parts(t))))
-    return rectangle(p, some_rows(p, term)) if isinstance(p.kinds.of(given), Given | ListOf) else term
+    may_be_list = isinstance(p.kinds.of(given), Given | ListOf) and p.function not in WRITTEN
+    return rectangle(p, some_rows(p, term)) if may_be_list else term
 
 
 @with_lets

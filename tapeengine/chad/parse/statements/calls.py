@@ -620,7 +620,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if name in library.SPECIAL or class_fields(found) is not None or is_of_class(found) or held_by_object(found):
         return called_by_name(p, node, found, args)
     is_written = attribute_of(found, "__tapeengine_function__") in WRITTEN
-    if is_written or name.startswith("numpy."):
+    if is_written or (name.startswith("numpy.") and name != "numpy.ndim"):  # whose branches the reader decides
         args = as_numpy(p, node.args if isinstance(node, ast.Call) else (), args)
         not_of_bools(p, node, found, args)
     if is_written:
