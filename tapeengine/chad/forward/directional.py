@@ -70,6 +70,8 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
             if is_traced(tangent):
                 return tangent
             rest = [None] * len(primal) if tangent is None else tangent
+            if isinstance(element, Float):
+                return [0.0 if t is None else t for _, t in zip(primal, rest, strict=True)]
             return [filled(element, x, t) for x, t in zip(primal, rest, strict=True)]
     return tangent
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, TypeVar
 
@@ -193,7 +194,7 @@ def all_finite(engine: Engine, value: Any) -> bool:
     """Whether all numbers of a structure are finite; traced ones count as finite, since they are unknown."""
     leaves = flatten(engine.structures, value)[0]
     plain = (x for x in leaves if isinstance(x, float | complex | np.ndarray) and is_continuous(x))
-    return all(bool(np.isfinite(x).all()) for x in plain)
+    return all(math.isfinite(x) if type(x) is float else bool(np.isfinite(x).all()) for x in plain)
 
 
 def first_derivative(
