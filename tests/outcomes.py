@@ -17,6 +17,11 @@ def outcome(function: Callable[[], Any]) -> Any:
         return error
 
 
+def shown(function: Callable[..., Any], *args: Any) -> str:
+    """The text of a result, which shows all bits of its floats, or of the exception that a call raises."""
+    return repr(outcome(lambda: function(*args)))
+
+
 def parts(value: Any) -> list[Any]:
     """The arrays of a result, which is one or a tuple of them."""
     return [np.asarray(one) for one in (value if isinstance(value, tuple) else (value,))]
