@@ -17,12 +17,16 @@ def parts(value: Any) -> Iterable[Any] | None:
     return value if isinstance(value, list | tuple) else None
 
 
+def leaves(value: Any) -> list[Any]:
+    """All leaves of a structure."""
+    inside = parts(value)
+    return [value] if inside is None else [leaf for part in inside for leaf in leaves(part)]
+
+
 def numbers(value: Any) -> list[Any]:
     """All numbers of a structure, those of arrays one by one; None and texts have none."""
-    inside = parts(value)
-    if inside is not None:
-        return [number for part in inside for number in numbers(part)]
-    return [] if value is None or isinstance(value, str) else np.ravel(value).tolist()
+    found = (leaf for leaf in leaves(value) if leaf is not None and not isinstance(leaf, str))
+    return [number for leaf in found for number in np.ravel(leaf).tolist()]
 
 
 def direction(value: Any, drawn: Iterator[float]) -> Any:

@@ -1,10 +1,10 @@
 """Programs whose arguments, records, rows and options have many leaves, on each back end."""
 
 import dataclasses
-import linecache
 
 import numpy as np
 import pytest
+from chad.written_functions import run_in
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -69,10 +69,8 @@ def written(count):
         doubled=", ".join(f"{a} * x{k}" for k, a in zip(each, factors, strict=True)),
         sums=weighted("sum(t[{k}])"),
     )
-    place = f"<many {count}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     names = {"te": te, "dataclasses": dataclasses, "__name__": f"many_{count}"}
-    exec(compile(text, place, "exec"), names)
+    run_in(names, text)
     return names, factors
 
 
