@@ -78,6 +78,7 @@ from tapeengine.chad.language.types import (
 )
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import fission, rules, simplify, simplify_module
+from tapeengine.chad.simplify.effects import Step, sequence
 from tapeengine.chad.simplify.engine import Pass
 from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.specification import Evaluator, derivative
@@ -336,6 +337,19 @@ def test_a_dead_chain_goes_at_once():
 def test_scope_is_kept_where_unknown_functions_may_contribute():
     f = Var("f", Lambda((v,), ONE_S).type)
     assert laws.scope_sum(Scope("s", REAL, Then(ONE_S, Apply(f, (v,))))) is None
+
+
+def test_a_scope_becomes_a_sum_where_all_its_contributions_are_known():
+    """An unknown function contributes to no slot whose contributions all stand in the scope."""
+    f = Var("f", Lambda((v,), ONE_T).type)
+    found = Pass(Scope("s", REAL, Then(ONE_S, Apply(f, (v,)))), Names(["f", "v"])).run()
+    assert found == Then(Apply(f, (v,)), Return(Tuple((unit(), v))))
+
+
+def test_a_sequence_has_the_type_of_its_value():
+    number, nothing = Step(Then(ONE_T, Return(sin))), Step(ONE_S)
+    assert sequence([number, nothing], unit()) == Then(number.term, ONE_S)
+    assert sequence([nothing, number], unit()) == Then(ONE_S, Then(number.term, Return(unit())))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
