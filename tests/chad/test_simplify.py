@@ -339,6 +339,23 @@ def test_scope_is_kept_where_unknown_functions_may_contribute():
     assert laws.scope_sum(Scope("s", REAL, Then(ONE_S, Apply(f, (v,))))) is None
 
 
+@pytest.mark.parametrize("items", [(FLOAT,), (FLOAT, FLOAT), (FLOAT, REAL, FLOAT)])
+def test_a_tuple_of_all_parts_of_a_value_is_the_value(items):
+    p = Var("p", Product(items))
+    parts = tuple(Proj(p, k) for k in range(len(items)))
+    assert Pass(Tuple(parts), Names(["p"])).run() == p
+    for other in (parts[1:], parts[::-1], (*parts, x)):
+        if other != parts and other:
+            assert Pass(Tuple(other), Names(["p"])).run() == Tuple(other)
+
+
+def test_a_dead_part_of_a_tuple_goes_at_once():
+    p = Var("p", Product((FLOAT, FLOAT)))
+    for k in (0, 1):
+        items = (sin, x) if k else (x, sin)
+        assert Pass(Let(p, Tuple(items), Proj(p, k)), Names(["p"])).run() == x
+
+
 def test_a_scope_becomes_a_sum_where_all_its_contributions_are_known():
     """An unknown function contributes to no slot whose contributions all stand in the scope."""
     f = Var("f", Lambda((v,), ONE_T).type)
