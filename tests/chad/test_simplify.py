@@ -356,6 +356,19 @@ def test_a_dead_part_of_a_tuple_goes_at_once():
         assert Pass(Let(p, Tuple(items), Proj(p, k)), Names(["p"])).run() == x
 
 
+@pytest.mark.parametrize("other", ["l", "z"])
+def test_a_split_build_leaves_other_arrays_as_they_are(other):
+    """Names before and after that of the build in the alphabet."""
+    function = Lambda((v,), Op("mul", (v, x)))
+    pairs = Build(n, i, Tuple((sin, function)))
+    m, apart = Var("m", pairs.type), Var(other, pairs.type)
+    rest = (Size(apart), Build(n, k, Proj(Index(apart, k), 0)), Proj(Index(apart, k), 0))
+    found = fission.build_pair_split(Let(m, pairs, Tuple((Size(m), *rest))), Names(["m", other]))
+    while isinstance(found, Let):
+        found = found.body
+    assert found == Tuple((n, *rest))
+
+
 def test_a_scope_becomes_a_sum_where_all_its_contributions_are_known():
     """An unknown function contributes to no slot whose contributions all stand in the scope."""
     f = Var("f", Lambda((v,), ONE_T).type)
