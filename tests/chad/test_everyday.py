@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from chad import everyday_classes, everyday_functions, everyday_generators, everyday_numpy
+from chad.backends.runs import BACKENDS
 from chad.everyday import EVERYDAY
 from chad.outsiders import OUTSIDERS
 from chad.users import CALLS
@@ -10,11 +11,8 @@ from leaves import direction, numbers, parts
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
 assert everyday_classes and everyday_functions and everyday_generators and everyday_numpy  # which add their programs
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def kinds(x):

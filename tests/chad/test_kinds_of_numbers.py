@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from chad.written_functions import defined
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.errors import TapeEngineError
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 UNARY = ("-{0}", "+{0}", "abs({0})", "not {0}", "~{0}", "{0} * x", "-{0} * x", "{0} ** 2")
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "<", "==", "&", "|", "^")
 KINDS = {

@@ -5,16 +5,14 @@ import dataclasses
 import numpy as np
 import pytest
 from chad import outsiders_data, outsiders_numerics
+from chad.backends.runs import BACKENDS
 from chad.outsiders import OUTSIDERS
 from leaves import direction, numbers
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
 assert outsiders_data and outsiders_numerics  # which add their programs
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def drawn():

@@ -4,14 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from chad.test_names_of_copies import lower_upper
 from chad.whole.agreement import attempt
 from chad.written_functions import function_of
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def rank_one_updates(a, c):

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from chad.users import CALLS
 from leaves import parts
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.errors import TapeEngineError
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 STEP = 1e-4
 
 

@@ -4,12 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from chad.written_functions import run_in
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 #: More than the core tabulates of an element or an option, which is 32, and fewer.
 COUNTS = (1, 32, 33, 70)
 
