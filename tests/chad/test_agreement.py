@@ -3,7 +3,8 @@
 import contextlib
 import math
 
-from chad.terms_of_language import cotangents, programs
+from chad.terms_of_ec import cotangents
+from chad.terms_of_language import programs
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 

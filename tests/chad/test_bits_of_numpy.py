@@ -4,10 +4,10 @@ numpy computes most of them by loops of its own, and so do programs; the C libra
 """
 
 import inspect
-import linecache
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.intermediate.operations import LOOPS
@@ -33,11 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*runs without native code")
 
 def function_of(source):
     """Return the function with this source."""
-    name = f"<{source}>"
-    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    scope = {"np": np, "te": te}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
+    return defined(source, np=np, te=te)
 
 
 def arguments(form, n):

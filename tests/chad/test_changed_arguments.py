@@ -5,14 +5,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 
 import tapeengine
 import tapeengine.math as tm
 from tapeengine import chad as te
-from tapeengine.chad.backends.tiers import is_installed
 
 ENGINE = tapeengine.Engine()
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 @dataclasses.dataclass

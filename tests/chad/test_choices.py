@@ -1,12 +1,12 @@
 """Reductions that choose an element: values and derivatives are those of Python, and one element is differentiated."""
 
-import linecache
 import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 import tapeengine.math as tm
@@ -67,10 +67,7 @@ def loop(draw: random.Random) -> str:
 def written(text: str) -> Callable[..., Any]:
     body = text if "return" in text else f"return {text}"
     source = f"def f(x: te.Vec, cs: te.Vec) -> float:\n  {body}\n"
-    linecache.cache[text] = (len(source), None, source.splitlines(keepends=True), text)
-    space: dict[str, Any] = {"te": te, "tm": tm}
-    exec(compile(source, text, "exec"), space)
-    return space["f"]  # type: ignore[no-any-return]
+    return defined(source, te=te, tm=tm)  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("seed", range(30))

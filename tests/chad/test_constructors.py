@@ -7,6 +7,7 @@ from collections import namedtuple
 from typing import Any, ClassVar
 
 import pytest
+from leaves import numbers
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -138,13 +139,6 @@ CASES = [
     (stepped, (State(1.0), 0.1)),
     (stepped, (State(1.0, 2.0), 0.1)),
 ]
-
-
-def numbers(x: Any) -> list[float]:
-    """The numbers of a record, a tuple or a number."""
-    if dataclasses.is_dataclass(x):
-        return [getattr(x, f.name) for f in dataclasses.fields(x)]
-    return [y for part in x for y in numbers(part)] if isinstance(x, tuple) else [x]
 
 
 @pytest.mark.parametrize("backend", [None, "machine"])

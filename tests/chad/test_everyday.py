@@ -1,38 +1,18 @@
 """Programs of users have the value, the kinds and the errors of plain Python, and the derivatives of dual numbers."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from chad import everyday_classes, everyday_functions, everyday_generators, everyday_numpy
+from chad.backends.runs import BACKENDS
 from chad.everyday import EVERYDAY
 from chad.outsiders import OUTSIDERS
 from chad.users import CALLS
+from leaves import direction, numbers, parts
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
 assert everyday_classes and everyday_functions and everyday_generators and everyday_numpy  # which add their programs
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
-
-
-def parts(x):
-    """The parts of a structure; None for a leaf."""
-    if isinstance(x, dict):
-        return list(x.values())
-    if dataclasses.is_dataclass(x):
-        return [getattr(x, f.name) for f in dataclasses.fields(x)]
-    return list(x) if isinstance(x, list | tuple) else None
-
-
-def numbers(x):
-    """All numbers of a structure."""
-    inside = parts(x)
-    if inside is not None:
-        return [y for part in inside for y in numbers(part)]
-    return [] if x is None or isinstance(x, str) else np.ravel(x).astype(float).tolist()
 
 
 def kinds(x):
@@ -47,19 +27,6 @@ def kinds(x):
         if isinstance(x, np.ndarray)
         else type(x.item() if isinstance(x, np.generic) else x)
     )
-
-
-def direction(x, drawn):
-    """A tangent or a cotangent of a value; None for what is discrete."""
-    if isinstance(x, dict):
-        return {key: direction(part, drawn) for key, part in x.items()}
-    inside = parts(x)
-    if inside is not None:
-        made = [direction(part, drawn) for part in inside]
-        return type(x)(made) if type(x) in (list, tuple) else type(x)(*made)
-    if isinstance(x, np.ndarray) and x.dtype.kind == "f":
-        return np.reshape([next(drawn) for _ in range(x.size)], x.shape)
-    return next(drawn) if isinstance(x, float) else None
 
 
 def drawn():

@@ -1,12 +1,12 @@
 """Expressions as users write them: a program gives the value, cotangents and exceptions of Python, or refuses."""
 
 import itertools
-import linecache
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine
 import tapeengine.math as traced_math
@@ -55,14 +55,8 @@ VECTORS = (
 
 def functions(expression: str) -> tuple[Any, Any]:
     """A function as it is written, and with the modules through which dual numbers run."""
-    text, name = f"{HEADER}\n    return {expression}\n", f"<expression {expression}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    found = []
-    for modules in ({"math": math, "np": np}, {"math": traced_math, "np": tapeengine.numpy}):
-        scope: dict[str, Any] = {"te": te, **modules}
-        exec(compile(text, name, "exec"), scope)
-        found.append(scope["f"])
-    return found[0], found[1]
+    text = f"{HEADER}\n    return {expression}\n"
+    return defined(text, te=te, math=math, np=np), defined(text, te=te, math=traced_math, np=tapeengine.numpy)
 
 
 def numbers(value: Any) -> list[float]:

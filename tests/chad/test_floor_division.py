@@ -5,12 +5,11 @@ import struct
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 3.0, -2.0, 1e16, -1e16, 0.1, 0.3, 7.0, 1e300, float("inf"), float("nan"))
 
 

@@ -1,11 +1,11 @@
 """Functions that make functions, applied to one another's results; and variables with a declared type."""
 
-import linecache
 import random
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 import tapeengine.math as math
@@ -32,11 +32,7 @@ def program(seed):
         lines.append(f"    h{k} = {made}")
         names.append(f"h{k}")
     text = f"def f(x: float, w: float) -> float:{DEFINITIONS}" + "\n".join([*lines, f"    return {names[-1]}(x)", ""])
-    place = f"<functions of functions {seed}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    scope = {"math": math}
-    exec(compile(text, place, "exec"), scope)
-    return scope["f"]
+    return defined(text, math=math)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
+from chad.written_functions import function_of
 from outcomes import outcome
 
 import tapeengine as te
@@ -29,23 +28,10 @@ EXPRESSIONS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: Any) -> Any:
-    """A module with a program of a float and a number for each expression; programs are read from their source."""
-    path = Path(tmp_path_factory.mktemp("programs")) / "of_whole_numbers.py"
-    lines = [f"def f{k}(x, n):\n    return x * ({text})\n" for k, text in enumerate(EXPRESSIONS)]
-    path.write_text("import math\n\n" + "\n".join(lines))
-    spec = importlib.util.spec_from_file_location("of_whole_numbers", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("number", [4, 1, 0, -3, 4.0, 2.5], ids=repr)
 @pytest.mark.parametrize("k", range(len(EXPRESSIONS)), ids=EXPRESSIONS)
-def test_expressions_of_whole_numbers(programs: Any, k: int, number: Any) -> None:
-    program = getattr(programs, f"f{k}")
+def test_expressions_of_whole_numbers(k: int, number: Any) -> None:
+    program = function_of("x, n", [f"return x * ({EXPRESSIONS[k]})"], math=math)
     expected = outcome(lambda: program(1.0, number))
     found = outcome(lambda: te.grad(te.program(program))(0.5, number))
     if isinstance(expected, Exception):

@@ -1,9 +1,9 @@
 """Programs whose types would grow with every reading, such as lists of functions that a loop makes, are refused."""
 
-import linecache
 import sys
 
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -111,11 +111,7 @@ MOST = 500_000
 
 def read(text: str) -> None:
     """Read a program, and give up when that takes too long."""
-    name = f"growing_{len(linecache.cache)}"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope: dict[str, object] = {"__name__": name}
-    exec(compile(text, name, "exec"), scope)
-    found = 0
+    f, found = defined(text), 0
 
     def profile(_frame, event, _argument):
         nonlocal found
@@ -124,7 +120,7 @@ def read(text: str) -> None:
 
     sys.setprofile(profile)
     try:
-        _ = te.program(scope["f"]).module
+        _ = te.program(f).module
     finally:
         sys.setprofile(None)
 

@@ -5,11 +5,11 @@ level would grow by a factor of 16 from four levels to eight.
 """
 
 import cProfile
-import linecache
 import sys
 from typing import Any
 
 import pytest
+from chad.written_functions import run_in
 
 import tapeengine as te
 from tapeengine.chad.language.terms import Term
@@ -175,11 +175,10 @@ def size(term: Term) -> int:
 
 def work(text: str) -> tuple[int, int]:
     """The calls that reading a program takes, and the size of its terms."""
-    name = f"growth_{len(linecache.cache)}"
-    linecache.cache[name] = (len(text), None, (PREAMBLE + text).splitlines(keepends=True), name)
+    name = f"growth_{len(sys.modules)}"
     scope: dict[str, Any] = {"__name__": name}
     sys.modules[name] = type(sys)(name)  # in which dataclasses look for the names of annotations
-    exec(compile(PREAMBLE + text, name, "exec"), scope)
+    run_in(scope, PREAMBLE + text)
     profile = cProfile.Profile(builtins=False)
     module = profile.runcall(lambda: te.program(scope["f"]).executable.module)
     calls = sum(entry.callcount for entry in profile.getstats())

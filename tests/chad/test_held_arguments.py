@@ -1,13 +1,13 @@
 """Methods of records, callable records and partials outside a program: values, derivatives, and changes afterwards."""
 
 import functools
-import linecache
 import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from chad.written_functions import run_in
 
 import tapeengine as te
 
@@ -95,9 +95,7 @@ def function_of(expression):
 
 
 def defined(text):
-    name = f"<held {text}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    exec(compile(text, name, "exec"), globals())
+    run_in(globals(), text)
     return globals()["f"]
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -37,14 +38,6 @@ def of_text(tmp_path, text):
     scope = {"np": np}
     exec(compile(path.read_text(), path, "exec"), scope)
     return scope["f"]
-
-
-def outcome(thunk):
-    """Return a value, or the error that is raised."""
-    try:
-        return thunk()
-    except Exception as error:
-        return error
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -1,11 +1,11 @@
 """numpy's functions of arrays of integers, bools and floats: numpy's kind of numbers, class and value, or a refusal."""
 
 import itertools
-import linecache
 import math
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -47,12 +47,7 @@ np.concatenate((a,b))
 
 def written(text, *names):
     """The function of a text."""
-    name = f"kinds_of_arrays_{len(linecache.cache)}"
-    source = f"def f({', '.join(names)}):\n    return {text}\n"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np, "math": math}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
+    return function_of(", ".join(names), [f"return {text}"], math=math)
 
 
 def kind(x):

@@ -1,18 +1,17 @@
 """Arithmetic of bools, integers, and numbers of few bits has Python's and numpy's values and kinds, or is refused."""
 
 import itertools
-import linecache
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
+from chad.written_functions import defined
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.errors import TapeEngineError
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 UNARY = ("-{0}", "+{0}", "abs({0})", "not {0}", "~{0}", "{0} * x", "-{0} * x", "{0} ** 2")
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "<", "==", "&", "|", "^")
 KINDS = {
@@ -22,17 +21,11 @@ KINDS = {
     "ints": (np.array([-2, 3]),),
     "few bits": (np.uint8(3), np.array([250, 3], np.uint8), np.array([1.0, 3.0], np.float32)),
 }
-NUMBERS = itertools.count()
 
 
 def function_of(expression):
     """The function of a, b and x that gives an expression."""
-    name = f"<kinds {next(NUMBERS)}>"
-    text = f"def f(a, b, x):\n    return {expression}\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    names = {}
-    exec(compile(text, name, "exec"), names)
-    return names["f"]
+    return defined(f"def f(a, b, x):\n    return {expression}\n")
 
 
 def outcome(run):

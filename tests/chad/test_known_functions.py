@@ -2,12 +2,12 @@
 
 import functools
 import itertools
-import linecache
 import math
 import operator
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 from outcomes import outcome
 
 import tapeengine as te
@@ -69,12 +69,8 @@ USES = {
 
 def written(text):
     """The function of a text."""
-    name = f"known_functions_{len(linecache.cache)}"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"__name__": name, "math": math, "functools": functools, "np": np}
-    scope |= {f.__name__: f for f in (cube, scaled, applied, twice)}
-    exec(compile(text, name, "exec"), scope)
-    return scope["f_"]
+    known = {f.__name__: f for f in (cube, scaled, applied, twice)}
+    return defined(text, "f_", math=math, functools=functools, np=np, **known)
 
 
 @pytest.mark.parametrize("use", USES)

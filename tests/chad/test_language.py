@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leaves import numbers
 
 import tapeengine as te
 import tapeengine.math as math
@@ -235,22 +236,16 @@ def ones(value: Any) -> Any:
     return 1.0 if isinstance(value, float) else None
 
 
-def flat(value: Any) -> list[float]:
-    if value is None:
-        return []
-    return [x for v in value for x in flat(v)] if isinstance(value, (list, tuple)) else list(np.ravel(value))
-
-
 @pytest.mark.parametrize(("function", "primals"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
 def test_programs_give_what_dual_numbers_give(function: Callable[..., Any], primals: tuple[Any, ...]) -> None:
     value, backpropagator = te.vjp(te.program(function), *primals)
     expected, reference = te.vjp(function, *primals)
-    np.testing.assert_allclose(flat(value), flat(expected), rtol=1e-12)
+    np.testing.assert_allclose(numbers(value), numbers(expected), rtol=1e-12)
     found_, wanted = backpropagator(ones(value)), reference(ones(expected))
-    np.testing.assert_allclose(flat(found_), flat(wanted), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(numbers(found_), numbers(wanted), rtol=1e-11, atol=1e-13)
     tangents = ones(list(primals))
     found_, wanted = te.jvp(te.program(function), primals, tangents), te.jvp(function, primals, tangents)
-    np.testing.assert_allclose(flat(found_), flat(wanted), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(numbers(found_), numbers(wanted), rtol=1e-11, atol=1e-13)
 
 
 def test_functions_are_known_by_identity_and_not_by_name() -> None:

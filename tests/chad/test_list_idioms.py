@@ -1,11 +1,12 @@
 """Lists as Python's users change them: copies by slices, joined lists, stacks, sorting, rows that are swapped."""
 
 import copy
-import linecache
+import math
 import random
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -85,10 +86,7 @@ def matrices(seed):
 def made(lines, name):
     """The function of some lines."""
     text = f"def {name}(x: list[float], z: list[list[float]]) -> float:\n    " + "\n    ".join(lines) + "\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"math": __import__("math"), "__name__": __name__}
-    exec(compile(text, name, "exec"), scope)
-    return scope[name], text
+    return defined(text, name, math=math), text
 
 
 def by_differences(f, x, z, step=1e-6):

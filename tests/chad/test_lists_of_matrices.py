@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leaves import numbers
 
 import tapeengine as te
 
@@ -82,13 +83,6 @@ def described(x: Any) -> Any:
     if isinstance(x, dict):
         return {key: described(part) for key, part in x.items()}
     return None if x is None else (type(x), getattr(x, "dtype", None), np.shape(x))
-
-
-def numbers(x: Any) -> list[float]:
-    parts = x.values() if isinstance(x, dict) else x if isinstance(x, list | tuple) else None
-    if parts is not None:
-        return [number for part in parts for number in numbers(part)]
-    return [] if x is None else np.ravel(x).tolist()
 
 
 @pytest.mark.parametrize("backend", [None, "machine", "native"])

@@ -1,11 +1,11 @@
 """Functions that call each other need no annotations: their types are those of the paths that do not."""
 
-import linecache
 import os
 import random
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -43,10 +43,8 @@ def drawn(seed):
         step = draw.choice(STEPS[kind].strip().split("\n")).format(f=f, g=g)
         base = f"    if n <= {draw.randint(0, 2)}:\n        return {draw.choice(BASES[kind])}"
         lines.append(f"def f{k}(n, x):\n{base}\n    return {step}\n\n")
-    name, text, scope = f"<mutual {seed}>", "\n".join(lines), {"__name__": __name__}
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    exec(compile(text, name, "exec"), scope)
-    return scope["f0"], text
+    text = "\n".join(lines)
+    return defined(text, "f0"), text
 
 
 def numbers(value):
@@ -71,12 +69,9 @@ def reads(levels, monkeypatch):
     for k in range(levels):
         call = f"return a{k}(n, x) + b{k}(n, 0.5 * x)"
         lines += [f"def {name}{k + 1}(n, x):\n    {call}\n" for name in "ab"]
-    name, text, scope, count = f"<levels {levels}>", "\n".join(lines), {"__name__": f"levels{levels}"}, []
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    exec(compile(text, name, "exec"), scope)
-    read = Outside.read
+    f, count, read = defined("\n".join(lines), f"a{levels}"), [], Outside.read
     monkeypatch.setattr(Outside, "read", lambda *args: count.append(1) or read(*args))
-    te.vjp(te.program(scope[f"a{levels}"]), 2, 0.5)
+    te.vjp(te.program(f), 2, 0.5)
     monkeypatch.undo()
     return len(count)
 

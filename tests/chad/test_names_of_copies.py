@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.chad.language.errors import ProgramError
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def lower_upper(a):

@@ -1,11 +1,10 @@
 """A grid may get another name: random programs have Python's value, or are refused."""
 
-import linecache
 import os
 import random
 
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import defined, function_of
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -45,12 +44,8 @@ def drawn(seed):
 
     first = ["f = x", "g = [[x, 1.0], [2.0, x]]", "new = [[x, 0.5], [0.25, x]]", "h = [[1.0, x], [x, 1.0]]"]
     lines = [*first, "r = [x, x]", *block(2, "    "), "return f + g[0][1] + 2.0 * new[1][0] - h[1][1] + r[0]"]
-    name = f"names_of_grids_{seed}"
-    text = f"def {name}(x: float) -> float:\n    " + "\n    ".join(lines) + "\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"__name__": __name__}
-    exec(compile(text, name, "exec"), scope)
-    return scope[name], text
+    text = "def f(x: float) -> float:\n    " + "\n    ".join(lines) + "\n"
+    return defined(text), text
 
 
 @pytest.mark.parametrize("seed", range(COUNT))

@@ -1,10 +1,8 @@
 """Operators and methods on lists that reach them in any way give what Python gives, or are refused."""
 
-import itertools
-import linecache
-
 import numpy as np
 import pytest
+from chad.written_functions import run_in
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -101,16 +99,12 @@ OPERATIONS = (
     "doubled_later({0})",
     "typed_doubled({0})",
 )
-NUMBERS = itertools.count()
 
 
 def function_of(text):
     """The function that gives an expression, with Record."""
-    name = f"<operator {next(NUMBERS)}>"
-    whole = f"{OUTSIDE}{text}\n"
-    linecache.cache[name] = (len(whole), None, whole.splitlines(True), name)
     names = {"__name__": "operators_on_lists"}
-    exec(compile(whole, name, "exec"), names)
+    run_in(names, f"{OUTSIDE}{text}\n")
     return names["f"], names["Record"]
 
 

@@ -5,54 +5,19 @@ import dataclasses
 import numpy as np
 import pytest
 from chad import outsiders_data, outsiders_numerics
+from chad.backends.runs import BACKENDS
 from chad.outsiders import OUTSIDERS
+from leaves import direction, numbers
+from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
 assert outsiders_data and outsiders_numerics  # which add their programs
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
-
-
-def numbers(x):
-    """All numbers of a structure."""
-    if dataclasses.is_dataclass(x):
-        x = [getattr(x, f.name) for f in dataclasses.fields(x)]
-    if isinstance(x, dict):
-        x = list(x.values())
-    if isinstance(x, list | tuple):
-        return [y for part in x for y in numbers(part)]
-    return [] if x is None else np.ravel(x).astype(float).tolist()
-
-
-def direction(x, drawn):
-    """A tangent or a cotangent of a value; None for what is discrete."""
-    if x is None or isinstance(x, bool | int | np.integer | str):
-        return None
-    if isinstance(x, float):
-        return next(drawn)
-    if isinstance(x, np.ndarray):
-        return np.reshape([next(drawn) for _ in range(x.size)], x.shape)
-    if dataclasses.is_dataclass(x):
-        return type(x)(*(direction(getattr(x, f.name), drawn) for f in dataclasses.fields(x)))
-    if isinstance(x, dict):
-        return {key: direction(part, drawn) for key, part in x.items()}
-    parts = [direction(y, drawn) for y in x]
-    return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
 
 def drawn():
     """The same numbers each time."""
     return iter(np.random.default_rng(3).normal(size=500).tolist())
-
-
-def attempt(run):
-    """What a run gives, or the error that it raises."""
-    try:
-        return run()
-    except Exception as error:
-        return error
 
 
 def moved(x, t, h):
@@ -74,9 +39,9 @@ def moved(x, t, h):
 def test_an_outsiders_program(name, backend):
     function, args = OUTSIDERS[name]
     program = te.program(function, backend=backend)
-    value, found = attempt(lambda: function(*args)), attempt(lambda: te.vjp(program, *args))
+    value, found = outcome(lambda: function(*args)), outcome(lambda: te.vjp(program, *args))
     tangents = direction(args, drawn())
-    forward = attempt(lambda: te.jvp(program, args, tangents))
+    forward = outcome(lambda: te.jvp(program, args, tangents))
     if isinstance(value, Exception):
         for error in (found, forward):
             assert type(error) is type(value)
@@ -90,7 +55,7 @@ def test_an_outsiders_program(name, backend):
     np.testing.assert_allclose(numbers(forward[1]), numbers(expected), rtol=1e-11, atol=1e-13)
     if function.__module__ == "chad.outsiders":  # some of these are given at a jump
         return
-    after, before = (attempt(lambda h=h: numbers(function(*moved(args, tangents, h)))) for h in (1e-6, -1e-6))
+    after, before = (outcome(lambda h=h: numbers(function(*moved(args, tangents, h)))) for h in (1e-6, -1e-6))
     if isinstance(after, list) and isinstance(before, list) and len(after) == len(before) == len(numbers(forward[1])):
         quotients = (np.array(after) - before) / 2e-6
         most = np.max(np.abs(quotients), initial=1.0)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import linecache
 import random
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -102,11 +102,7 @@ def made(kind: str, seed: int):
     writer = Writer(seed)
     annotation = ": Leaf | Pair | Scaled" if kind == "union" else ""
     text = f"def f(s{annotation}, x):\n    r = 0.0\n{writer.cases(kind, 's')}\n    return r\n"
-    name = f"patterns_{kind}_{seed}"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {**globals(), "__name__": __name__}
-    exec(compile(text, name, "exec"), scope)
-    return scope["f"], text
+    return defined(text, **globals()), text
 
 
 def numbers(value):
@@ -165,15 +161,12 @@ def test_isinstance_is_pythons(seed):
         r = 3.0 * x
     return r * (s.v if isinstance(s, Leaf) else 0.5)
 """
-    name = f"classes_{seed}"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {**globals(), "__name__": __name__}
-    exec(compile(text, name, "exec"), scope)
-    program = te.program(scope["f"])
+    f = defined(text, **globals())
+    program = te.program(f)
     for s in SUBJECTS["union"]:
         value, backpropagator = te.vjp(program, s, 1.25)
-        assert value == scope["f"](s, 1.25), text
-        assert backpropagator(1.0)[1] == pytest.approx((scope["f"](s, 1.2501) - scope["f"](s, 1.2499)) / 2e-4), text
+        assert value == f(s, 1.25), text
+        assert backpropagator(1.0)[1] == pytest.approx((f(s, 1.2501) - f(s, 1.2499)) / 2e-4), text
 
 
 def test_a_name_of_a_case_whose_condition_fails_is_refused_where_it_is_used():

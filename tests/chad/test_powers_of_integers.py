@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from typing import Any
-
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -17,24 +14,12 @@ FORMS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: Any) -> Any:
-    """A module with a program for each form; programs are read from their source."""
-    path = Path(tmp_path_factory.mktemp("programs")) / "powers_of_integers.py"
-    path.write_text("\n\n".join(f"def f{k}(x, n):\n    return {text}\n" for k, text in enumerate(FORMS)))
-    spec = importlib.util.spec_from_file_location("powers_of_integers", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", ["machine", "native"])
 @pytest.mark.parametrize("n", [3, -2])
 @pytest.mark.parametrize("k", range(len(FORMS)), ids=FORMS)
-def test_powers_of_integers(programs: Any, k: int, n: int, backend: str) -> None:
-    program = getattr(programs, f"f{k}")
+def test_powers_of_integers(k: int, n: int, backend: str) -> None:
+    program = function_of("x, n", [f"return {FORMS[k]}"])
     try:
         found = te.vjp(te.program(program, backend=backend), 1.5, n)[0]
     except TapeEngineError:

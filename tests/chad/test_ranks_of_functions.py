@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.chad.language import in_language
@@ -94,13 +95,6 @@ def module_of(text: str, path: Path) -> ModuleType:
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
-
-
-def outcome(run: Any) -> Any:
-    try:
-        return run()
-    except Exception as error:
-        return error
 
 
 def same(found: Any, wanted: Any) -> bool:

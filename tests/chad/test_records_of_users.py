@@ -2,12 +2,12 @@
 
 import dataclasses
 import itertools
-import linecache
 import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -79,11 +79,7 @@ def agree(program, *primals):
 
 def written(text):
     """The program of a text."""
-    name = f"records_{len(linecache.cache)}"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"__name__": name, "Vector": Vector}
-    exec(compile(text, name, "exec"), scope)
-    return te.program(scope["f"])
+    return te.program(defined(text, Vector=Vector))
 
 
 def expressions_read(text):

@@ -1,10 +1,10 @@
 """numpy's reductions with each combination of axis, keepdims, where and initial: numpy's value, duals' derivative."""
 
 import itertools
-import linecache
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -23,12 +23,7 @@ INITIAL = ("", ", initial=0.25")
 
 def written(text):
     """The function of a text."""
-    name = f"reductions_{len(linecache.cache)}"
-    source = f"def f(x, mask):\n    return {text}\n"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
+    return function_of("x, mask", [f"return {text}"])
 
 
 def calls(name, rank):

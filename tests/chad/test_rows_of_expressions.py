@@ -1,9 +1,8 @@
 """Rows of matrices that an expression makes: back ends run such programs, and keep rows for the reverse pass."""
 
-import linecache
-
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.run.execute import Executable
@@ -21,16 +20,12 @@ def test_rows_of_expressions(made, read, backend, monkeypatch):
 
     if backend != "machine":  # which has no rows that the reverse pass reads
         monkeypatch.setattr(Executable, "dual_vjp", refuse)
-    text = f"def f(x, w): return {read.format(made, made)}\n"
-    name = f"<rows {made} {read}>"
-    linecache.cache[name] = (len(text), None, [text], name)
-    names = {"np": np}
-    exec(compile(text, name, "exec"), names)
+    f = function_of("x, w", [f"return {read.format(made, made)}"])
     rng = np.random.default_rng(0)
     x, w, dx, dw = (rng.uniform(0.5, 1.5, size=(3, 3)) for _ in range(4))
-    value, back = te.vjp(te.program(names["f"], backend=backend), x, w)
-    assert value == pytest.approx(names["f"](x, w), rel=1e-13)
+    value, back = te.vjp(te.program(f, backend=backend), x, w)
+    assert value == pytest.approx(f(x, w), rel=1e-13)
     step = 1e-6
-    slope = (names["f"](x + step * dx, w + step * dw) - names["f"](x - step * dx, w - step * dw)) / (2 * step)
+    slope = (f(x + step * dx, w + step * dw) - f(x - step * dx, w - step * dw)) / (2 * step)
     of_x, of_w = back(1.0)
     assert np.sum(of_x * dx) + np.sum(of_w * dw) == pytest.approx(slope, rel=1e-7, abs=1e-8)

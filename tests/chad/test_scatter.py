@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chad import evaluated as specification
+from leaves import numbers
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -81,13 +82,6 @@ def test_scatter_to_one_place(program: Any, primals: tuple[Any, ...]) -> None:
     np.testing.assert_allclose(
         np.vdot(cotangent, along), sum(map(np.vdot, backpropagator(cotangent), tangents)), rtol=1e-13
     )
-
-
-def numbers(value: Any) -> list[float]:
-    """Give all numbers of a structure, in order."""
-    if isinstance(value, Body):
-        return numbers([value.mass, value.at])
-    return [n for part in value for n in numbers(part)] if isinstance(value, list | tuple) else [float(value)]
 
 
 PRODUCTS = {

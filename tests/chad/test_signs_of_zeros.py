@@ -7,6 +7,7 @@ import struct
 
 import pytest
 from chad.written_functions import function_of
+from leaves import leaves
 
 import tapeengine as te
 
@@ -62,10 +63,6 @@ def test_slopes_of_such_constants(form):
     for x in POINTS[:2]:
         found, wanted = te.jvp(te.program(f), (x,), (1.0,))[1], te.jvp(f, (x,), (1.0,))[1]
         assert [d or 0.0 for d in leaves(found)] == pytest.approx([d or 0.0 for d in leaves(wanted)], nan_ok=True)
-
-
-def leaves(value):
-    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple | list) else [value]
 
 
 def test_the_tangent_of_a_constant_is_zero_at_a_pole():

@@ -78,6 +78,7 @@ from tapeengine.chad.language.types import (
 )
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import fission, rules, simplify, simplify_module
+from tapeengine.chad.simplify.effects import Step, sequence
 from tapeengine.chad.simplify.engine import Pass
 from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.specification import Evaluator, derivative
@@ -336,6 +337,49 @@ def test_a_dead_chain_goes_at_once():
 def test_scope_is_kept_where_unknown_functions_may_contribute():
     f = Var("f", Lambda((v,), ONE_S).type)
     assert laws.scope_sum(Scope("s", REAL, Then(ONE_S, Apply(f, (v,))))) is None
+
+
+@pytest.mark.parametrize("items", [(FLOAT,), (FLOAT, FLOAT), (FLOAT, REAL, FLOAT)])
+def test_a_tuple_of_all_parts_of_a_value_is_the_value(items):
+    p = Var("p", Product(items))
+    parts = tuple(Proj(p, k) for k in range(len(items)))
+    assert Pass(Tuple(parts), Names(["p"])).run() == p
+    for other in (parts[1:], parts[::-1], (*parts, x)):
+        if other != parts and other:
+            assert Pass(Tuple(other), Names(["p"])).run() == Tuple(other)
+
+
+def test_a_dead_part_of_a_tuple_goes_at_once():
+    p = Var("p", Product((FLOAT, FLOAT)))
+    for k in (0, 1):
+        items = (sin, x) if k else (x, sin)
+        assert Pass(Let(p, Tuple(items), Proj(p, k)), Names(["p"])).run() == x
+
+
+@pytest.mark.parametrize("other", ["l", "z"])
+def test_a_split_build_leaves_other_arrays_as_they_are(other):
+    """Names before and after that of the build in the alphabet."""
+    function = Lambda((v,), Op("mul", (v, x)))
+    pairs = Build(n, i, Tuple((sin, function)))
+    m, apart = Var("m", pairs.type), Var(other, pairs.type)
+    rest = (Size(apart), Build(n, k, Proj(Index(apart, k), 0)), Proj(Index(apart, k), 0))
+    found = fission.build_pair_split(Let(m, pairs, Tuple((Size(m), *rest))), Names(["m", other]))
+    while isinstance(found, Let):
+        found = found.body
+    assert found == Tuple((n, *rest))
+
+
+def test_a_scope_becomes_a_sum_where_all_its_contributions_are_known():
+    """An unknown function contributes to no slot whose contributions all stand in the scope."""
+    f = Var("f", Lambda((v,), ONE_T).type)
+    found = Pass(Scope("s", REAL, Then(ONE_S, Apply(f, (v,)))), Names(["f", "v"])).run()
+    assert found == Then(Apply(f, (v,)), Return(Tuple((unit(), v))))
+
+
+def test_a_sequence_has_the_type_of_its_value():
+    number, nothing = Step(Then(ONE_T, Return(sin))), Step(ONE_S)
+    assert sequence([number, nothing], unit()) == Then(number.term, ONE_S)
+    assert sequence([nothing, number], unit()) == Then(ONE_S, Then(number.term, Return(unit())))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))

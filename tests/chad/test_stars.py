@@ -1,10 +1,10 @@
 """Functions of any number of arguments in programs: each way to write and to call one, against the plain program."""
 
 import itertools
-import linecache
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -58,12 +58,7 @@ CALLS = [(definition, call) for definition, calls in DEFINED.items() for call in
 
 def written(*lines):
     """The function of lines."""
-    name = f"stars_{len(linecache.cache)}"
-    source = "def f(x, y):\n" + "".join(f"    {line}\n" for line in lines)
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"__name__": name, "np": np, "total": total, "weighed": weighed}
-    exec(compile(source, name, "exec"), scope)
-    return scope["f"]
+    return function_of("x, y", lines, total=total, weighed=weighed)
 
 
 @pytest.mark.parametrize(("definition", "call"), CALLS)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chad.written_functions import Cases
+from leaves import numbers
 
 import tapeengine
 from tapeengine import chad as te
@@ -319,16 +320,6 @@ def decided_by_constants(x: float) -> float:
     for _ in range(SETTINGS["steps"]):
         y = y * x
     return y
-
-
-def numbers(value: Any) -> list[float]:
-    if value is None:
-        return []
-    if isinstance(value, tuple | list):
-        return [x for part in value for x in numbers(part)]
-    if isinstance(value, Vector):
-        return [value.x, value.y]
-    return [float(x) for x in np.ravel(value)]
 
 
 def direction(value: Any) -> Any:

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 import random
-from pathlib import Path
-from typing import Any
 
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 
 JUMPS = {"loop": ("break", "continue", "return x * 3.0"), "function": ("return x * 2.0", "return x - 1.0")}
-
-
-def module(folder: Path, text: str) -> Any:
-    """Write a text to a file, from which a program is read, and import it."""
-    path = folder / f"program_{len(list(folder.iterdir()))}.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
 
 
 class Draw:
@@ -85,8 +72,8 @@ def indented(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_random_programs_have_the_meaning_of_python(seed: int, tmp_path: Path) -> None:
-    f = module(tmp_path, Draw(seed).program()).f
+def test_random_programs_have_the_meaning_of_python(seed: int) -> None:
+    f = defined(Draw(seed).program())
     program = te.program(f)
     for x in (-2.3, 0.7, 4.1):
         value, gradient = te.value_and_grad(f)(x)
@@ -111,11 +98,11 @@ def text_of(kind: str, n: int) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_text_does_not_double_with_each_statement(kind: str, tmp_path: Path) -> None:
+def test_a_text_does_not_double_with_each_statement(kind: str) -> None:
     """Its indentation grows with each statement, so that it may be quadratic."""
     sizes = []
     for n in (5, 10, 20):
-        f = module(tmp_path, text_of(kind, n)).f
+        f = defined(text_of(kind, n))
         program = te.program(f)
         for x in (1.3, -4.0, 30.0):
             assert te.value_and_grad(program)(x) == pytest.approx(te.value_and_grad(f)(x), rel=1e-12)

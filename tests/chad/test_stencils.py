@@ -4,13 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from chad.test_names_of_copies import lower_upper
+from chad.whole.agreement import attempt
 from chad.written_functions import function_of
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def rank_one_updates(a, c):
@@ -167,14 +166,6 @@ STATEMENTS = (
 )
 
 
-def outcome(run):
-    """The value of a call, or the class of what it raises."""
-    try:
-        return run()
-    except (IndexError, ValueError) as error:
-        return type(error)
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_statements_do_what_numpy_does(text, backend):
@@ -182,8 +173,8 @@ def test_statements_do_what_numpy_does(text, backend):
         function_of("a", ["c = a.copy()", *text.splitlines(), "return c"]),
         np.random.default_rng(3).uniform(size=(3, 3)),
     )
-    wanted = outcome(lambda: function(a))
-    found = outcome(lambda: te.vjp(te.program(function, backend=backend), a))
+    wanted = attempt(lambda: function(a))
+    found = attempt(lambda: te.vjp(te.program(function, backend=backend), a))
     if isinstance(wanted, type):
         assert found is wanted
         return

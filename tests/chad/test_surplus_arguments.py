@@ -3,13 +3,13 @@
 import contextlib
 import importlib
 import itertools
-import linecache
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.parse.library.table import FUNCTIONS, METHODS, SPECIAL
@@ -39,10 +39,7 @@ def names() -> list[str]:
 def made(call: str) -> Callable[..., Any]:
     head = "def f(x: float, n: int, xs: te.Vec, m: te.Array[te.Vec]):\n"
     text = f"import math\nimport numpy as np\nimport tapeengine as te\n{head} return {call}\n"
-    linecache.cache[call] = (len(text), None, text.splitlines(keepends=True), call)
-    space: dict[str, Any] = {}
-    exec(compile(text, call, "exec"), space)
-    return space["f"]  # type: ignore[no-any-return]
+    return defined(text)  # type: ignore[no-any-return]
 
 
 def written(name: str, *args: str) -> str:

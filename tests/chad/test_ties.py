@@ -1,12 +1,12 @@
 """Ties and poles in random expressions: gradients and Hessians of programs are those of dual numbers."""
 
-import linecache
 import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 import tapeengine.math as tm
@@ -36,10 +36,7 @@ def expression(draw: random.Random, depth: int) -> str:
 
 def written(body: str) -> Callable[[np.ndarray], float]:
     text = f"def f(xs: te.Vec) -> float:\n  return {body}\n"
-    linecache.cache[body] = (len(text), None, text.splitlines(keepends=True), body)
-    space: dict[str, Any] = {"te": te, "np": tnp, "math": tm}
-    exec(compile(text, body, "exec"), space)
-    return space["f"]  # type: ignore[no-any-return]
+    return defined(text, te=te, np=tnp, math=tm)  # type: ignore[no-any-return]
 
 
 def outcome(function: Callable[..., Any], x: np.ndarray) -> Any:

@@ -1,23 +1,13 @@
 """Tuples and dicts whose items are mostly parts of another one: their derivatives, and the growth of these."""
 
-import importlib.util
 import random
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.language.traverse import children
-
-
-def made(tmp_path, name, lines):
-    """The function `f` of a module with these lines in its body."""
-    path = tmp_path / f"{name}.py"
-    path.write_text("\n".join(lines) + "\n")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.f
 
 
 def item(draw, width):
@@ -29,7 +19,7 @@ def item(draw, width):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_steps_from_tuple_to_tuple(tmp_path, seed):
+def test_random_steps_from_tuple_to_tuple(seed):
     """Against complex steps through the plain function."""
     draw = random.Random(seed)
     width = draw.randrange(3, 8)
@@ -39,7 +29,7 @@ def test_random_steps_from_tuple_to_tuple(tmp_path, seed):
         lines.append(f"    t = ({', '.join(item(draw, width) for _ in range(wider))})")
         width = wider
     lines.append(f"    return {' + '.join(f'{k}.5 * t[{k}]' for k in range(width))}")
-    f = made(tmp_path, f"tuples_{seed}", lines)
+    f = defined("\n".join(lines) + "\n")
     wanted = f(0.4 + 1e-200j).imag / 1e-200
     for backend in (None, "machine"):
         program = te.program(f, backend=backend)
@@ -50,14 +40,14 @@ def test_random_steps_from_tuple_to_tuple(tmp_path, seed):
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
-def test_derivatives_of_dicts_that_are_made_key_by_key_grow_with_their_number(tmp_path, is_changed):
+def test_derivatives_of_dicts_that_are_made_key_by_key_grow_with_their_number(is_changed):
     """Twice as many keys are twice as many terms: no key makes the terms of another one again."""
 
     def size(count):
         lines = ["def f(x: float) -> float:", "    d = {}", *(f"    d['k{i}'] = x * x + {i}.5" for i in range(count))]
         lines += [f"    d['k{i}'] = d['k{i}'] * x" for i in range(count) if is_changed]
         lines.append(f"    return {' + '.join(f'''d['k{i}']''' for i in range(count))}")
-        f = made(tmp_path, f"keys_{is_changed}_{count}", lines)
+        f = defined("\n".join(lines) + "\n")
         program = te.program(f)
         value, back = te.vjp(program, 0.7)
         assert value == f(0.7)

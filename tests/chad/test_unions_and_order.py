@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from chad.source_programs import Source, function_of
+from leaves import numbers
 
 import tapeengine as te
 from tapeengine import math
@@ -171,15 +172,6 @@ PROGRAMS = [
     *((dict_of_none, ({"a": 2.0, "b": b},)) for b in (None, 3.0)),
     (Fork.total, (Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(0.5))), 1.5)),
 ]
-
-
-def numbers(x):
-    """All real numbers of a structure."""
-    if isinstance(x, list | tuple):
-        return [y for part in x for y in numbers(part)]
-    if hasattr(x, "__dataclass_fields__"):
-        return numbers([getattr(x, name) for name in x.__dataclass_fields__])
-    return numbers(list(x.values())) if isinstance(x, dict) else [] if x is None else [float(x)]
 
 
 @pytest.mark.parametrize(("plain", "args"), PROGRAMS)

@@ -1,25 +1,16 @@
 """Users' programs have Python's values, kinds and errors on all back ends, and the derivatives of plain Python."""
 
-import dataclasses
-
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 from chad.users import CALLS
+from leaves import parts
 from outcomes import outcome
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.errors import TapeEngineError
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 STEP = 1e-4
-
-
-def parts(x):
-    """The parts of a structure; None for a leaf."""
-    if dataclasses.is_dataclass(x):
-        return [getattr(x, f.name) for f in dataclasses.fields(x)]
-    return list(x) if isinstance(x, list | tuple) else None
 
 
 def numbers(x):

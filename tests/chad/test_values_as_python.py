@@ -1,11 +1,11 @@
 """Programs give what Python gives where there are NaNs, too few parts to unpack, classes as arguments, or odd calls."""
 
-import linecache
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -62,11 +62,7 @@ ORDERED = (
 
 def written(expression: str) -> Any:
     """The function of an expression of x."""
-    text, name = f"def f(x): return {expression}\n", f"<{expression}>"
-    linecache.cache[name] = (len(text), None, [text], name)
-    names: dict[str, Any] = {"np": np}
-    exec(compile(text, name, "exec"), names)
-    return names["f"]
+    return function_of("x", [f"return {expression}"])
 
 
 @pytest.mark.parametrize("backend", [None, "machine", "native"])

@@ -1,8 +1,13 @@
 """Functions that tests write as text, with their source where `inspect` finds it; lists of functions with arguments."""
 
+import itertools
 import linecache
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+
+PLACES = itertools.count()
 
 
 class Cases(list):
@@ -16,15 +21,20 @@ class Cases(list):
         return add
 
 
-def run_in(scope, source):
+def run_in(scope: dict[str, Any], source: str) -> None:
     """Run a text whose functions have their source where `inspect` finds it."""
-    name = f"<written {len(linecache.cache)}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    exec(compile(source, name, "exec"), scope)
+    place = f"<written {next(PLACES)}>"
+    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+    exec(compile(source, place, "exec"), scope)
 
 
-def function_of(head, lines, **names):
+def defined(source: str, name: str = "f", /, **names: Any) -> Any:
+    """The function that a text defines under a name; the text sees further names."""
+    scope = {"__name__": f"<written {next(PLACES)}>", **names}
+    run_in(scope, source)
+    return scope[name]
+
+
+def function_of(head: str, lines: Iterable[str], /, **names: Any) -> Any:
     """The function ``def f`` with a head, such as ``x, y``, and lines; it sees numpy as np, and further names."""
-    scope = {"__name__": f"<written {len(linecache.cache)}>", "np": np, **names}
-    run_in(scope, f"def f({head}):\n" + "".join(f"    {line}\n" for line in lines))
-    return scope["f"]
+    return defined(f"def f({head}):\n" + "".join(f"    {line}\n" for line in lines), **{"np": np, **names})

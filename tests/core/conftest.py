@@ -1,6 +1,9 @@
 """The two cores on which the tests of the scalar core run."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -37,3 +40,11 @@ def core(request: pytest.FixtureRequest) -> Core:
 def cores() -> tuple[Core, Core]:
     """Both cores, for tests of equal bits."""
     return COMPILED, REFERENCE
+
+
+def output_of(script: str, folder: Path) -> list[str]:
+    """The words that a script prints in a separate process, which starts in an empty folder."""
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.split()

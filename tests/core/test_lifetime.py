@@ -3,8 +3,6 @@
 import gc
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +15,7 @@ import pytest
 import tapeengine
 from tapeengine._core.tape.tape import live_traces
 from tapeengine.errors import TraceError
+from tests.core.conftest import output_of
 
 
 def resident_bytes() -> int:
@@ -259,14 +258,6 @@ def test_two_live_traces_of_different_threads_do_not_mix_ids(core: Any) -> None:
     turn = threading.Barrier(1)
     alone = [core.grad(program)(x) for x in (0.3, 0.6)]
     assert together == alone
-
-
-def output_of(script: str, folder: Path) -> list[str]:
-    """The words that a script prints in a separate process, which starts in an empty folder."""
-    command = [sys.executable, "-c", script]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=folder)
-    assert run.returncode == 0, run.stderr
-    return run.stdout.split()
 
 
 # A shell that starts the tests in the background may disable interrupts for them and their child processes.

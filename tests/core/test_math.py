@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from outcomes import shown
 
 import tapeengine as te
 
@@ -56,19 +57,12 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -2.5, 1e-300, 1e300, -1e300, 710.0, -
 SPECIAL += [math.inf, -math.inf, math.nan, 171.7, -170.5, 0.3, 1e22]
 
 
-def outcome(compute: Callable[[], Any]) -> Any:
-    try:
-        return repr(compute())
-    except (ArithmeticError, ValueError) as error:
-        return type(error), str(error)
-
-
 def on_duals(core: Any, f: Callable[..., Any], *xs: float) -> Any:
     """The outcome of a function on duals, as values."""
     seen: list[Any] = []
 
     def program(*duals: Any) -> None:
-        seen.append(outcome(lambda: f(*duals)))
+        seen.append(shown(lambda: f(*duals)))
 
     core.vjp(program, *xs)
     return seen[0]
@@ -77,8 +71,8 @@ def on_duals(core: Any, f: Callable[..., Any], *xs: float) -> Any:
 @pytest.mark.parametrize("name", [*ONE, *PARTS, *PREDICATES])
 def test_special_values_of_one_argument(core: Any, name: str) -> None:
     for x in SPECIAL:
-        expected = outcome(lambda x=x: getattr(math, name)(x))
-        assert outcome(lambda x=x: getattr(core.math, name)(x)) == expected, x
+        expected = shown(lambda x=x: getattr(math, name)(x))
+        assert shown(lambda x=x: getattr(core.math, name)(x)) == expected, x
         assert on_duals(core, getattr(core.math, name), x) == expected, x
 
 
@@ -87,8 +81,8 @@ def test_special_values_of_two_arguments(core: Any, name: str) -> None:
     f = getattr(core.math, name)
     for x in SPECIAL:
         for y in SPECIAL:
-            expected = outcome(lambda x=x, y=y: getattr(math, name)(x, y))
-            assert outcome(lambda x=x, y=y: f(x, y)) == expected, (x, y)
+            expected = shown(lambda x=x, y=y: getattr(math, name)(x, y))
+            assert shown(lambda x=x, y=y: f(x, y)) == expected, (x, y)
             assert on_duals(core, f, x, y) == expected, (x, y)
             assert on_duals(core, lambda a, y=y: f(a, y), x) == expected, (x, y)
             assert on_duals(core, lambda b, x=x: f(x, b), y) == expected, (x, y)
@@ -98,19 +92,19 @@ def test_special_values_of_two_arguments(core: Any, name: str) -> None:
 @example("lgamma", -0.5)
 @example("gamma", -2.0)
 def test_values_are_maths_own(cores: Any, name: str, x: float) -> None:
-    expected = outcome(lambda: getattr(math, name)(x))
+    expected = shown(lambda: getattr(math, name)(x))
     for core in cores:
         f = getattr(core.math, name)
-        assert outcome(lambda f=f: f(x)) == expected
+        assert shown(lambda f=f: f(x)) == expected
         assert on_duals(core, f, x) == expected
 
 
 @given(st.sampled_from(TWO), st.floats(), st.floats())
 def test_values_of_two_arguments_are_maths_own(cores: Any, name: str, x: float, y: float) -> None:
-    expected = outcome(lambda: getattr(math, name)(x, y))
+    expected = shown(lambda: getattr(math, name)(x, y))
     for core in cores:
         f = getattr(core.math, name)
-        assert outcome(lambda f=f: f(x, y)) == expected
+        assert shown(lambda f=f: f(x, y)) == expected
         assert on_duals(core, f, x, y) == expected
 
 

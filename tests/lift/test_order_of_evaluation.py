@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import linecache
 from typing import Any
 
 import pytest
+from chad.written_functions import defined
 from plain_sums import in_order
 
 import tapeengine as te
@@ -58,11 +58,7 @@ CASES = [
 def made(container: str, change: str, target: str, operator: str, value: str) -> Any:
     source = HEAD.replace("CHANGE", change).replace("STATEMENT", f"{target} {operator} {value}")
     source = source.replace("CONTAINER", container)
-    place = f"<order {container} {change} {target} {operator} {value}>"
-    linecache.cache[place] = (len(source), None, source.splitlines(True), place)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(source, place, "exec"), names)
-    return names["f"]
+    return defined(source, __name__="__main__")
 
 
 @pytest.mark.parametrize("part", range(8))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -107,13 +108,8 @@ def of_module(body: str, package: Any) -> tuple[Any, Any]:
 
 
 def of_namespace(body: str, package: Any) -> tuple[Any, Any]:
-    import linecache
-
-    source, place = program(body), f"<stores {body}>"
-    linecache.cache[place] = (len(source), None, source.splitlines(True), place)
-    names: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(source, place, "exec"), names)
-    return names["f"], te.lift(names["f"])
+    f = defined(program(body), __name__="__main__")
+    return f, te.lift(f)
 
 
 @pytest.fixture(autouse=True)

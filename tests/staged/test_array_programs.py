@@ -17,6 +17,7 @@ import numpy_calls
 import pytest
 from arrays.random_arrays import Program
 from arrays.test_random_arrays import programs
+from leaves import bits
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -24,16 +25,6 @@ from tapeengine.errors import CotangentError, StagingWarning
 
 FIRST, LAST = map(int, os.environ.get("TAPEENGINE_PROGRAMS", "0:200").split(":"))
 GROUP = 25
-
-
-def bits(value: Any) -> Any:
-    """The properties that two results share if they agree to the last bit."""
-    if isinstance(value, (list, tuple)):
-        return type(value).__name__, [bits(part) for part in value]
-    if isinstance(value, dict):
-        return {key: bits(part) for key, part in value.items()}
-    array = numpy.asarray(value)
-    return type(value).__name__, array.dtype.str, array.shape, array.tobytes()
 
 
 def cotangent_of(value: Any) -> Any:

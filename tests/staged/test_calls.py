@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy
 import pytest
+from outcomes import shown
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -37,15 +38,6 @@ for ufunc in UFUNCS:
             FUNCTIONS[name] = lambda x, y, f=function: f(x, y) * f(x, 1.25) + f(0.75, y)  # type: ignore[misc]
 
 
-def outcome(run: Callable[[], Any]) -> str:
-    with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            return repr(run())
-        except (ArithmeticError, ValueError) as error:
-            return repr(error)
-
-
 def gradient(program: Callable[..., Any], *primals: Any) -> Any:
     value, back = te.vjp(program, *primals)
     return value, back(1.0)
@@ -61,10 +53,10 @@ def test_a_replay_has_the_bits_of_the_program(name: str) -> None:
     program = FUNCTIONS[name]
     staged = te.stage(program)
     for point in [*POINTS, *EDGES, *POINTS[:5]]:
-        assert outcome(lambda point=point: gradient(staged, *point)) == outcome(  # type: ignore[misc]
+        assert shown(lambda point=point: gradient(staged, *point)) == shown(  # type: ignore[misc]
             lambda point=point: gradient(program, *point)  # type: ignore[misc]
         )
-        assert outcome(lambda point=point: staged(*point)) == outcome(  # type: ignore[misc]
+        assert shown(lambda point=point: staged(*point)) == shown(  # type: ignore[misc]
             lambda point=point: te.vjp(program, *point)[0]  # type: ignore[misc]
         )
     assert staged.refused is None
@@ -97,7 +89,7 @@ def test_calls_in_branches() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for x, y in [*POINTS, (0.0, 2.0), (-1.0, 3.0), (172.0, 1.0), (0.0, 2.5)] * 2:
-            assert outcome(lambda x=x, y=y: gradient(staged, x, y)) == outcome(lambda x=x, y=y: gradient(way, x, y))  # type: ignore[misc]
+            assert shown(lambda x=x, y=y: gradient(staged, x, y)) == shown(lambda x=x, y=y: gradient(way, x, y))  # type: ignore[misc]
     assert staged.refused is None
 
 
@@ -109,7 +101,7 @@ def test_calls_between_operations_on_arrays() -> None:
     staged = te.stage(program)
     for k in range(20):
         a, x = numpy.linspace(-1.0, 0.1 * k, 5), 0.5 + 0.1 * k
-        assert outcome(lambda a=a, x=x: gradient(staged, a, x)) == outcome(lambda a=a, x=x: gradient(program, a, x))  # type: ignore[misc]
+        assert shown(lambda a=a, x=x: gradient(staged, a, x)) == shown(lambda a=a, x=x: gradient(program, a, x))  # type: ignore[misc]
     assert staged.stats().recordings == 1
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leaves import bits
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -122,19 +123,6 @@ def arguments(rng: random.Random) -> list[Any]:
     A = array(rng)
     B = rng.choice([array, array, array, lambda _: A, lambda _: A.T])(rng)
     return [A, B, number(rng), number(rng), rng.choice([1, 2]), [number(rng), 0.5], {"k": number(rng)}]
-
-
-def bits(value: Any) -> Any:
-    """A value as nested tuples of classes and bytes; every NaN is the same."""
-    if isinstance(value, (list, tuple)):
-        return (type(value), *map(bits, value))
-    if isinstance(value, dict):
-        return [(key, bits(item)) for key, item in value.items()]
-    if isinstance(value, (float, np.ndarray, np.generic)):
-        found = np.array(value)
-        found = np.where(np.isnan(found), np.nan, found) if found.dtype.kind == "f" else found
-        return type(value), found.dtype.str, found.shape, found.tobytes()
-    return repr(value)
 
 
 def cotangent(value: Any, seed: int) -> Any:

@@ -12,6 +12,7 @@ import pytest
 from branching_programs import EXPRESSION, evaluated
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import shown
 
 import tapeengine as te
 from tapeengine._core.tape.table import OPS
@@ -28,23 +29,15 @@ COLUMNS = st.integers(1, 20).flatmap(
 )
 
 
-def outcome(run: Callable[[], Any]) -> str:
-    """A result or an exception, by its bits."""
-    try:
-        return repr(run())
-    except (ArithmeticError, ValueError, te.errors.TapeEngineError) as error:
-        return repr(error)
-
-
 def gradient(program: Callable[..., Any], *primals: Any) -> Any:
     value, back = te.vjp(program, *primals)
     return value, back(1.0), back(0.0), back(-math.inf)
 
 
 def agree(program: Callable[..., Any], staged: Staged, *primals: Any) -> None:
-    wanted = outcome(lambda: gradient(program, *primals))
+    wanted = shown(lambda: gradient(program, *primals))
     for _ in range(3):  # recorded, compiled, run by native code
-        assert outcome(lambda: gradient(staged, *primals)) == wanted
+        assert shown(lambda: gradient(staged, *primals)) == wanted
 
 
 def compiled(program: Callable[..., Any], **options: Any) -> Staged:
@@ -84,7 +77,7 @@ def test_random_programs_in_lanes(e: Any, columns: list[list[float]]) -> None:
         return total
 
     rows = np.array(columns).T.tolist()
-    wanted = [outcome(lambda row=row: gradient(run, row)[:2]) for row in rows]
+    wanted = [shown(lambda row=row: gradient(run, row)[:2]) for row in rows]
     staged = compiled(run)
     for _ in range(2):
 
@@ -93,7 +86,7 @@ def test_random_programs_in_lanes(e: Any, columns: list[list[float]]) -> None:
             (parts,) = back(np.ones(len(rows)))
             return [repr((float(v), ([float(part[k]) for part in parts],))) for k, v in enumerate(value)]
 
-        got = outcome(found)
+        got = shown(found)
         assert got == repr(wanted) or any("Error" in one for one in wanted)
 
 

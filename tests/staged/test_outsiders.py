@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leaves import bits
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -232,18 +233,6 @@ def arguments(rng: random.Random) -> tuple[tuple[Any, ...], dict[str, Any]]:
     a, b = (np.array([rng.uniform(-2.0, 2.0) for _ in range(4)]) for _ in range(2))
     keywords = {"scale": rng.choice([1.0, 2.0])} if rng.random() < 0.2 else {}
     return (xs, a, b, rng.choice([2, 2, 2, 3]), rng.choice(["long", "long", "short"])), keywords
-
-
-def bits(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: bits(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [bits(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return str(value.dtype), value.shape, np.where(value != value, np.nan, value).tobytes()
-    if isinstance(value, float):  # also numpy.float64, which the value of a trace need not be
-        return "nan" if value != value else float(value).hex()
-    return type(value).__name__, value
 
 
 def outcome(call: Callable[..., Any], *args: Any, **keywords: Any) -> Any:

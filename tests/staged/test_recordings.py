@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leaves import bits
 
 import tapeengine as te
 from tapeengine.errors import StagingWarning
@@ -54,14 +55,6 @@ PROGRAMS: dict[str, tuple[Program, tuple[Any, ...]]] = {
     "transposed": (lambda a: (a @ a.T, a.T), (np.asfortranarray(np.arange(6.0).reshape(2, 3)),)),
     "numpy": (lambda x: {"x": x * 2.0, "one": np.float64(1.0)}, (np.float64(1.5),)),
 }
-
-
-def bits(x: Any) -> Any:
-    if isinstance(x, dict):
-        return {key: bits(item) for key, item in x.items()}
-    if isinstance(x, (list, tuple)):
-        return type(x), [bits(item) for item in x]
-    return (x.dtype, x.shape, x.tobytes()) if isinstance(x, np.ndarray) else (type(x), x)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from leaves import numbers
 
 import tapeengine as te
 from tapeengine.errors import RepeatError
@@ -77,12 +78,6 @@ def test_programs_that_differ_from_run_to_run(name: str, transform: str) -> None
     staged = te.vmap(te.stage(make()))
     for values in wanted:
         assert str(call(staged)) == str(values)
-
-
-def numbers(value: Any) -> list[float]:
-    if isinstance(value, tuple):
-        return [x for part in value for x in numbers(part)]
-    return np.ravel(value).tolist()  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)

@@ -10,20 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from leaves import bits
 
 import tapeengine as te
 from tapeengine.errors import StructureError
 
 Point = collections.namedtuple("Point", "x y")
-
-
-def bits(x: Any) -> Any:
-    """A structure by the classes and the bits of its numbers."""
-    if isinstance(x, dict):
-        return {key: bits(item) for key, item in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [type(x), *map(bits, x)]
-    return type(x), x if x is None else np.asarray(x).tobytes()
 
 
 def calls(run: Callable[[], Any]) -> int:

@@ -18,6 +18,7 @@ import pytest
 from branching_programs import EXPRESSION, NUMBER, Expression, evaluated
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import shown
 
 import tapeengine as te
 from tapeengine.errors import RepeatError, StagingError, StagingWarning
@@ -25,13 +26,6 @@ from tapeengine.staged.watch import Watch
 
 
 # -- random branching programs -----------------------------------------------------------------------------------------
-def outcome(run: Callable[..., Any], *args: Any) -> str:
-    try:
-        return repr(run(*args))
-    except (ArithmeticError, ValueError) as error:
-        return repr(error)
-
-
 def gradient(program: Callable[..., Any], xs: list[float]) -> Any:
     value, back = te.vjp(program, xs)
     return value, back(1.0 if isinstance(value, float) else None)
@@ -50,8 +44,8 @@ def test_the_result_is_always_the_programs(expression: Expression, points: list[
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StagingWarning)
         for xs in [*points, *points]:
-            assert outcome(gradient, staged, xs) == outcome(gradient, program, xs)
-            assert outcome(staged, xs) == outcome(program, xs)
+            assert shown(gradient, staged, xs) == shown(gradient, program, xs)
+            assert shown(staged, xs) == shown(program, xs)
     assert staged.stats().paths <= 3 * staged.stats().forms
 
 
@@ -490,10 +484,10 @@ def test_pictures() -> None:
     te.vjp(staged, 2.0, 1.0)
     te.vjp(staged, 1.0, 2.0)
     space = "{http://www.w3.org/2000/svg}"
-    for number, shown in enumerate(("sin %1", "div %1 %2")):
+    for number, instruction in enumerate(("sin %1", "div %1 %2")):
         picture = ElementTree.fromstring(staged.svg(path=number))
         words = [text.text or "" for text in picture.iter(f"{space}text")]
-        assert sum(shown in word for word in words) == 1
+        assert sum(instruction in word for word in words) == 1
         assert sum(word.startswith(("check %2 < %1", "check %2 not < %1")) for word in words) == 1
         frames = [part for part in picture.iter(f"{space}rect") if part.get("rx")]
         assert len(frames) == len(staged.kept_plans()[0].paths[number]) + 2  # and the inputs

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy
 import pytest
+from leaves import bits
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -82,12 +83,6 @@ def random_program(seed: int, is_of_numbers: bool, steps: tuple[Callable[[Any], 
         return x[0] * x[1] - x[2] * x[0] if is_of_numbers else x
 
     return program
-
-
-def bits(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [bits(part) for part in value]
-    return type(value).__name__, numpy.asarray(value).tobytes()
 
 
 @pytest.mark.parametrize("kind", ["arrays", "lists"])

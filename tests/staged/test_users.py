@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from leaves import bits
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -26,20 +27,6 @@ SCENARIOS: dict[str, Callable[[Stage], Any]] = {}
 def scenario(f: Callable[[Stage], Any]) -> Callable[[Stage], Any]:
     SCENARIOS[f.__name__] = f
     return f
-
-
-def bits(x: Any) -> Any:
-    if isinstance(x, dict):
-        return [(bits(key), bits(item)) for key, item in x.items()]
-    if isinstance(x, (list, tuple, collections.deque)):
-        return type(x).__name__, [bits(item) for item in x]
-    if isinstance(x, np.ndarray):
-        return (x.dtype.str, x.shape, x.tobytes()) if x.dtype != object else ("object", bits(x.tolist()))
-    if isinstance(x, float):
-        return "nan" if x != x else float(x).hex()
-    if dataclasses.is_dataclass(x):
-        return type(x).__name__, bits(vars(x))
-    return type(x).__name__, repr(x)
 
 
 def tried(f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:

@@ -14,6 +14,7 @@ import tapeengine as te
 import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine.errors import StructureError, UnsupportedError
+from tapeengine.transforms.repeated.rerun import FirstRun
 from tapeengine.transforms.repeated.treeverse import Chain, repetitions
 
 
@@ -189,3 +190,21 @@ def test_captures_of_functions_that_call_each_other() -> None:
     expected = te.grad(lambda x: program(x, lambda f: f))(0.7)
     assert te.grad(lambda x: program(x, te.checkpoint))(0.7) == pytest.approx(expected, rel=1e-14)
     assert te.jvp(lambda x: program(x, te.checkpoint), (0.7,), (1.0,))[1] == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("length", [1, 2, 300, 1000])
+@pytest.mark.parametrize("kind", [list, tuple, lambda xs: dict(enumerate(xs))])
+def test_captured_containers_of_any_length(kind: Any, length: int) -> None:
+    def program(x: Any) -> Any:
+        held = kind([x * k for k in range(length)])
+        return te.checkpoint(lambda y: y * sum(held[k] for k in range(length)))(x)
+
+    assert te.grad(program)(1.5) == 3.0 * sum(range(length))
+
+
+def test_the_writes_of_steps_are_looked_for_after_as_many_as_powers_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look compares all captured data; one after each step would take time quadratic in what the steps write."""
+    looks, look = [], FirstRun.look
+    monkeypatch.setattr(FirstRun, "look", lambda run: looks.append(1) or look(run))
+    te.vjp(lambda x: te.iterate(lambda y: 0.5 * y, 100, x), 1.0)
+    assert len(looks) == 7  # after 1, 2, 4, ..., 64 steps

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from leaves import leaves
 
 import tapeengine as te
 
@@ -92,10 +93,6 @@ TRANSFORMS = {
     "grad of grad": lambda x: te.grad(lambda y: real(te.grad(real)(y)))(x),
     "a constant": lambda x: te.grad(lambda y: real([1.0 + 2.0j]))(x),
 }
-
-
-def leaves(value):
-    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, (list, tuple)) else [value]
 
 
 @pytest.mark.parametrize("primal", PRIMALS)

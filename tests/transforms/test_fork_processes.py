@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from leaves import leaves
 
 import tapeengine as te
 import tapeengine.math as tm
@@ -66,18 +67,14 @@ def test_tasks_run_in_another_process(pool: Executor) -> None:
 def test_derivatives_are_the_same_bits_as_on_threads(pool: Executor, transform: Any) -> None:
     for program, args in ((waves, (1.3, [0.2, 0.4, -1.0])), (layers, (W, 0.7))):
         far, near = (transform(partial(program, executor), (0, 1))(*args) for executor in (pool, None))
-        for a, b in zip(flat(far), flat(near), strict=True):
+        for a, b in zip(leaves(far), leaves(near), strict=True):
             np.testing.assert_array_equal(a, b)
-
-
-def flat(value: Any) -> list[Any]:
-    return [leaf for part in value for leaf in flat(part)] if isinstance(value, tuple | list) else [value]
 
 
 def test_products_with_second_derivatives(pool: Executor) -> None:
     at, tangent = (1.3, [0.2, 0.4]), (0.5, [1.0, -2.0])
     for product in (te.hvp, te.vhp):
-        far, near = (flat(product(partial(waves, executor), at, tangent)) for executor in (pool, None))
+        far, near = (leaves(product(partial(waves, executor), at, tangent)) for executor in (pool, None))
         np.testing.assert_allclose(far, near, rtol=1e-13)
 
 

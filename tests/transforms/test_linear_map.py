@@ -201,6 +201,16 @@ def test_arrays_of_maps(s: str, t: str, seed: int, count: int) -> None:
     np.testing.assert_allclose(numbers(LinearMap.hstack(turned)(ys)), total, atol=1e-11)
 
 
+@pytest.mark.parametrize("shape", [(4,), (2, 2)])
+def test_arrays_of_maps_at_traced_tangents(shape: tuple[int, ...]) -> None:
+    """The derivative of a linear function is its transpose."""
+    maps = np.empty(shape, object)
+    maps.ravel()[:] = [linear_map("vector", "matrix", i) for i in range(4)]
+    joined, x = LinearMap.vstack(maps), element("vector", 4)
+    weights = np.random.default_rng(5).standard_normal(np.shape(joined(x)))
+    np.testing.assert_allclose(te.grad(lambda v: tnp.sum(weights * joined(v)))(x), joined.T(weights), atol=1e-11)
+
+
 @pytest.mark.parametrize("kind", [tuple, list, lambda maps: dict(enumerate(maps))])
 def test_any_number_of_maps_in_any_container(kind: Callable[..., Any]) -> None:
     maps = [linear_map("vector", "scalar", i) for i in range(5)]

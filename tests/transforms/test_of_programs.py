@@ -195,3 +195,22 @@ def test_integers_given_for_floats_have_no_derivative_as_in_plain_functions(over
         assert of(OVER[over](program), argnums)(*args) == of(program.python, argnums)(*args)
         if transform != "grad":  # which treats an integer as the float that a program takes
             assert of(program, argnums)(*args) == of(program.python, argnums)(*args)
+
+
+def root_at_zero(x: te.Vec) -> float:
+    return np.log1p(np.sum(np.sqrt(x) * x[2] ** 0.5)) + x[0] ** 3
+
+
+def power_at_zero(x: te.Vec) -> float:
+    return np.sum(np.sqrt(x) * 0.0) ** 1.5 + x[0] ** 3
+
+
+@pytest.mark.parametrize("f", [root_at_zero, power_at_zero])
+def test_second_derivatives_that_are_not_finite_are_those_of_the_plain_function(f: Callable[..., Any]) -> None:
+    x = np.array([1.0, 0.0, 0.25])
+    with np.errstate(all="ignore"):
+        expected = te.hessian(f)(x)
+        assert not np.isfinite(expected).all()
+        np.testing.assert_array_equal(te.hessian(te.program(f))(x), expected)
+        for along in np.eye(3):
+            np.testing.assert_array_equal(te.hvp(te.program(f), (x,), (along,)), te.hvp(f, (x,), (along,)))

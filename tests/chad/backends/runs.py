@@ -1,8 +1,11 @@
-"""Runs of programs that are native code; for tests."""
+"""Runs of programs that are native code, and the back ends that run here; for tests."""
 
 import tapeengine as te
+from tapeengine.chad.backends.tiers import is_installed
 
-__all__ = ["improved", "run", "texts"]
+__all__ = ["BACKENDS", "improved", "run", "texts"]
+#: The back ends of `te.program`; None chooses one.
+BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def improved(function, *args):

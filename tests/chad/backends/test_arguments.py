@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
-
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 @dataclass(frozen=True)

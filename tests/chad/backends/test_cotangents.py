@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 
 import tapeengine as te
 from tapeengine import chad
-from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.errors import CotangentError
-
-BACKENDS = [None, "machine", *(["native"] if is_installed() else [])]
 
 
 def layer(x: te.Vec, w: te.Array[te.Vec]) -> te.Vec:

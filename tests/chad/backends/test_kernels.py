@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 
 import tapeengine as te
 from tapeengine.chad.backends import tiers
@@ -15,7 +16,6 @@ from tapeengine.primitive.builders import elementwise
 
 C = ctypes.c_double
 LIBM = ctypes.CDLL(ctypes.util.find_library("m"))
-BACKENDS = [None, "machine", *(["native"] if tiers.is_installed() else [])]
 
 
 def libm(name, arity=1):

@@ -1,15 +1,14 @@
 """Programs whose arguments, records, rows and options have many leaves, on each back end."""
 
 import dataclasses
-import linecache
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
+from chad.written_functions import run_in
 
 import tapeengine as te
-from tapeengine.chad.backends.tiers import is_installed
 
-BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 #: More than the core tabulates of an element or an option, which is 32, and fewer.
 COUNTS = (1, 32, 33, 70)
 
@@ -69,10 +68,8 @@ def written(count):
         doubled=", ".join(f"{a} * x{k}" for k, a in zip(each, factors, strict=True)),
         sums=weighted("sum(t[{k}])"),
     )
-    place = f"<many {count}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     names = {"te": te, "dataclasses": dataclasses, "__name__": f"many_{count}"}
-    exec(compile(text, place, "exec"), names)
+    run_in(names, text)
     return names, factors
 
 

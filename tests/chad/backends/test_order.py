@@ -1,11 +1,11 @@
 """By default a program that is written in loops gives what Python gives, to the bit; others mean numpy's order."""
 
-import importlib.util
 import math
 import random
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 from plain_sums import in_order
 
 import tapeengine as te
@@ -50,16 +50,6 @@ def expression(draw, names, depth):
     )
 
 
-def of_source(tmp_path, name, body):
-    """Return the function of a text, which lies in a file."""
-    path = tmp_path / f"{name}.py"
-    path.write_text(HEAD + f"def {name}{SIGNATURE}{body}")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
-
-
 def arguments(size=MANY):
     """Return a vector, rows and weights."""
     draws = np.random.default_rng(5)
@@ -72,10 +62,10 @@ def bits(value, cotangents):
 
 
 @pytest.mark.parametrize("template", range(len(LOOPS)))
-def test_a_program_of_loops_gives_the_bits_of_python_and_of_native_code(tmp_path, template):
+def test_a_program_of_loops_gives_the_bits_of_python_and_of_native_code(template):
     draw = random.Random(template)
     given = [expression(draw, names, 3) for names in (["x[i]", "a[i][0]"], ["a[i][j]", "w[j]", "x[i]"], ["w[0]"])]
-    function = of_source(tmp_path, f"program_{template}", LOOPS[template].format(*given))
+    function = defined(f"{HEAD}def program{SIGNATURE}{LOOPS[template].format(*given)}", "program")
     program, native = te.program(function), te.program(function, backend="native")
     args = arguments()
     found = []

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 from chad.source_programs import Source, draw, function_of
+from leaves import numbers
 
 import tapeengine as te
 
@@ -17,18 +18,9 @@ def outcome(run):
     """What a run gives, as arrays, or the exception that it raises."""
     try:
         with np.errstate(all="ignore"):
-            return flat(run())
+            return numbers(run())
     except Exception as error:  # any: both have to raise it
         return type(error).__name__
-
-
-def flat(x):
-    """The numbers of a value."""
-    if isinstance(x, tuple | list):
-        return [y for part in x for y in flat(part)]
-    if isinstance(x, np.ndarray):
-        return [float(y) for y in x.ravel()]
-    return [] if x is None else [float(x)]
 
 
 def cotangents(program, primals):

@@ -1,12 +1,12 @@
 """Loops that are split, so that functions take eight numbers at once, give the bits of whole loops and of Python."""
 
 import itertools
-import linecache
 import math
 import random
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 from plain_sums import in_order
 
 import tapeengine as te
@@ -154,10 +154,7 @@ def drawn(seed):
     lines += [f"    {s.format(f=draw.choice(functions))}" for s in draw.sample(STATEMENTS, draw.randint(1, 4))]
     lines += ["return t + sum(v * v for v in a) + sum(c)"]
     text = "def drawn(w: Matrix, x: te.Vec, ks: te.Array[int]) -> float:\n" + "".join(f"    {x}\n" for x in lines)
-    name, found = f"<split {seed}>", dict(globals())
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    exec(compile(text, name, "exec"), found)
-    return found["drawn"]
+    return defined(text, "drawn", **globals())
 
 
 @pytest.mark.parametrize("seed", range(12))

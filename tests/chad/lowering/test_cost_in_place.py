@@ -1,7 +1,6 @@
 """Changing an element takes constant time in both passes, wherever it stands: statements that run are counted."""
 
 import functools
-import linecache
 import os
 import random
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from chad.lowering.counted import counting
 from chad.lowering.leaves import Leaves
+from chad.written_functions import defined
 
 import tapeengine as te
 from tapeengine.chad.language.depth import deep
@@ -95,12 +95,8 @@ def program(seed, on_rows):
     total = "m[0][0] - m[1][2] + sum(m[2])" if on_rows else "y[0] - y[1] * y[2]"
     body = drawn(draw, GRID if on_rows else VECTOR, 3, ["0", "1", "2"], "    ")
     lines = [made, "f = 0.7", *body, f"return f + {total}"]
-    name = f"changes_{seed}_{on_rows}"
-    text = f"def {name}(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"__name__": __name__}
-    exec(compile(text, name, "exec"), scope)
-    return te.program(scope[name]), text
+    text = "def f(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
+    return te.program(defined(text)), text
 
 
 @functools.cache
@@ -116,12 +112,8 @@ def stepped(seed, on_rows, steps):
     made = "m = [[v, 2.0 * v, v - 1.0] for v in x]" if on_rows else "y = [0.5 * v for v in x]"
     end = "f + m[0][0] - m[1][2]" if on_rows else "f + y[0] - y[1] * y[2]"
     lines = [made, "f = 0.7", f"for t in range({steps}):", *(f"    {line}" for line in body), f"return {end}"]
-    name = f"steps_{seed}_{on_rows}_{steps}"
-    text = f"def {name}(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"__name__": __name__, "total": total, "twice": twice}
-    exec(compile(text, name, "exec"), scope)
-    return te.program(scope[name]), text
+    text = "def f(x: list[float]) -> float:\n    " + "\n    ".join(lines) + "\n"
+    return te.program(defined(text, total=total, twice=twice)), text
 
 
 def counted(made, n):

@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 import pytest
+from chad.backends.runs import BACKENDS
 
 import tapeengine as te
 from tapeengine import chad
-from tapeengine.chad.backends.tiers import is_installed
 
 N = 7
 XS = np.sin(np.arange(1.0, N + 1.0))
@@ -236,7 +236,6 @@ PROGRAMS = [
     read_whole, kept_before, read_between_writes, handed_on_and_written,
     rows_of_lists, rows_that_follow, taken_in_turn, until, of_pairs, by_comprehension, inner,
 ]  # fmt: skip
-BACKENDS = [None, "machine", *(["native"] if is_installed() else [])]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from chad.lowering.leaves import Leaves
 from chad.lowering.whole import Referred, whole_passes
-from chad.terms_of_language import cotangents, programs
+from chad.terms_of_ec import cotangents
+from chad.terms_of_language import programs
 from chad.test_agreement import close_to, finite
 from chad.whole import test_random, test_random_sums
 from hypothesis import HealthCheck, Phase, assume, event, given, settings

@@ -6,6 +6,7 @@ import pytest
 from chad.examples import EXAMPLES
 from chad.lowering.leaves import Leaves
 from chad.whole.programs import PROGRAMS
+from leaves import numbers
 
 from asv_bench.programs import typed
 from asv_bench.term_values import arguments
@@ -23,17 +24,6 @@ CASES = {
     **{f"program_{n}": c for n, c in PROGRAMS.items()},
     **SCALAR,
 }
-
-
-def numbers(value):
-    """All numbers of a structure."""
-    if value is None:
-        return []
-    if isinstance(value, tuple | list):
-        return [x for item in value for x in numbers(item)]
-    if hasattr(value, "__dataclass_fields__"):
-        return [x for f in value.__dataclass_fields__ for x in numbers(getattr(value, f))]
-    return np.ravel(value).tolist()
 
 
 def value_of_text(program, args):

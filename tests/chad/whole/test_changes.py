@@ -1,11 +1,11 @@
 """Elements that are read again after an array was changed, in programs written as operations on whole arrays."""
 
-import linecache
 import os
 import random
 
 import numpy as np
 import pytest
+from chad.written_functions import defined
 
 import tapeengine as te
 
@@ -41,12 +41,8 @@ def drawn(seed):
 
     first = ["f = x", "m = [[x, 0.5], [0.25, x]]", "h = [[1.0, x], [x, 0.3]]", "v = [2.0 * x, x]"]
     lines = [*first, *block(1, ["0", "1"], "    "), "return f + m[0][0] - m[1][0] * h[1][1] + v[0]"]
-    name = f"changes_of_whole_arrays_{seed}"
-    text = f"def {name}(x: float) -> float:\n    " + "\n    ".join(lines) + "\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"__name__": __name__, "math": te.math}
-    exec(compile(text, name, "exec"), scope)
-    return te.program(scope[name]), text
+    text = "def f(x: float) -> float:\n    " + "\n    ".join(lines) + "\n"
+    return te.program(defined(text, math=te.math)), text
 
 
 @pytest.mark.parametrize("seed", range(COUNT))
