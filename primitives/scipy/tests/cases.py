@@ -805,13 +805,13 @@ NDIMAGE = {
     },
     "affine_transform": Function(
         [
-            (normal(4, 5), np.eye(2) + 0.1 * normal(2, 2)),
+            (normal(4, 5), np.array([[0.70, 0.13], [-0.05, 0.74]])),
             (normal(4, 5), np.array([1.1, 0.9])),
             (normal(5), np.array([[0.9]])),
             (normal(4, 5), normal(2, 4)),
         ],
-        {**SPLINES, "order": [4, 6], "mode": ["mirror", "no such"], "offset": [0.3], "output_shape": [(3, 4)]},
-        ("input", "matrix"),
+        {**SPLINES, "order": [4, 6], "mode": ["mirror", "no such"], "output_shape": [(3, 4)]},
+        ("input", "matrix", "offset"),
         lambda f: lambda x, m, mode="reflect", **o: f(x, m, mode=mode, **o),
     ),
     "spline_filter": Function(
@@ -820,18 +820,19 @@ NDIMAGE = {
 }
 KNOTS = np.array([0.0, 0.4, 1.0, 1.7, 2.0])
 AT = np.array([0.1, 0.9, 1.5])
+TURNING = np.array([[0.3, 1.0, -0.4, 0.2, 1.3], [3.0, 2.1, 1.5, 1.1, 0.2]])  # whose secants' signs are certain
 SPREAD_KNOTS = np.array([-0.5, -0.3, -0.1, 0.0, 1.0, 2.0, 2.1, 2.3, 2.6])
 INTERPOLATE = {
     **{
         n: Function(
             [
-                (KNOTS, normal(5), AT),
-                (KNOTS, normal(5, 2), AT),
-                (KNOTS, normal(5), 0.3),
+                (KNOTS, TURNING[0], AT),
+                (KNOTS, TURNING.T, AT),
+                (KNOTS, TURNING[1], 0.3),
                 (KNOTS, normal(4), AT),
                 (KNOTS, normal(5, dtype=complex), AT),
                 (KNOTS[::-1].copy(), normal(5), AT),
-                (KNOTS, np.array([[0.1, 0.9, 1.2, 2.0, 2.2], [3.0, 2.1, 1.5, 1.1, 0.2]]), AT),
+                (KNOTS, TURNING, AT),
                 (KNOTS, normal(5), np.zeros(0)),
             ],
             {"der": [1, 2, [0, 1], -1, 7], "axis": [1, -1, 5], **({"rng": [3]} if n.startswith("b") else {})},
@@ -885,13 +886,13 @@ INTERPOLATE = {
     ),
     "PchipInterpolator": Function(
         [
-            (KNOTS, normal(5)),
-            (KNOTS, normal(5, 2)),
+            (KNOTS, TURNING[0]),
+            (KNOTS, TURNING.T),
             (KNOTS, normal(5, dtype=complex)),
             (KNOTS, normal(4)),
             (KNOTS[:2], normal(2)),
             (KNOTS[:1], normal(1)),
-            (KNOTS, normal(2, 5)),
+            (KNOTS, TURNING),
         ],
         {"axis": [1, -1, 5], "extrapolate": [True, False]},
         ("x", "y"),
