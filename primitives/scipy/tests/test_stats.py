@@ -84,6 +84,46 @@ def test_pythons_numbers_are_numpys_if_all_of_them_are_traced(name):
             np.testing.assert_allclose(reverse, together, rtol=1e-11)
 
 
+SINGLE = np.float32
+#: Arguments before location and scale, and these; shapes are multiplied by the numbers in between.
+FORMS = {
+    "axes that broadcast": (np.array([[0.3], [0.7], [1.2]]), [1.0, 1.1], 0.1, np.array([1.0, 2.0])),
+    "single precision": (np.array([0.3, 0.7], SINGLE), SINGLE(1.0), SINGLE(0.1), SINGLE(1.2)),
+    "an argument of single precision": (np.array([0.3, 0.7], SINGLE), 1.0, 0.0, 1.0),
+    "nothing": (np.zeros((0, 3)), 1.0, 0.0, 1.0),
+    "a list": ([0.3, 0.7], 1.0, 0.0, 1.0),
+    "integers": (np.array([1, 2]), 1.0, 0.0, 1.0),
+    "no axes": (np.array(0.4), 1.0, 0.0, 1.0),
+    "parameters that are not valid": (np.array([0.3, 0.7, 0.7]), [1.0, -1.0, np.nan], 0.0, np.array([1.0, -1.0, 1.0])),
+    "shapes that do not fit": (np.zeros(3), [1.0, 1.1], 0.0, np.zeros(2)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_shapes_and_dtypes_are_scipys(name, form):
+    x, factor, loc, scale = FORMS[form]
+    shapes = [np.multiply(shape, factor, dtype=getattr(factor, "dtype", float))[()] for shape in CONTINUOUS[name]]
+    for method in [*methods_of(name), *(("ppf", "isf") if name in QUANTILES else ())]:
+        ours, theirs = (getattr(getattr(package, name), method) for package in (stats, scipy.stats))
+        try:
+            wanted = theirs(x, *shapes, loc, scale)
+        except ValueError:
+            with pytest.raises(ValueError):
+                te.vjp(lambda loc, f=ours: f(x, *shapes, loc, scale), loc)
+            continue
+        for traced in ("loc", "all"):
+            if traced == "loc":
+                found = te.vjp(lambda loc, f=ours: f(x, *shapes, loc, scale), loc)[0]
+            else:
+                found = te.vjp(ours, x, *shapes, loc, scale)[0]
+            assert np.shape(found) == np.shape(wanted)
+            assert found.dtype == wanted.dtype
+            rtol = 2e-6 if "single" in form else 1e-10
+            np.testing.assert_allclose(found, wanted, rtol=rtol, atol=1e-13, err_msg=method)
+
+
 def test_bad_parameters_give_nan():
     assert np.isnan(traced(stats.gamma.pdf, 1.0, -1.0))
     assert np.isnan(traced(stats.norm.pdf, 1.0, scale=-1.0))

@@ -183,6 +183,11 @@ def _all_positive(*values: Any) -> Any:
     return functools.reduce(lambda ok, value: ok & (value > 0), values, True)
 
 
+def _in_double(z: Any) -> Any:
+    """The argument in double precision, in which SciPy returns all results."""
+    return z if z.dtype == float else np.astype(z, numpy.promote_types(z.dtype, float))
+
+
 def _interior(low: Any, high: Any) -> float:
     """A point within the support."""
     if callable(low) or callable(high):
@@ -244,8 +249,7 @@ class Continuous(Distribution):
     def _evaluate(self, function: str, x: Any, parsed: Any, below: float, above: float) -> Any:
         """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
-        z = (floating(x) - loc) / scale
-        z = np.astype(z, numpy.promote_types(z.dtype, float)) if z.dtype != float else z
+        z = _in_double((floating(x) - loc) / scale)
         low, high = self._ends(shapes)
         within = (z >= low) & (z <= high)
         if self._decays or function not in ("_logpdf", "_pdf"):
@@ -294,7 +298,7 @@ class Continuous(Distribution):
 
     def _quantile(self, name: str, q: Any, parsed: Any, at_zero: float, at_one: float) -> Any:
         standard = self._function(name)
-        (shapes, loc, scale), q = parsed, floating(q)
+        (shapes, loc, scale), q = parsed, _in_double(floating(q))
         within = (q > 0) & (q < 1)
         z = standard(inside(within, q, 0.5), *shapes)
         if not np.all(within):
