@@ -94,6 +94,54 @@ EXACT = {
         (0.0, 0.7, -3.0, 40.0, -1e4),
         (-9.0, -0.4, 0.0, 1.3, 30.0),
     ),
+    "norm": (
+        lambda z: -z * z / 2 - mp.log(2 * mp.pi) / 2, log_ncdf, lambda z: log_ncdf(-z),
+        (), (-30.0, -0.4, 0.3, 5.0, 30.0),
+    ),
+    "halfnorm": (
+        lambda z: mp.log(2 / mp.pi) / 2 - z * z / 2,
+        lambda z: mp.log(mp.erf(z / mp.sqrt(2))),
+        lambda z: mp.log(mp.erfc(z / mp.sqrt(2))),
+        (), (1e-6, 0.4, 2.0, 30.0),
+    ),
+    "expon": (lambda z: -z, lambda z: mp.log(-mp.expm1(-z)), lambda z: -z, (), (1e-9, 0.4, 30.0, 600.0)),
+    "cauchy": (
+        lambda z: -mp.log(mp.pi * (1 + z * z)),
+        lambda z: mp.log(mp.atan2(1, -z) / mp.pi),
+        lambda z: mp.log(mp.atan2(1, z) / mp.pi),
+        (), (-1e30, -40.0, -0.3, 0.7, 5.0, 1e30),
+    ),
+    "weibull_min": (
+        lambda z, c: mp.log(c) + (c - 1) * mp.log(z) - z**c,
+        lambda z, c: mp.log(-mp.expm1(-(z**c))),
+        lambda z, c: -(z**c),
+        (0.3, 1.4, 30.0),
+        (1e-4, 0.9, 1.3),
+    ),
+    "gamma": (
+        lambda z, a: (a - 1) * mp.log(z) - z - mp.loggamma(a),
+        None,
+        None,
+        (1e-3, 0.7, 30.0, 1e5),
+        (1e-9, 0.3, 40.0, 1e4),
+    ),
+    "chi2": (
+        lambda z, df: (df / 2 - 1) * mp.log(z) - z / 2 - mp.loggamma(df / 2) - df / 2 * mp.log(2),
+        None,
+        None,
+        (1e-3, 0.7, 30.0, 1e5),
+        (1e-9, 0.3, 40.0, 1e4),
+    ),
+    "t": (
+        lambda z, df: (
+            mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2)
+            - mp.log(df * mp.pi) / 2 - (df + 1) / 2 * mp.log1p(z * z / df)
+        ),
+        None,
+        None,
+        (1e-3, 0.7, 30.0, 1e6, 1e12),
+        (-1e9, -3.0, 1e-5, 0.4, 40.0),
+    ),
     "vonmises": (
         lambda z, kappa: kappa * mp.cos(z) - mp.log(2 * mp.pi * mp.besseli(0, kappa)),
         None,
