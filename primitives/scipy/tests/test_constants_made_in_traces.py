@@ -130,3 +130,52 @@ def test_callables_make_constants_in_calls_that_run_again(name, form):
         lambda program: lambda p: te.fork(lambda: program(p))[0],
     ):
         assert te.grad(again(solution))(1.2) == pytest.approx(expected, rel=1e-9)
+
+
+METHODS = "CG BFGS Newton-CG L-BFGS-B TNC SLSQP trust-constr dogleg trust-ncg trust-exact trust-krylov".split()
+#: Solvers with derivatives that the caller gives as arrays of tapeengine.numpy, and the method.
+GIVEN = {
+    "minimize": lambda p, method: optimize.minimize(
+        lambda x: (x[0] - p) ** 2 + x[1] ** 2, np.ones(2), method=method, tol=1e-10,
+        jac=lambda x: tnp.array([2 * (x[0] - p), 2 * x[1]]), hess=lambda x: tnp.array([[2.0, 0.0], [0.0, 2.0]]),
+    ).x[0],
+    "minimize with products": lambda p, method: optimize.minimize(
+        lambda x: (x[0] - p) ** 2 + x[1] ** 2, np.ones(2), method=method, tol=1e-10,
+        jac=lambda x: tnp.array([2 * (x[0] - p), 2 * x[1]]), hessp=lambda x, v: tnp.array([2 * v[0], 2 * v[1]]),
+    ).x[0],
+    "root": lambda p, method: optimize.root(
+        lambda x: tnp.array([x[0] - p, x[1]]), np.ones(2), jac=lambda x: tnp.eye(2), method=method
+    ).x[0],
+    "fsolve": lambda p, _: optimize.fsolve(
+        lambda x: tnp.array([x[0] - p, x[1]]), np.ones(2), fprime=lambda x: tnp.eye(2)
+    )[0],
+    "root_scalar": lambda p, method: optimize.root_scalar(
+        lambda x: tnp.sum(tnp.array([x, -p])), x0=1.0, method=method, fprime=lambda x: tnp.sum(tnp.ones(1)),
+        fprime2=lambda x: tnp.sum(tnp.zeros(1)),
+    ).root,
+    "newton": lambda p, _: optimize.newton(
+        lambda x: tnp.array([x[0] - p]), np.ones(1), fprime=lambda x: tnp.ones(1), fprime2=lambda x: tnp.zeros(1)
+    )[0],
+    "least_squares": lambda p, method: optimize.least_squares(
+        lambda x: tnp.array([x[0] - p, x[1]]), np.ones(2), jac=lambda x: tnp.eye(2), method=method
+    ).x[0],
+    "curve_fit": lambda p, _: optimize.curve_fit(
+        lambda x, a: a * x, np.arange(1.0, 4.0), p * tnp.arange(1.0, 4.0), jac=lambda x, a: tnp.reshape(x, (-1, 1))
+    )[0][0],
+}  # fmt: skip
+WITH = [
+    *(("minimize", method) for method in METHODS),
+    *(("minimize with products", method) for method in ("Newton-CG", "trust-ncg", "trust-krylov", "trust-constr")),
+    *(("root", method) for method in ("hybr", "lm")),
+    *(("root_scalar", method) for method in ("newton", "halley")),
+    *(("least_squares", method) for method in ("trf", "dogbox", "lm")),
+    *((name, None) for name in ("fsolve", "newton", "curve_fit")),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "method"), WITH)
+def test_derivatives_given_as_constants_made_in_traces(name, method):
+    value, slope = te.value_and_grad(lambda p: GIVEN[name](p, method))(1.7)
+    assert value == pytest.approx(1.7, rel=1e-5)
+    assert slope == pytest.approx(1.0, rel=1e-6)

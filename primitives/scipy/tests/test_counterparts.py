@@ -98,7 +98,8 @@ def test_plain_data_give_scipys_class_values_and_errors(name):
         assert isinstance(made("tapeengine_scipy", name, of=type("Mine", (here,), {})), there)
     else:
         assert here.__class__ is type(there)
-    for attribute in public(theirs()):
+    random = {"cdf"} if name == "stats.multivariate_t" else set()
+    for attribute in {*public(theirs())} - random:
         for given in GIVEN:
             (found, refusal), (wanted, error) = called(ours, attribute, given), called(theirs, attribute, given)
             where = f"{attribute}{given}: {refusal!r}, {error!r}"

@@ -10,6 +10,7 @@ from differences import differences
 import tapeengine as te
 from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 from tapeengine_scipy import integrate, optimize
+from tapeengine_scipy._callables import Closed
 
 
 def peak(x, p, width=1e-2):
@@ -104,6 +105,47 @@ def test_an_integrand_is_evaluated_where_scipy_evaluates_it():
     te.vjp(lambda p: integrate.quad(noted("ours", p), 0.0, 1.0)[0], 2.0)
     scipy.integrate.quad(noted("theirs", 2.0), 0.0, 1.0)
     assert seen["ours"] == seen["theirs"]
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", CASES)
+def test_a_derivative_takes_few_traces_for_its_many_nodes(name, order, monkeypatch):
+    """A trace, and a look at what the integrand captures, cost more than a node: one for each round of bisections."""
+    fun, a, b, options = CASES[name]
+    looks, at = [0], Closed.at
+
+    def looked(self, params):
+        looks[0] += 1
+        return at(self, params)
+
+    monkeypatch.setattr(Closed, "at", looked)
+    derivative = lambda p: integrate.quad(lambda x: fun(x, p), a, b, **options)[0]  # noqa: E731
+    for _ in range(order):
+        derivative = te.grad(derivative)
+    derivative(1.1)
+    assert looks[0] <= 25 * order  # a singularity takes one round for each halving; nodes number in the hundreds
+
+
+CONSTANT_PLACES = {
+    "integers": lambda x, p: 1,
+    "booleans": lambda x, p: x < p,
+    "integers at some nodes": lambda x, p: p * x if x < 1.0 else 0,
+    "arrays without dimensions": lambda x, p: te.numpy.asarray(p * x),
+    "numbers of single precision": lambda x, p: np.float32(3.0) * p * x,
+}
+
+
+@pytest.mark.parametrize("name", CONSTANT_PLACES)
+def test_an_integrand_may_return_any_numbers(name):
+    total = lambda p: integrate.quad(lambda x: CONSTANT_PLACES[name](x, p), 0.0, 1.0, points=[0.5])[0]  # noqa: E731
+    expected = differences(total, 2.0)
+    assert te.grad(total)(2.0) == pytest.approx(float(expected), rel=1e-8)
+
+
+@pytest.mark.parametrize("limits", [(np.nan, 0.0), (0.0, np.nan)])
+def test_a_limit_that_is_not_a_number(limits):
+    assert np.isnan(te.grad(lambda p: integrate.quad(lambda x: p * x, *limits)[0])(1.0))
 
 
 def test_warnings_and_reports_are_scipys():

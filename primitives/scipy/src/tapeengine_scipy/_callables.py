@@ -109,6 +109,13 @@ class Closed:
         fun, *rest = self._snapshot.again(self._values(params))
         return (self._with_generators_put_back(fun) if self._draws else fun, *rest)
 
+    def for_calls(self, params: Any) -> Callable[[], Any]:
+        """Return what gives the structure for the next of several calls: one for all, unless they change it."""
+        if self._draws or self._snapshot.written:
+            return lambda: self.at(params)
+        one = self.at(params)
+        return lambda: one
+
     def _values(self, params: Any) -> list[Any]:
         return [slot.read(params) for slot in self._slots]
 
@@ -224,6 +231,8 @@ def refusing_traced(
     @functools.wraps(fun)
     def called(*args: Any, **named: Any) -> Any:
         value = fun(*args, **named)
+        if type(value) is float:
+            return value
         if has_traces(value):
             value = constants(value)
         if has_traces(value):

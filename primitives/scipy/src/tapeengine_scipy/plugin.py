@@ -11,12 +11,13 @@ from tapeengine.structure import Container
 
 MODULES = (
     "special.bessel", "special.elementary", "special.elliptic", "special.entropy", "special.errorfunctions",
-    "special.exponential", "special.gamma", "special.hurwitz", "special.incomplete", "special.lambert",
-    "special.macdonald", "special.polynomials", "special.reductions", "special.student",
+    "special.exponential", "special.faddeeva", "special.gamma", "special.hurwitz", "special.incomplete",
+    "special.lambert", "special.macdonald", "special.polynomials", "special.reductions", "special.student",
     "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.eigen",
     "linalg.orthogonal", "linalg.rectangular", "linalg.triangular", "linalg.matrixfunctions", "linalg.sylvester",
     "linalg.riccati",
-    "stats.discrete", "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
+    "stats.continuous", "stats.discrete", "stats.multivariate",
+    "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
     "ndimage.interpolation",
     "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
     "integrate.quadrature",

@@ -3,10 +3,14 @@
 The derivative of an integral in its parameters is the integral of the integrand's derivative; in its limits it is the
 integrand there. The derivative's integral starts from the subdivision of the value's integral and refines it where
 necessary, so it resolves every feature that the value's integral has resolved.
+
+A trace of the integrand, and a look at all that it captures, cost more than the calls that it contains. So integrands
+are functions of many nodes, which one trace evaluates (see `_Nodes`).
 """
 
+import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -19,29 +23,29 @@ from tapeengine.primitive import Primitive, Sample
 from tapeengine.primitive.builders import scale
 from tapeengine_scipy._callables import (
     Closed,
-    as_array,
     as_vector,
     constants,
     holds_traced,
-    jacobian,
-    plain,
     plain_values,
+    refusing_traced,
 )
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import is_traced, of_python
+from tapeengine_scipy._values import floating, is_traced, of_python
 
-Integrand = Callable[[Any, Any], Any]
+#: The values at nodes, along a first axis, as a function of the nodes and of the parameters.
+Integrand = Callable[[Sequence[Any], Any], Any]
+Function = Callable[[float], float]
 
 
 class _Integrand:
-    """The user's integrand as a function that also takes its parameters."""
+    """The user's integrand as a function of many nodes that also takes its parameters."""
 
     def __init__(self, closed: Closed) -> None:
         self.closed = closed
 
-    def __call__(self, x: Any, params: Any) -> Any:
-        func, args = self.closed.at(params)
-        return func(x, *args)
+    def __call__(self, nodes: Sequence[Any], params: Any) -> Any:
+        again = self.closed.for_calls(params)
+        return floating([func(x, *args) for x in nodes for func, args in (again(),)])
 
     def run(self, solve: Callable[..., Any], params: Any) -> Any:
         """Integrate to get the value."""
@@ -65,12 +69,15 @@ class _Options(dict[str, Any]):
 
 def _scalar_primal(a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any]) -> Any:
     def solve(fun: Callable[[Any], Any]) -> Any:
-        return scipy.integrate.quad(plain(fun, "quad"), a, b, full_output=1, **options)
+        found: list[Any] = []
+        own = refusing_traced(fun, "quad", UnsupportedError, [])
+        te.vjp(lambda: found.extend(scipy.integrate.quad(own, a, b, full_output=1, **options)))  # a trace for all calls
+        return found
 
     if isinstance(integrand, _Integrand):
         value, *report = integrand.run(solve, params)
     else:
-        value, *report = solve(lambda x: integrand(x, params))
+        value, *report = solve(lambda x: integrand([x], params)[0])
     if isinstance(options, _Options):
         options.report = report
         options.breaks = _inner_points(report[1])
@@ -89,27 +96,70 @@ def _is_finite(a: Any, b: Any) -> bool:
     return bool(numpy.isfinite(a) and numpy.isfinite(b))
 
 
+class _Nodes:
+    """The values of all components at the nodes that QUADPACK asks for.
+
+    QUADPACK asks for one node at a time. So a run is given zeros for unknown values, and its nodes are noted: an
+    interval of zeros has no error, so the run goes on to the other intervals that it would halve. One trace then
+    evaluates them all, and the run starts again. Each such round halves all intervals that are not resolved yet.
+    """
+
+    MOST = 2000  # nodes of one trace, which bounds its memory
+
+    def __init__(self, values: Callable[[list[float]], Any]) -> None:
+        self._values = values
+        self._known: dict[float, list[float]] = {}
+        self._missing: dict[float, None] = {}
+
+    def __call__(self, component: int, x: float) -> float:
+        """The value of a component, or zero if it has to be evaluated first."""
+        x = x if x == x else numpy.nan  # the same NaN at each call, which the table finds
+        row = self._known.get(x)
+        if row is not None:
+            return row[component]
+        if len(self._missing) < self.MOST:
+            self._missing[x] = None
+        return 0.0
+
+    def settled(self, run: Callable[[Function], Any], components: int) -> list[Any]:
+        """The results of a run for each component, with all its values known."""
+        found, left = [None] * components, list(range(components))
+        while left:
+            before, left = left, []
+            for k in before:
+                found[k] = run(functools.partial(self, k))
+                if self._missing:
+                    left.append(k)
+            self._evaluate()
+        return found
+
+    def _evaluate(self) -> None:
+        nodes, self._missing = list(self._missing), {}
+        if nodes:
+            self._known.update(zip(nodes, self._values(nodes).tolist(), strict=True))
+
+
 def _vector_primal(
     a: Any, b: Any, params: Any, *, integrand: Integrand, options: dict[str, Any], breaks: Any, shape: tuple[int, ...]
 ) -> Any:
-    """Integrate each component by QUADPACK; the integrand is evaluated once at each point."""
-    seen: dict[float, Any] = {}
-    fun = plain(lambda x: as_vector(integrand(x, params)), "quad")
-
-    def at(x: float) -> Any:
-        if x not in seen:
-            seen[x] = fun(x)
-        return seen[x]
-
+    """Integrate each component by QUADPACK."""
+    values = refusing_traced(  # not in a trace of its own, as a Jacobian is faster outside of traces
+        lambda nodes: np.reshape(integrand(nodes, params), (len(nodes), -1)), "quad", UnsupportedError, []
+    )
     size = int(numpy.prod(shape, dtype=int))
-    found = [_component(lambda x, k=k: float(at(x)[k]), a, b, options, breaks) for k in range(size)]
-    return numpy.reshape(numpy.array(found, dtype=float), shape)
+    found = _Nodes(values).settled(_quadpack(a, b, options, breaks), size)
+    for _, message in found:
+        if message:
+            warnings.warn(f"quad, of a derivative: {message}", scipy.integrate.IntegrationWarning, stacklevel=2)
+    return numpy.reshape(numpy.array([value for value, _ in found], dtype=float), shape)
 
 
-def _component(fun: Callable[[float], float], a: Any, b: Any, options: dict[str, Any], breaks: Any) -> float:
+def _quadpack(a: Any, b: Any, options: dict[str, Any], breaks: Any) -> Callable[[Function], tuple[float, str]]:
+    """QUADPACK with tighter tolerances, from a given subdivision: the integral of a function, and what to warn of."""
     if not _is_finite(a, b) and options.get("weight") is None:
-        fun, a, b, sign = _transformed(fun, a, b)
-        return sign * _component(fun, a, b, options, breaks)
+        run, transformed = _quadpack(0.0, 1.0, options, breaks), _transformation(min(a, b), max(a, b))
+        sign = float(numpy.sign(b - a)) if a != b else 0.0
+        return lambda fun: (lambda value, message: (sign * value, message))(*run(transformed(fun)))
     finer = {**options, "epsabs": min(options["epsabs"], 1e-13), "epsrel": min(options["epsrel"], 1e-11)}
     if options.get("weight") is None:
         given = () if options.get("points") is None else plain_values(options["points"])
@@ -118,31 +168,29 @@ def _component(fun: Callable[[float], float], a: Any, b: Any, options: dict[str,
         finer.update(points=points if len(points) else None, limit=options["limit"] + 2 * len(points) + 50)
     else:
         finer.pop("wopts", None)
-    value, error, _, *message = scipy.integrate.quad(fun, a, b, full_output=1, **finer)
-    if message and not error <= max(options["epsabs"], options["epsrel"] * abs(value)):
-        warnings.warn(f"quad, of a derivative: {message[0]}", scipy.integrate.IntegrationWarning, stacklevel=2)
-    return float(value)
+
+    def integral(fun: Function) -> tuple[float, str]:
+        value, error, _, *message = scipy.integrate.quad(fun, a, b, full_output=1, **finer)
+        is_exact = not message or error <= max(options["epsabs"], options["epsrel"] * abs(value))
+        return float(value), "" if is_exact else message[0]
+
+    return integral
 
 
-def _transformed(fun: Callable[[float], float], a: Any, b: Any) -> tuple[Callable[[float], float], float, float, float]:
+def _transformation(low: Any, high: Any) -> Callable[[Function], Function]:
     """QUADPACK's transformation of infinite intervals, x = end + (1 - t) / t; the subdivision is in t."""
-    sign, low, high = (1.0, a, b) if a < b else (-1.0, b, a)
-
-    def both(t: float) -> float:
-        x = (1.0 - t) / t
-        if numpy.isinf(low) and numpy.isinf(high):
-            return (fun(x) + fun(-x)) / (t * t)
-        return (fun(high - x) if numpy.isinf(low) else fun(low + x)) / (t * t)
-
-    return both, 0.0, 1.0, sign if low < high else 0.0
+    if numpy.isinf(low) and numpy.isinf(high):
+        return lambda fun: lambda t: (fun((1.0 - t) / t) + fun(-(1.0 - t) / t)) / (t * t)
+    if numpy.isinf(low):
+        return lambda fun: lambda t: fun(high - (1.0 - t) / t) / (t * t)
+    return lambda fun: lambda t: fun(low + (1.0 - t) / t) / (t * t)
 
 
-def _slopes(integrand: Integrand, shape: tuple[int, ...]) -> Integrand:
+def _slopes(integrand: Integrand) -> Integrand:
     """The integrand's derivatives in the parameters, along one additional axis."""
 
-    def rows(x: Any, params: Any) -> Any:
-        value, back = te.vjp(lambda p: as_vector(integrand(x, p)), params)
-        return np.reshape(jacobian(back, value.shape[0], 0), (*shape, params.shape[0]))
+    def rows(nodes: Sequence[Any], params: Any) -> Any:
+        return te.jacobian(lambda p: integrand(nodes, p))(params)
 
     rows.closed = getattr(integrand, "closed", None)  # type: ignore[attr-defined]
     return rows
@@ -159,7 +207,7 @@ def _table(a: Any, b: Any, params: Any, integrand: Integrand, options: Any, brea
     """The derivatives of the components in the parameters."""
     _checked(integrand)
     kept = {"options": dict(options), "breaks": breaks, "shape": (*shape, params.shape[0])}
-    table = INTEGRALS(a, b, params, integrand=_slopes(integrand, shape), **kept)
+    table = INTEGRALS(a, b, params, integrand=_slopes(integrand), **kept)
     return np.reshape(table, (-1, params.shape[0]))
 
 
@@ -172,7 +220,7 @@ def _at(end: Any, params: Any, integrand: Integrand, options: dict[str, Any]) ->
         raise UnsupportedError(f"quad: a limit of an integral with weight={weight!r} is not differentiated")
     _checked(integrand)
     try:
-        value = as_array(integrand(end, params))
+        value = integrand([end], params)[0]
     except (ArithmeticError, ValueError) as error:  # SciPy evaluates the integrand inside of the interval only
         raise UnsupportedError(f"quad: the integrand has no value at a limit that is traced ({error})") from error
     if weight is not None:
@@ -214,7 +262,7 @@ INTEGRAL: Primitive = Primitive(
     samples=(
         Sample(
             (0.2, 1.5, numpy.array([0.7, 1.1])),
-            {"integrand": lambda x, p: p[0] * np.sin(p[1] * x), "options": _DEFAULTS},
+            {"integrand": lambda x, p: p[0] * np.sin(p[1] * np.array(x)), "options": _DEFAULTS},
         ),
     ),
     doc="the integral of f(x, p) over (a, b); db = ct f(b), da = -ct f(a), dp = the integral of ct df/dp",
@@ -239,7 +287,7 @@ INTEGRALS: Primitive = Primitive(
         Sample(
             (0.3, 1.2, numpy.array([0.4, 0.6])),
             {
-                "integrand": lambda x, p: np.array([p[0] ** 2 * x, np.exp(p[1] * x)]),
+                "integrand": lambda x, p: np.stack([p[0] ** 2 * np.array(x), np.exp(p[1] * np.array(x))], axis=1),
                 "options": _DEFAULTS,
                 "breaks": numpy.array([0.5]),
                 "shape": (2,),

@@ -123,10 +123,10 @@ class BarycentricInterpolator(_Polynomial, path="scipy.interpolate.BarycentricIn
         after = np.flip(np.cumprod(np.concatenate([one, np.flip(steps[:, 1:], 1)], axis=1), axis=1), 1)
         weights = before * after * self.wi
         basis, values, found = weights / np.sum(weights, axis=1)[:, None], self.yi, []
-        for _ in range(max(orders, default=0) + 1):
+        for _ in range(min(max(orders, default=0) + 1, self.n)):
             found.append(basis @ values)
             values = self._slopes() @ values
-        return [found[m] for m in orders]
+        return [found[m] if m < self.n else 0.0 * found[0] for m in orders]
 
     def _slopes(self) -> Any:
         """The matrix that gives the derivative at the points from the values there."""

@@ -58,9 +58,9 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
         if self._stand(c, x, extrapolate, axis):
             self.c, self.x = np.moveaxis(floating(c), (axis, axis + 1), (0, 1)), floating(x)
 
-    def _through(self, x: Any, y: Any, axis: int, slopes_of: Callable[..., Any]) -> None:
+    def _through(self, x: Any, y: Any, slopes_of: Callable[..., Any]) -> None:
         """Set the coefficients; `slopes_of(steps, slopes, y)` gives the slopes at the data points."""
-        y = np.moveaxis(floating(y), axis, 0)
+        y = np.moveaxis(floating(y), self.axis, 0)  # SciPy takes any number as an axis, modulo the dimension
         self.x, flat = floating(x), np.reshape(y, (y.shape[0], -1))
         steps = column(self.x[1:] - self.x[:-1], 2)
         secants = (flat[1:] - flat[:-1]) / steps
@@ -149,8 +149,8 @@ class CubicHermiteSpline(PPoly, path="scipy.interpolate.CubicHermiteSpline"):
 
     def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> None:
         if self._stand(x, y, dydx, axis=axis, extrapolate=extrapolate):
-            given = np.moveaxis(floating(dydx), axis, 0)
-            self._through(x, y, axis, lambda *_: np.reshape(given, (given.shape[0], -1)))
+            given = np.moveaxis(floating(dydx), self.axis, 0)
+            self._through(x, y, lambda *_: np.reshape(given, (given.shape[0], -1)))
 
 
 class CubicSpline(CubicHermiteSpline, path="scipy.interpolate.CubicSpline"):
@@ -170,7 +170,7 @@ class CubicSpline(CubicHermiteSpline, path="scipy.interpolate.CubicSpline"):
 
     def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
         if self._stand(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate):
-            self._through(x, y, axis, lambda *given: slopes.at_knots(*given, bc_type))
+            self._through(x, y, lambda *given: slopes.at_knots(*given, bc_type))
 
 
 class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpolator"):
@@ -185,14 +185,19 @@ class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpo
 
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
         if self._stand(x, y, axis=axis, extrapolate=extrapolate):
-            self._through(x, y, axis, slopes.monotone)
+            self._through(x, y, slopes.monotone)
 
 
 def pchip_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> Any:
     """Evaluate the monotone interpolant of points; see `scipy.interpolate.pchip_interpolate`."""
+    whole = PchipInterpolator(xi, yi, axis=axis)
     if np.ndim(der):
-        return [PchipInterpolator(xi, yi, axis=axis)(x, nu) for nu in der]
-    return PchipInterpolator(xi, yi, axis=axis)(x, der)
+        return [_of_order(whole, nu)(x) for nu in der]
+    return _of_order(whole, der)(x)
+
+
+def _of_order(whole: PPoly, nu: int) -> PPoly:
+    return whole.derivative(nu) if nu else whole
 
 
 def moved(value: Any, count: int, axis: int) -> Any:

@@ -216,7 +216,7 @@ def logm(A: Any, disp: bool = True) -> Any:
 
 
 @beside("scipy.linalg.sqrtm")
-def sqrtm(A: Any) -> Any:
+def sqrtm(A: Any, disp: Any = None, blocksize: Any = None) -> Any:
     """Return the principal matrix square root; see `scipy.linalg.sqrtm`.
 
     Examples
@@ -226,4 +226,9 @@ def sqrtm(A: Any) -> Any:
     array([[2., 0.],
            [0., 3.]])
     """
-    return SQRTM(floating(A))
+    if disp not in (None, True):
+        raise UnsupportedError("sqrtm: disp, which SciPy deprecates, is not supported for traced values")
+    a = floating(A)
+    if a.ndim < 2:
+        raise ValueError("it is not a matrix")
+    return SQRTM(a) if a.size else a

@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import holds_traced
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating, floating_real, of_precision, root
+from tapeengine_scipy._values import floating, floating_real, is_complex, of_precision, root
 from tapeengine_scipy.signal import CORRELATE, IMAGES
 
 #: numpy.pad's names of the boundary modes.
@@ -58,7 +58,11 @@ def _margins(sizes: Sequence[int], origins: Sequence[int]) -> list[tuple[int, in
 
 
 def _per_axis(value: Any, count: int) -> list[Any]:
-    return [value] * count if isinstance(value, str) or np.ndim(value) == 0 else list(value)
+    if isinstance(value, str) or np.ndim(value) == 0:
+        return [value] * count
+    if len(value) != count:
+        raise RuntimeError("sequence argument must have length equal to input rank")
+    return list(value)
 
 
 def _no_output(output: Any) -> None:
@@ -72,22 +76,45 @@ def correlate(
     axes: Any = None,
 ) -> Any:  # fmt: skip
     """Correlate an image with weights; see `scipy.ndimage.correlate`. Differentiable in both, and in `cval`."""
+    return _filtered(input, weights, output, mode, cval, origin, axes)
+
+
+def _filtered(
+    input: Any, weights: Any, output: Any, mode: str, cval: Any, origin: Any, axes: Any, convolution: bool = False
+) -> Any:
+    """A correlation, for which SciPy conjugates the weights, or a convolution."""
     _no_output(output)
     x, kernel = floating(input), floating(weights)
-    along = _axes(axes, x.ndim)
-    if kernel.ndim != len(along):
+    kernel, origins = _for_all_axes(kernel, origin, axes, x.ndim)
+    if convolution:
+        kernel = np.flip(kernel)
+        origins = [-shift - (size % 2 == 0) for shift, size in zip(origins, kernel.shape, strict=True)]
+    elif is_complex(kernel):
+        kernel = np.conj(kernel)
+    return CORRELATE(_padded(x, _margins(kernel.shape, origins), mode, cval), kernel, method=IMAGES)
+
+
+def _for_all_axes(kernel: Any, origin: Any, axes: Any, ndim: int) -> tuple[Any, list[Any]]:
+    """Weights and origins for all axes of an image; SciPy keeps the order of the weights' axes."""
+    along = _axes(axes, ndim)
+    origins = _per_axis(origin, len(along))
+    if len(along) < ndim and kernel.ndim == len(along):
+        named = along if np.ndim(axes) else [axes]  # a negative number is an error in SciPy
+        kernel = np.expand_dims(kernel, [k for k in range(ndim) if k not in named])
+        given = dict(zip(along, origins, strict=True))
+        origins = [given.get(k, 0) for k in range(ndim)]
+    if kernel.ndim != ndim:
         raise RuntimeError(f"weights.ndim ({kernel.ndim}) must match len(axes) ({len(along)})")
-    if len(along) != x.ndim:
-        kernel = np.reshape(kernel, [kernel.shape[along.index(k)] if k in along else 1 for k in range(x.ndim)])
-    origins = dict(zip(along, _per_axis(origin, len(along)), strict=True))
-    margins = _margins(kernel.shape, [origins.get(k, 0) for k in range(x.ndim)])
-    return CORRELATE(_padded(x, margins, mode, cval), kernel, method=IMAGES)
+    return kernel, origins
 
 
 def _axes(axes: Any, ndim: int) -> list[int]:
     if axes is None:
         return list(range(ndim))
-    return [normalize_axis_index(int(axis), ndim) for axis in numpy.atleast_1d(axes)]
+    found = [normalize_axis_index(int(axis), ndim) for axis in numpy.atleast_1d(axes)]
+    if len({*found}) < len(found):
+        raise ValueError("axes must be unique")
+    return found
 
 
 @of_images("scipy.ndimage.convolve")
@@ -96,11 +123,7 @@ def convolve(
     axes: Any = None,
 ) -> Any:  # fmt: skip
     """Convolve an image with weights; see `scipy.ndimage.convolve`."""
-    kernel = floating(weights)
-    origins = [
-        -shift - (size % 2 == 0) for shift, size in zip(_per_axis(origin, kernel.ndim), kernel.shape, strict=True)
-    ]
-    return correlate(input, np.flip(kernel), output, mode, cval, origins, axes=axes)
+    return _filtered(input, weights, output, mode, cval, origin, axes, convolution=True)
 
 
 @of_images("scipy.ndimage.correlate1d")
@@ -112,7 +135,7 @@ def correlate1d(
     kernel = floating(weights)
     if kernel.ndim != 1 or kernel.shape[0] < 1:
         raise RuntimeError("no filter weights given")
-    return correlate(input, kernel, output, mode, cval, origin, axes=(axis,))
+    return _filtered(input, kernel, output, mode, cval, origin, (axis,))
 
 
 @of_images("scipy.ndimage.convolve1d")
@@ -121,8 +144,10 @@ def convolve1d(
     origin: int = 0,
 ) -> Any:  # fmt: skip
     """Convolve along an axis; see `scipy.ndimage.convolve1d`."""
-    kernel = np.flip(floating(weights))
-    return correlate1d(input, kernel, axis, output, mode, cval, -origin - (kernel.shape[0] % 2 == 0))
+    kernel = floating(weights)
+    if kernel.ndim != 1 or kernel.shape[0] < 1:
+        raise RuntimeError("no filter weights given")
+    return _filtered(input, kernel, output, mode, cval, origin, (axis,), convolution=True)
 
 
 @of_images("scipy.ndimage.uniform_filter1d")
@@ -215,6 +240,7 @@ def _sum_over_axes(part: Callable[[int, str], Any], axes: list[int], mode: Any) 
 @of_images("scipy.ndimage.laplace")
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Any:
     """Return the sum of second differences; see `scipy.ndimage.laplace`."""
+    _no_output(output)
     x = floating(input)
     along = _axes(axes, x.ndim)
 
@@ -230,8 +256,10 @@ def gaussian_laplace(
     **kwargs: Any,
 ) -> Any:  # fmt: skip
     """Return the sum of smoothed second derivatives; see `scipy.ndimage.gaussian_laplace`."""
+    _no_output(output)
     x = floating(input)
     along = _axes(axes, x.ndim)
+    sigma = _per_axis(sigma, len(along))
 
     def part(axis: int, how: str) -> Any:
         order = [2 if other == axis else 0 for other in along]
@@ -249,6 +277,7 @@ def gaussian_gradient_magnitude(
 
     The derivative of a length of 0 is 0. SciPy smooths along all axes, those not in `axes` as well.
     """
+    _no_output(output)
     x = floating(input)
     along = _axes(axes, x.ndim)
 

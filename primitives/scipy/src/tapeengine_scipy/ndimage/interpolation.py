@@ -101,6 +101,8 @@ def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, An
 @beside("scipy.ndimage.spline_filter")
 def spline_filter(input: Any, order: int = 3, output: Any = numpy.float64, mode: str = "mirror") -> Any:
     """Return the coefficients of the spline through an image; see `scipy.ndimage.spline_filter`."""
+    if output is not numpy.float64:
+        raise UnsupportedError("spline_filter: output= is not supported for traced values")
     x = floating(input)
     if not 2 <= order <= 5:
         raise RuntimeError("spline order not supported")

@@ -123,6 +123,7 @@ def root_scalar(
         raise UnsupportedError("root_scalar: fprime=True is not differentiated; pass the derivative as a function")
 
     def solve(f: Any, args: Any, slopes: Any) -> Any:
+        slopes = [plain(slope, "root_scalar") if callable(slope) else slope for slope in slopes]
         whole = {**dict(zip(("fprime", "fprime2"), slopes, strict=True)), **rest}
         result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **whole)
         check_converged(result.converged, "root_scalar", result.flag)

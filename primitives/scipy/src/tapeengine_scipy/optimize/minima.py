@@ -62,8 +62,9 @@ def minimize(
         raise UnsupportedError("minimize: a constrained minimum is not differentiated; eliminate the constraints")
 
     def solve(fun: Any, args: Any, jac: Any, others: Any) -> Any:
-        given = _gradient_for(fun, method) if jac is None else jac
-        whole = {**dict(zip(("hess", "hessp", "callback"), others, strict=True)), **rest}
+        given = _gradient_for(fun, method) if jac is None else _plain(jac)
+        hess, hessp, callback = others
+        whole = {"hess": _plain(hess), "hessp": _plain(hessp), "callback": callback, **rest}
         found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, method, given, **whole))
         check_converged(found["success"], "minimize", found["message"])
         return found["x"]
@@ -79,6 +80,10 @@ def minimize(
     return scipy.optimize.OptimizeResult(
         {**found, "x": x, "fun": of_python(value) if type(found["fun"]) is float else value}
     )
+
+
+def _plain(derivative: Any) -> Any:
+    return plain(derivative, "minimize") if callable(derivative) else derivative
 
 
 def _gradient_for(fun: Any, method: Any) -> Any:

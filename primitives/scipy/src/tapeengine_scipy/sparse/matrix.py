@@ -9,7 +9,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
-from tapeengine_scipy._passing import Counterpart, Standing, beside, find, refuse_traced
+from tapeengine_scipy._passing import Counterpart, Standing, beside, find, method_beside, refuse_traced
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.sparse import arithmetic
 from tapeengine_scipy.sparse.pattern import TIMES, Pattern
@@ -35,7 +35,6 @@ class SparseArray(Standing, path=""):
 
     _path = "scipy.sparse.coo_array"
     _takes_plain = True
-    __array_ufunc__ = None  # so that the product with a numpy array on the left calls __rmatmul__
     __array_priority__ = 100.0
 
     def __init__(self, data: Any, pattern: Pattern) -> None:
@@ -315,6 +314,24 @@ class SparseArray(Standing, path=""):
         if self.pattern.is_matrix:
             refuse_traced("todense of a sparse matrix, which gives a numpy.matrix (use toarray),", self.entries)
         return self.toarray()
+
+
+def _of_elements(name: str) -> Any:
+    """The method of a function with f(0) = 0, which numpy's ufunc of that name calls."""
+
+    def method(self: SparseArray) -> SparseArray:
+        data, pattern = arithmetic.merged(*self._parts)
+        return SparseArray(getattr(np, name)(data), pattern)
+
+    method.__name__, method.__doc__ = name, f"Apply `numpy.{name}` to the elements."
+    return method_beside(method)
+
+
+for _name in (
+    "sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "sqrt", "expm1", "log1p", "deg2rad",
+    "rad2deg", "rint", "sign", "floor", "ceil", "trunc",
+):  # fmt: skip
+    setattr(SparseArray, _name, _of_elements(_name))
 
 
 def issparse(value: Any) -> bool:

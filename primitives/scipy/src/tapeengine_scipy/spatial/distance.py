@@ -8,6 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside, names_of
 from tapeengine_scipy._values import floating, floating_real, ratio, root
 
@@ -117,9 +118,15 @@ def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
     array([[0., 2.],
            [2., 0.]])
     """
-    x = floating(X)
+    x, wanted = floating(X), {"tomatrix": 1, "tovector": 2}.get(force.lower())
+    if x.ndim not in (1, 2) or wanted not in (None, x.ndim):
+        raise ValueError(f"an array with {x.ndim} axes, and force={force!r}")
     if x.ndim == 2:
+        if checks:
+            scipy.spatial.distance.is_valid_dm(plain_value(x), throw=True, name="X")
         return x[numpy.triu_indices(x.shape[0], 1)]
+    if x.shape[0] == 0:
+        return numpy.zeros((1, 1), x.dtype)
     size = int(numpy.ceil(numpy.sqrt(2 * x.shape[0])))
     if size * (size - 1) != 2 * x.shape[0]:
         raise ValueError("Incompatible vector size. It must be a binomial coefficient n choose 2 for some integer n.")

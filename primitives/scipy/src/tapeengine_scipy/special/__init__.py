@@ -35,6 +35,7 @@ from tapeengine_scipy.special.elliptic import ellipe, ellipk, hyp2f1
 from tapeengine_scipy.special.entropy import entr, expit, log_expit, logit, rel_entr, sinc, xlog1py, xlogy
 from tapeengine_scipy.special.errorfunctions import erf, erfc, erfcinv, erfcx, erfinv, log_ndtr, ndtr, ndtri
 from tapeengine_scipy.special.exponential import exp1, expi, expn, spence
+from tapeengine_scipy.special.faddeeva import dawsn, voigt_profile, wofz
 from tapeengine_scipy.special.gamma import (
     beta,
     betaln,
@@ -66,15 +67,15 @@ from tapeengine_scipy.special.reductions import log_softmax, logsumexp, softmax
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
-    "beta", "betainc", "betaincc", "betaln", "boxcox", "boxcox1p", "cbrt", "cosm1", "digamma", "ellipe", "ellipk",
-    "entr", "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer",
-    "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1",
-    "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc", "gammaincc", "gammaln",
-    "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p", "iv", "ive",
-    "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p", "log_expit", "log_ndtr", "log_softmax",
-    "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri", "polygamma", "pseudo_huber", "psi",
-    "rel_entr", "rgamma", "sinc", "softmax", "spence", "stdtr", "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn",
-    "yv", "zeta",
+    "beta", "betainc", "betaincc", "betaln", "boxcox", "boxcox1p", "cbrt", "cosm1", "dawsn", "digamma", "ellipe",
+    "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu",
+    "eval_gegenbauer", "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre",
+    "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc",
+    "gammaincc", "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox",
+    "inv_boxcox1p", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p",
+    "log_expit", "log_ndtr", "log_softmax", "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
+    "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma", "sinc", "softmax", "spence", "stdtr", "voigt_profile",
+    "wofz", "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.special")

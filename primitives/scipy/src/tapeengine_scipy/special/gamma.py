@@ -199,7 +199,7 @@ betaln: Primitive = ufunc(
 )
 
 
-def zeta(x: Any, q: Any = None) -> Any:
+def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
     """Return the Hurwitz zeta function, or Riemann's where `q` is left out; see `scipy.special.zeta`.
 
     Differentiable in `x` > 1 and in `q`.
@@ -209,6 +209,10 @@ def zeta(x: Any, q: Any = None) -> Any:
     >>> round(float(zeta(2.0)), 6)
     1.644934
     """
+    if out is not None:
+        if is_traced(x) or is_traced(q):
+            raise UnsupportedError("zeta: out= is not supported for traced values; use the result")
+        return scipy.special.zeta(x, q, out)
     if q is not None:
         return _zeta(x, q)
     if is_traced(x) and (is_complex(x) or np.any(np.less(x, 1.0))):

@@ -99,10 +99,15 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     >>> round(float(logsumexp(np.zeros(4))), 6)
     1.386294
     """
-    a = floating(a)
+    a = np.atleast_1d(floating(a))
     if b is None and not return_sign:
         return _LOGSUMEXP(a, axis=axis, keepdims=keepdims)
-    weights = numpy.ones(()) if b is None else floating(b)
+    number = b is None or isinstance(b, (int, float))  # which has no precision of its own
+    weights = (
+        numpy.asarray(1.0 if b is None else b, numpy.float32 if a.dtype in (numpy.float32, numpy.complex64) else float)
+        if number
+        else floating(b)
+    )
     if is_complex(a) or is_complex(weights):
         return _of_complex(a, weights, axis, keepdims, return_sign)
     sign = _SUM_SIGN(a, weights, axis=axis, keepdims=keepdims)

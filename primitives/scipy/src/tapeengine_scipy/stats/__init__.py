@@ -17,26 +17,33 @@ from tapeengine_scipy.stats.continuous import (
     chi2,
     expon,
     gamma,
+    genextreme,
     gumbel_l,
     gumbel_r,
     halfnorm,
+    invgamma,
     laplace,
     logistic,
     lognorm,
     norm,
     pareto,
+    rayleigh,
+    skewnorm,
     t,
     uniform,
+    vonmises,
+    weibull_max,
     weibull_min,
 )
 from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, poisson
 from tapeengine_scipy.stats.moments import kurtosis, skew, zscore
-from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal
+from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
 
 __all__ = [
-    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "gumbel_l", "gumbel_r",
-    "halfnorm", "kurtosis", "laplace", "logistic", "lognorm", "multinomial", "multivariate_normal", "nbinom", "norm",
-    "pareto", "poisson", "skew", "t", "uniform", "weibull_min", "zscore",
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "genextreme", "geom", "gumbel_l",
+    "gumbel_r", "halfnorm", "invgamma", "kurtosis", "laplace", "logistic", "lognorm", "multinomial",
+    "multivariate_normal", "multivariate_t", "nbinom", "norm", "pareto", "poisson", "rayleigh", "skew", "skewnorm",
+    "t", "uniform", "vonmises", "weibull_max", "weibull_min", "wishart", "zscore",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.stats")

@@ -175,40 +175,71 @@ def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda z, *shapes: function(-z, *shapes)
 
 
+def _mirrored_back(quantile: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda q, *shapes: -quantile(q, *shapes)
+
+
+def _all_positive(*values: Any) -> Any:
+    return functools.reduce(lambda ok, value: ok & (value > 0), values, True)
+
+
+def _in_double(z: Any) -> Any:
+    """The argument in double precision, in which SciPy returns all results."""
+    return z if z.dtype == float else np.astype(z, numpy.promote_types(z.dtype, float))
+
+
+def _interior(low: Any, high: Any) -> float:
+    """A point within the support."""
+    if callable(low) or callable(high):
+        return 0.0
+    return max(low, 0.0) + 0.5 if high > 0 else high - 0.5
+
+
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
     `logpdf`, `cdf`, `sf`, `ppf` and `isf` are the standard functions on the support ``[low, high]``, functions of the
     argument and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers, for
-    the ends of the support. Without `sf`, the distribution is symmetric around 0. All methods are compositions of
-    primitives.
+    the ends of the support. Without `sf`, the distribution is symmetric around 0; without `cdf`, it has densities only.
+    The ends of the support may be functions of the shapes, and 0 is then within. The shapes are positive, or `valid`.
+    If the density `decays`, it is 0 at infinity, where the formula, and that of SciPy for others, may give NaN.
+    All methods are compositions of primitives.
     """
 
     def __init__(
         self,
         name: str,
         logpdf: Callable[..., Any],
-        cdf: Callable[..., Any],
+        cdf: Callable[..., Any] | None = None,
         logcdf: Callable[..., Any] | None = None,
         sf: Callable[..., Any] | None = None,
         logsf: Callable[..., Any] | None = None,
         ppf: Callable[..., Any] | None = None,
         isf: Callable[..., Any] | None = None,
-        low: float = -float("inf"),
-        high: float = float("inf"),
+        low: float | Callable[..., Any] = -float("inf"),
+        high: float | Callable[..., Any] = float("inf"),
         product: Callable[..., Any] | None = None,
+        valid: Callable[..., Any] = _all_positive,
+        decays: bool = False,
     ) -> None:
-        self.name, self._shapes = name, _shapes_of(logpdf)
+        self.name, self._shapes, self._valid, self._decays = name, _shapes_of(logpdf), valid, decays
+        self._standard = {"_logpdf": logpdf, "_pdf": density_of(logpdf, product), "_ppf": ppf, "_isf": isf}
         if ppf and not sf:
-            isf = lambda q, *shapes: -ppf(q, *shapes)  # noqa: E731
-        upper = sf or _mirrored(cdf)
-        logcdf = logcdf or _log_of(cdf, upper)
-        logsf = logsf or (_log_of(upper, cdf) if sf else _mirrored(logcdf))
-        self._standard = {
-            "_logpdf": logpdf, "_pdf": density_of(logpdf, product), "_cdf": cdf, "_logcdf": logcdf,
-            "_sf": upper, "_logsf": logsf, "_ppf": ppf, "_isf": isf,
-        }  # fmt: skip
-        self._low, self._high, self._interior = low, high, max(low, 0.0) + 0.5
+            self._standard["_isf"] = _mirrored_back(ppf)
+        if cdf:
+            upper = sf or _mirrored(cdf)
+            logcdf = logcdf or _log_of(cdf, upper)
+            logsf = logsf or (_log_of(upper, cdf) if sf else _mirrored(logcdf))
+            self._standard |= {"_cdf": cdf, "_logcdf": logcdf, "_sf": upper, "_logsf": logsf}
+        self._low, self._high, self._interior = low, high, _interior(low, high)
+
+    def _ends(self, shapes: tuple[Any, ...]) -> tuple[Any, Any]:
+        """The ends of the standard support."""
+        return tuple(end(*shapes) if callable(end) else end for end in (self._low, self._high))  # type: ignore[return-value]
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        """A standard function, if it has a derivative."""
+        return self._standard.get(name) or refuse(f"{self._path}.{name[1:]}")
 
     def _parse(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
         given = bound(self._shapes, {"loc": 0.0, "scale": 1.0}, args, keywords)
@@ -218,13 +249,15 @@ class Continuous(Distribution):
     def _evaluate(self, function: str, x: Any, parsed: Any, below: float, above: float) -> Any:
         """A function of the standardised argument inside the support, and constants outside."""
         shapes, loc, scale = parsed
-        z = (floating(x) - loc) / scale
-        z = np.astype(z, numpy.promote_types(z.dtype, float)) if z.dtype != float else z
-        within = (z >= self._low) & (z <= self._high)
-        value = self._standard[function](inside(within, z, self._interior), *shapes)
+        z = _in_double((floating(x) - loc) / scale)
+        low, high = self._ends(shapes)
+        within = (z >= low) & (z <= high)
+        if self._decays or function not in ("_logpdf", "_pdf"):
+            within = within & np.isfinite(z)
+        value = self._function(function)(inside(within, z, self._interior), *shapes)
         if not np.all(within):
-            value = np.where(within, value, np.where(z < self._low, below, above))
-        return where_valid(_all_positive(*shapes, scale) & ~np.isnan(z), value)[()]
+            value = np.where(within, value, np.where(z <= low, below, above))
+        return where_valid(self._valid(*shapes) & (scale > 0) & ~np.isnan(z), value)[()]
 
     def logpdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the density."""
@@ -255,26 +288,22 @@ class Continuous(Distribution):
 
     def ppf(self, q: Any, *args: Any, **keywords: Any) -> Any:
         """Return the quantile of a probability, where it has a closed form."""
-        return self._quantile("ppf", q, self._parse(args, keywords), self._low, self._high)
+        parsed = self._parse(args, keywords)
+        return self._quantile("_ppf", q, parsed, *self._ends(parsed[0]))
 
     def isf(self, q: Any, *args: Any, **keywords: Any) -> Any:
         """Return the quantile of a probability of the upper tail, where it has a closed form."""
-        return self._quantile("isf", q, self._parse(args, keywords), self._high, self._low)
+        parsed = self._parse(args, keywords)
+        return self._quantile("_isf", q, parsed, *self._ends(parsed[0])[::-1])
 
     def _quantile(self, name: str, q: Any, parsed: Any, at_zero: float, at_one: float) -> Any:
-        standard = self._standard[f"_{name}"]
-        if standard is None:
-            refuse(f"{self._path}.{name}")
-        (shapes, loc, scale), q = parsed, floating(q)
+        standard = self._function(name)
+        (shapes, loc, scale), q = parsed, _in_double(floating(q))
         within = (q > 0) & (q < 1)
         z = standard(inside(within, q, 0.5), *shapes)
         if not np.all(within):
             z = np.where(within, z, np.where(q == 0, at_zero, np.where(q == 1, at_one, np.nan)))
-        return where_valid(_all_positive(*shapes, scale), z * scale + loc)[()]
-
-
-def _all_positive(*values: Any) -> Any:
-    return functools.reduce(lambda ok, value: ok & (value > 0), values, True)
+        return where_valid(self._valid(*shapes) & (scale > 0), z * scale + loc)[()]
 
 
 class Discrete(Distribution):

@@ -4,16 +4,23 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import scipy
+
 import tapeengine.numpy as np
+from tapeengine.primitive import Primitive
+from tapeengine_scipy._build import elementwise
+from tapeengine_scipy.special.bessel import i0e
+from tapeengine_scipy.special.elementary import cosm1, exprel
 from tapeengine_scipy.special.entropy import expit, log_expit, logit, xlog1py, xlogy
-from tapeengine_scipy.special.errorfunctions import erf, log_ndtr, ndtr, ndtri
+from tapeengine_scipy.special.errorfunctions import erf, gauss, log_ndtr, ndtr, ndtri
 from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
 from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
-from tapeengine_scipy.special.student import stdtr, t_log_density
+from tapeengine_scipy.special.student import log1p_ratio, stdtr, t_log_density
 from tapeengine_scipy.stats._support import Continuous
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
+_PER_ROOT_TWO_PI = 1 / math.sqrt(2 * math.pi)
 
 
 def _lognorm_density(z: Any, s: Any) -> Any:
@@ -22,9 +29,9 @@ def _lognorm_density(z: Any, s: Any) -> Any:
     return np.where(z == 0, -math.inf, value)
 
 
-def _of_log(function: Callable[[Any, Any], Any], at_zero: float) -> Callable[[Any, Any], Any]:
-    """A function of the logarithm of z and a shape, with its limit at 0."""
-    return lambda z, shape: np.where(z == 0, at_zero, function(np.log(np.where(z == 0, 1.0, z)), shape))
+def _of_log(function: Callable[[Any, Any], Any], at_zero: float, sign: float = 1.0) -> Callable[[Any, Any], Any]:
+    """A function of the logarithm of z, or of -z, and a shape, with its limit at 0."""
+    return lambda z, shape: np.where(z == 0, at_zero, function(np.log(np.where(z == 0, 1.0, sign * z)), shape))
 
 
 def _laplace_tail(z: Any) -> Any:
@@ -50,6 +57,59 @@ def _cauchy_quantile(q: Any) -> Any:
 def _pareto_sf(z: Any, b: Any) -> Any:
     far = np.isinf(z)
     return np.where(far, 0.0, np.where(far, 1.0, z) ** -b)
+
+
+def _invgamma_density(z: Any, a: Any) -> Any:
+    positive = np.where(z == 0, 1.0, z)
+    return np.where(z == 0, -math.inf, -(a + 1) * np.log(positive) - gammaln(a) - 1 / positive)
+
+
+def _of_inverse(function: Callable[[Any, Any], Any], at_zero: float) -> Callable[[Any, Any], Any]:
+    """A function of a shape and 1/z, with its limit at 0."""
+    return lambda z, shape: np.where(z == 0, at_zero, function(shape, 1 / np.where(z == 0, 1.0, z)))
+
+
+def _gumbel_slope(z: Any, c: Any) -> Any:
+    """The slope in c; for large c z, the parts of the usual formula overflow."""
+    u = -c * z
+    near = np.abs(u) < 0.5
+    far, shape = np.where(near, 1.0, u), np.where(near, 1.0, c)
+    usual = -(z * z) * log1p_ratio(np.where(near, u, 0.0), order=1)
+    return np.where(near, usual, (np.log1p(far) - far / (1 + far)) / (shape * shape))
+
+
+gumbel_of: Primitive = elementwise(
+    "scipy.stats.gumbel_argument",
+    lambda z, c: z * log1p_ratio(-c * z),
+    {"z": lambda z, c: 1 / (1 - c * z), "c": _gumbel_slope},
+    {"z": (-1.0, 1.0), "c": (-0.9, 0.9)},
+    "log1p(-c z)/-c, the argument of Gumbel's distribution function in that of extreme values; z for c = 0",
+)
+
+
+def _rayleigh_density(z: Any) -> Any:
+    return np.where(z == 0, -math.inf, np.log(np.where(z == 0, 1.0, z)) - 0.5 * z * z)
+
+
+def _end(sign: float) -> Callable[[Any], Any]:
+    """The end 1/c of the support of extreme values, if c has that sign."""
+    return lambda c: np.where(sign * c > 0, 1 / np.where(sign * c > 0, c, 1.0), sign * math.inf)
+
+
+def _is_finite(shape: Any) -> Any:
+    return np.isfinite(shape)
+
+
+skewnorm_cdf: Primitive = elementwise(
+    "scipy.stats.skewnorm_cdf",
+    lambda z, a: scipy.stats.skewnorm.cdf(z, a),
+    {
+        "z": lambda z, a: 2 * gauss(z * math.sqrt(0.5)) * _PER_ROOT_TWO_PI * ndtr(a * z),
+        "a": lambda z, a: -gauss(z * math.sqrt(0.5)) * gauss(a * z * math.sqrt(0.5)) / (math.pi * (1 + a * a)),
+    },
+    {"z": (-2.0, 3.0), "a": (-2.0, 3.0)},
+    "the distribution function of skewnorm, with twice Owen's function T(z, a)",
+)
 
 
 norm = Continuous("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr, ppf=ndtri)
@@ -176,4 +236,62 @@ halfnorm = Continuous(
     ppf=lambda q: ndtri((1 + q) / 2),
     isf=lambda q: -ndtri(q / 2),
     low=0.0,
+)
+invgamma = Continuous(
+    "invgamma",
+    _invgamma_density,
+    _of_inverse(gammaincc, 0.0),
+    sf=_of_inverse(gammainc, 1.0),
+    low=0.0,
+)
+genextreme = Continuous(
+    "genextreme",
+    lambda z, c: -np.exp(-gumbel_of(z, c)) - gumbel_of(z, c) - np.log1p(-c * z),
+    lambda z, c: np.exp(-np.exp(-gumbel_of(z, c))),
+    lambda z, c: -np.exp(-gumbel_of(z, c)),
+    sf=lambda z, c: -np.expm1(-np.exp(-gumbel_of(z, c))),
+    logsf=lambda z, c: log_one_less_exp(-gumbel_of(z, c)),
+    ppf=lambda q, c: -np.log(-np.log(q)) * exprel(c * np.log(-np.log(q))),
+    isf=lambda q, c: -np.log(-np.log1p(-q)) * exprel(c * np.log(-np.log1p(-q))),
+    low=_end(-1.0),
+    high=_end(1.0),
+    valid=_is_finite,
+    decays=True,
+)
+rayleigh = Continuous(
+    "rayleigh",
+    _rayleigh_density,
+    lambda z: -np.expm1(-0.5 * z * z),
+    sf=lambda z: np.exp(-0.5 * z * z),
+    logsf=lambda z: -0.5 * z * z,
+    ppf=lambda q: np.sqrt(-2 * np.log1p(-q)),
+    isf=lambda q: np.sqrt(-2 * np.log(q)),
+    low=0.0,
+    product=lambda z: z * np.exp(-0.5 * z * z),
+    decays=True,
+)
+weibull_max = Continuous(
+    "weibull_max",
+    lambda z, c: np.log(c) + xlogy(c - 1, -z) - (-z) ** c,
+    lambda z, c: np.exp(-((-z) ** c)),
+    lambda z, c: -((-z) ** c),
+    sf=lambda z, c: -np.expm1(-((-z) ** c)),
+    logsf=_of_log(lambda log_z, c: log_one_less_exp(c * log_z), -math.inf, -1.0),
+    ppf=lambda q, c: -((-np.log(q)) ** (1 / c)),
+    isf=lambda q, c: -((-np.log(1 - q)) ** (1 / c)),
+    high=0.0,
+    product=lambda z, c: c * (-z) ** (c - 1) * np.exp(-((-z) ** c)),
+)
+skewnorm = Continuous(
+    "skewnorm",
+    lambda z, a: math.log(2) - 0.5 * z * z - _LOG_ROOT_TWO_PI + log_ndtr(a * z),
+    skewnorm_cdf,
+    sf=lambda z, a: skewnorm_cdf(-z, -a),
+    valid=_is_finite,
+    decays=True,
+)
+vonmises = Continuous(
+    "vonmises",
+    lambda z, kappa: kappa * cosm1(z) - math.log(2 * math.pi) - np.log(i0e(kappa)),
+    valid=lambda kappa: kappa >= 0,
 )

@@ -7,19 +7,19 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
+from tapeengine_scipy._values import floating_real
 
 
 def _standardised(a: Any, axis: Any, nan_policy: str, ddof: int = 0) -> tuple[Any, Any]:
     """Deviations from the mean in units of the standard deviation, NaN where all elements are equal, and the axis."""
     if nan_policy != "propagate":
         raise UnsupportedError(f"scipy.stats: nan_policy={nan_policy!r} is not differentiated")
-    a = floating(a)
+    a = floating_real(a)
     if axis is None:
         a, axis = np.ravel(a), 0
     mean = np.mean(a, axis=axis, keepdims=True)
     spread = np.var(a, axis=axis, ddof=ddof, keepdims=True)
-    equal = spread <= (numpy.finfo(a.dtype).eps * mean) ** 2
+    equal = (spread <= (numpy.finfo(a.dtype).eps * mean) ** 2) | (a.shape[axis] <= ddof)
     return np.where(equal, np.nan, (a - mean) / np.sqrt(np.where(equal, 1.0, spread))), axis
 
 

@@ -17,9 +17,10 @@ from tapeengine.primitive.builders import discrete
 from tapeengine_scipy._values import floating, floating_real, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky
-from tapeengine_scipy.linalg.solve import solve_triangular
+from tapeengine_scipy.linalg.solve import cho_solve, solve_triangular
 from tapeengine_scipy.special.entropy import xlogy
-from tapeengine_scipy.special.gamma import gammaln
+from tapeengine_scipy.special.gamma import gammaln, multigammaln
+from tapeengine_scipy.special.student import half_step, log1p_ratio
 from tapeengine_scipy.stats._support import Distribution, where_valid
 
 
@@ -36,11 +37,7 @@ class _MultivariateNormal(Distribution):
         deviation = x - mean
         if singular:
             return np.squeeze(_log_density_on_range(deviation, cov))[()]
-        factor = cholesky(cov, lower=True)
-        rows = np.reshape(deviation, (-1, size))
-        white = solve_triangular(factor, rows.T, lower=True)
-        distance = np.reshape(np.sum(white * white, axis=0), deviation.shape[:-1])
-        log_det = 2 * np.sum(np.log(diagonal(factor)))
+        distance, log_det = _mahalanobis(deviation, cov)
         return np.squeeze(-0.5 * (size * math.log(2 * math.pi) + log_det + distance))[()]
 
     def pdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
@@ -54,6 +51,15 @@ class _MultivariateNormal(Distribution):
             return scipy.stats.multivariate_normal.entropy(cov=cov)
         log_det = 2 * np.sum(np.log(diagonal(cholesky(cov, lower=True))))
         return 0.5 * (cov.shape[0] * (math.log(2 * math.pi) + 1) + log_det)
+
+
+def _mahalanobis(deviation: Any, cov: Any) -> tuple[Any, Any]:
+    """The squared lengths of vectors in units of a covariance, and the logarithm of its determinant."""
+    factor = cholesky(cov, lower=True)
+    rows = np.reshape(deviation, (-1, cov.shape[0]))
+    white = solve_triangular(factor, rows.T, lower=True)
+    distance = np.reshape(np.sum(white * white, axis=0), deviation.shape[:-1])
+    return distance, 2 * np.sum(np.log(diagonal(factor)))
 
 
 def _is_singular_constant(cov: Any) -> bool:
@@ -118,6 +124,67 @@ def _mean_and_cov(mean: Any, cov: Any) -> tuple[Any, Any]:
     return (numpy.zeros(size) if mean is None else mean), cov
 
 
+class _MultivariateT(Distribution):
+    """The logarithm of its density is a sum of terms that do not cancel for many degrees of freedom."""
+
+    name = "multivariate_t"
+
+    def logpdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1) -> Any:
+        """Return the logarithm of the density."""
+        df = floating(1.0 if df is None else df)
+        if df.ndim or not df > 0:
+            raise ValueError("multivariate_t: df must be a number greater than 0")
+        loc, shape = _mean_and_cov(loc, floating(1.0 if shape is None and loc is None else shape))
+        size, x = shape.shape[0], floating_real(x)
+        deviation = (x[..., None] if x.ndim == 0 or (x.ndim == 1 and size == 1) else x) - loc
+        distance, log_det = _mahalanobis(deviation, shape)
+        u, steps = distance / df, numpy.arange(float(size))
+        norm = np.sum(half_step((df + steps) / 2) + 0.5 * np.log1p(steps / df)) - size / 2 * math.log(2 * math.pi)
+        tail = distance * log1p_ratio(u) + size * np.log1p(u)
+        return np.squeeze(norm - 0.5 * (log_det + tail))[()]
+
+    def pdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1, allow_singular: bool = False) -> Any:
+        """Return the density."""
+        if allow_singular and _is_singular_constant(floating(shape)):
+            raise UnsupportedError("multivariate_t: the density on the range of a singular shape is not differentiated")
+        return np.exp(self.logpdf(x, loc, shape, df))
+
+
+class _Wishart(Distribution):
+    name = "wishart"
+
+    def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
+        """Return the logarithm of the density at matrices along the first two axes of `x`."""
+        df, scale = floating(df), _matrix(floating(1.0 if scale is None else scale))
+        size = scale.shape[0]
+        x = _matrices(floating_real(x), size)
+        if df.ndim or not df > size - 1 or x.shape[:2] != scale.shape:
+            raise ValueError("wishart: df must be a number above the dimension less 1, x matrices like scale")
+        factor = cholesky(scale, lower=True)
+        log_det_x = 2 * np.sum(np.log(diagonal(cholesky(np.transpose(x, (2, 0, 1)), lower=True))), axis=-1)
+        solved = np.reshape(cho_solve((factor, True), np.reshape(x, (size, -1))), x.shape)
+        norm = 0.5 * df * (size * math.log(2) + 2 * np.sum(np.log(diagonal(factor)))) + multigammaln(0.5 * df, size)
+        return np.squeeze(0.5 * ((df - size - 1) * log_det_x - np.trace(solved)) - norm)[()]
+
+    def pdf(self, x: Any, df: Any, scale: Any) -> Any:
+        """Return the density."""
+        return np.exp(self.logpdf(x, df, scale))
+
+
+def _matrix(scale: Any) -> Any:
+    """A matrix from SciPy's forms."""
+    return np.reshape(scale, (1, 1)) if scale.ndim == 0 else on_diagonal(scale) if scale.ndim == 1 else scale
+
+
+def _matrices(x: Any, size: int) -> Any:
+    """Matrices along the first two axes from SciPy's forms: a number, a diagonal, numbers, one matrix, or several."""
+    if x.ndim == 0:
+        x = x * numpy.eye(size)
+    if x.ndim == 1:
+        return x[None, None] if size == 1 else on_diagonal(x)[..., None]
+    return x[..., None] if x.ndim == 2 else x
+
+
 class _Dirichlet(Distribution):
     name = "dirichlet"
 
@@ -159,5 +226,7 @@ class _Multinomial(Distribution):
 
 
 multivariate_normal = _MultivariateNormal()
+multivariate_t = _MultivariateT()
+wishart = _Wishart()
 dirichlet = _Dirichlet()
 multinomial = _Multinomial()
