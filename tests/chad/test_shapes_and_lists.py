@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chad.test_language import flat
 from chad.test_language import ones as all_ones
+from leaves import numbers
 
 import tapeengine as te
 from tapeengine import numpy as tnp
@@ -257,13 +257,13 @@ def test_they_give_what_dual_numbers_give(
     program = te.program(function, backend=backend)
     value, backpropagator = te.vjp(program, *primals)
     expected, reference = te.vjp(program.python, *primals)
-    np.testing.assert_allclose(flat(value), flat(expected), rtol=1e-12)
-    np.testing.assert_allclose(flat(value), flat(function(*primals)), rtol=1e-12)
+    np.testing.assert_allclose(numbers(value), numbers(expected), rtol=1e-12)
+    np.testing.assert_allclose(numbers(value), numbers(function(*primals)), rtol=1e-12)
     found, wanted = backpropagator(ones(value)), reference(ones(expected))
-    np.testing.assert_allclose(flat(found), flat(wanted), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(numbers(found), numbers(wanted), rtol=1e-11, atol=1e-13)
     tangents = ones(list(primals))
     found, wanted = te.jvp(program, primals, tangents), te.jvp(program.python, primals, tangents)
-    np.testing.assert_allclose(flat(found), flat(wanted), rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(numbers(found), numbers(wanted), rtol=1e-11, atol=1e-13)
 
 
 def test_whole_arrays_give_what_dual_numbers_give() -> None:
@@ -278,8 +278,8 @@ def test_whole_arrays_give_what_dual_numbers_give() -> None:
             continue
         ran += 1
         expected, reference = te.vjp(program.python, *primals)
-        np.testing.assert_allclose(flat(found[0]), flat(expected), rtol=1e-12)
-        np.testing.assert_allclose(flat(cotangents), flat(reference(ones(expected))), rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(numbers(found[0]), numbers(expected), rtol=1e-12)
+        np.testing.assert_allclose(numbers(cotangents), numbers(reference(ones(expected))), rtol=1e-11, atol=1e-13)
     assert ran > 0.75 * len(PROGRAMS)
 
 
