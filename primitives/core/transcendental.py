@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise, scale
 
-from .arithmetic import TURN
+from .arithmetic import turn
 from .ufuncs import binary, of_ufuncs, unary
 from .values import is_complex, of_parts
 
@@ -148,8 +148,8 @@ ARCCOSH = unary(
 ARCTANH = unary(numpy.arctanh, lambda x: _arctanh_slope(x), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
 ARCTAN2 = binary(
     numpy.arctan2,
-    lambda x, y: TURN(x, y),
-    lambda x, y: -TURN(y, x),
+    lambda x, y: turn(x, y),
+    lambda x, y: -turn(y, x),
     opcode="atan2",
     complex_too=False,
     doc="the angle of the point (y, x); dx = ct y / (x^2 + y^2), dy = -ct x / (x^2 + y^2)",
