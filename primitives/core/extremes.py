@@ -129,4 +129,5 @@ def clip(
 RULES = {
     **of_ufuncs(vars()),
     numpy.clip: clip,
+    numpy._core.umath.clip: CLIP,  # called by the method of plain arrays
 }

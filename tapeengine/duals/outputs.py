@@ -66,24 +66,24 @@ def stored(result: Any, out: Any, plain: Plain) -> Any:
     return found if isinstance(result, tuple) else found[0]
 
 
+#: Functions of numpy that divide a sum in its place.
+METHODS = ("_mean", "_var")
+
+
 def check_outputs(name: str, out: Any) -> None:
     """Refuse outputs that are traced numbers, and those in which the order of writing shows.
 
-    Refuse also those of numpy's methods written in Python, which divide a sum in its place only in an ndarray.
+    Refuse also the sums of plain arrays' methods, which divide an ndarray only.
     """
     outs = out if isinstance(out, tuple) else (out,)
     if any(type(out) in (Dual, ComplexDual) for out in outs):
         raise UnsupportedError(
             f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"
         )
-    frame: Any = sys._getframe(1)
+    frame: Any = sys._getframe(1) if name == "add" else None
     while frame is not None and module_of_frame(frame).startswith("tapeengine."):
         frame = frame.f_back
-    if (
-        frame is not None
-        and frame.f_code.co_name in ("_mean", "_var")
-        and module_of_frame(frame).endswith("core._methods")
-    ):
+    if frame is not None and frame.f_code.co_name in METHODS and module_of_frame(frame).endswith("core._methods"):
         raise UnsupportedError(
             "out= of a plain array's mean, var or std is a traced array. Call the function: numpy.mean(a, out=b)"
         )

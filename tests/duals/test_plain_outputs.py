@@ -171,7 +171,7 @@ def test_methods_of_plain_arrays_write_to_traced_outputs_or_refuse(name: str) ->
     try:
         found = te.vjp(program, 2.0)[0]
     except (UnsupportedError, TypeError):
-        assert name not in ("sum", "prod", "max", "min")
+        assert name not in ("sum", "prod", "max", "min", "clip")
     else:
         numpy.testing.assert_array_equal(found, wanted)
 
@@ -208,3 +208,16 @@ def test_discrete_results_are_written_to_traced_outputs(name: str, of_traced: bo
     value, backpropagator = te.vjp(program, 2.25)
     numpy.testing.assert_array_equal(value, wanted)
     assert backpropagator(numpy.ones(3)) == (float(numpy.sum(wanted == 2.25)),)
+
+
+@pytest.mark.parametrize("low", [0.5, None])
+def test_the_method_clip_of_plain_arrays_with_traced_limits(low: float | None) -> None:
+    def ways(x: Any) -> Any:
+        limits = x[0] if low is None else low, x[1:] ** 2
+        return numpy.sum(X.clip(*limits) ** 3), numpy.sum(numpy.clip(X, *limits) ** 3)
+
+    point = numpy.array([0.2, 0.6, 1.1, 0.8])
+    for of in (te.jacobian(ways), te.hessian(lambda x: ways(x)[0] - ways(x)[1])):
+        found = of(point)
+        method, function = found if isinstance(found, tuple) else (found, 0.0 * found)
+        numpy.testing.assert_allclose(method, function, atol=1e-14)
