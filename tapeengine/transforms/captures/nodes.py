@@ -369,7 +369,7 @@ def of_wrapper(value: Any) -> Node:
     """A staged or lifted function, which is made again of another function."""
 
     def make(inside: list[Any]) -> Any:
-        return value.again(*inside) if isinstance(value, Replays) else value.make(*inside, *value.args[1:])
+        return value.make(*inside, *value.args[1:]) if type(value) is Linked else value.again(*inside)
 
     return Node(value, [value.__wrapped__], make)
 
