@@ -7,6 +7,7 @@ from typing import Any
 
 #: Instructions that give a global variable, or one of an enclosing function, another value; and that read global ones.
 GLOBAL_STORES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
+GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 OUTER_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF"))
 GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 

@@ -138,14 +138,16 @@ def _log_of_base(x: Any, like: Any) -> Any:
     return np.log(base + 0j if _is_complex(like) and not _is_complex(x) else base)
 
 
-def _record_of_power(ufunc: Any, doc: str, opcode: str | None = None) -> Primitive:
-    return binary(ufunc, _power_base, _power_exponent, (_POSITIVE, _BOTH[1]), opcode=opcode, doc=doc)
+def _record_of_power(ufunc: Any, base: Any, doc: str) -> Primitive:
+    return binary(ufunc, base, _power_exponent, (_POSITIVE, _BOTH[1]), opcode="pow", doc=doc)
 
 
 POWER = _record_of_power(
-    numpy.power, "x^y; dx = ct y x^(y-1) (0 where y is 0), dy = ct x^y log(x) (0 where x is 0)", opcode="pow"
+    numpy.power, _power_base, "x^y; dx = ct y x^(y-1) (0 where y is 0), dy = ct x^y log(x) (0 where x is 0)"
 )
-FLOAT_POWER = _record_of_power(numpy.float_power, "x^y in double precision; as numpy.power", opcode="pow")
+FLOAT_POWER = _record_of_power(
+    numpy.float_power, lambda x, y, out: _power_base(x, y), "x^y in double precision; as numpy.power"
+)
 
 
 def _quotient(x: Any, y: Any, out: Any) -> Any:
@@ -172,43 +174,18 @@ def _cosine(x: Any, y: Any) -> Any:
         y = numpy.where(beyond, numpy.where(numpy.isinf(y), numpy.copysign(1, y), 0), y)
         x = numpy.where(beyond, numpy.copysign(1, x), x)
         h = numpy.where(beyond, numpy.hypot(x, y), h)
-    return x / numpy.where(numpy.equal(h, 0), numpy.ones_like(h), h)
+    return x / numpy.where(numpy.equal(x, 0), numpy.ones_like(h), h)
 
 
-def _cosine_over(x: Any, y: Any) -> Any:
-    """Return x / hypot(x, y)^2, and 0 at the origin."""
-    h = np.hypot(x, y)
-    return COSINE(x, y) / np.where(np.equal(h, 0), 1.0, h)
-
-
-COSINE: Primitive = elementwise(
-    "numpy.hypot_slope",
-    _cosine,
-    lambda x, y: COSINE(y, x) * _cosine_over(y, x),
-    lambda x, y, out: -out * _cosine_over(y, x),
-    opcode="cosine",
-    samples=lambda: binary_samples(*_BOTH, False),
-    doc="x / hypot(x, y), and 0 at the origin; dx = ct y^2 / h^3, dy = -ct x y / h^3",
-)
-
-
-def _turn(x: Any, y: Any) -> Any:
+def turn(x: Any, y: Any) -> Any:
+    """Return y / (x^2 + y^2)."""
     return _cosine(y, x) / numpy.hypot(x, y)
 
 
-TURN: Primitive = elementwise(
-    "numpy.arctan2_slope",
-    _turn,
-    lambda x, y: -2 * _cosine_over(x, y) * _cosine_over(y, x),
-    lambda x, y: (_cosine_over(x, y) - _cosine_over(y, x)) * ((COSINE(x, y) + COSINE(y, x)) / np.hypot(x, y)),
-    opcode="turn",
-    samples=lambda: binary_samples(*_BOTH, False),
-    doc="y / (x^2 + y^2); dx = -2 ct x y / h^4, dy = ct (x^2 - y^2) / h^4",
-)
 HYPOT = binary(
     numpy.hypot,
-    lambda x, y: COSINE(x, y),
-    lambda x, y: COSINE(y, x),
+    lambda x, y: _cosine(x, y),
+    lambda x, y: _cosine(y, x),
     opcode="hypot",
     complex_too=False,
     doc="sqrt(x^2 + y^2); dx = ct x / out, and 0 at the origin",

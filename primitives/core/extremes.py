@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+from numpy._core import umath
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
@@ -129,4 +130,5 @@ def clip(
 RULES = {
     **of_ufuncs(vars()),
     numpy.clip: clip,
+    vars(umath)["clip"]: CLIP,  # called by the method of plain arrays
 }

@@ -8,7 +8,7 @@ closed under differentiation, so the operations in its partials are primitives w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,9 @@ from tapeengine._core.tape.table import OPS
 from tapeengine.primitive import Primitive
 from tapeengine.primitive.builders import elementwise
 from tapeengine.primitive.signatures import parameter_names
+from tapeengine.primitive.spaces import is_traced
+
+from .values import is_complex
 
 _ROWS = MappingProxyType({op.name: op for op in OPS})
 _DOUBLE = numpy.dtype(float)
@@ -28,7 +31,10 @@ _DOUBLE = numpy.dtype(float)
 def tabled(
     opcode: str, args: tuple[str, ...], partials: tuple[Callable[..., Any] | None, ...]
 ) -> tuple[Callable[..., Any] | None, ...]:
-    """Return partials that use the opcode table if all values that they read are float64, and the given ones otherwise.
+    """Return partials that use the opcode table on float64 and traced real values, and the given ones otherwise.
+
+    The given ones are faster on plain float32, by numpy's vectorised functions. Their own derivatives would have other
+    values at edges than the table's.
 
     Parameters
     ----------
@@ -55,7 +61,7 @@ def _both(expression: str, args: tuple[str, ...], partial: Callable[..., Any]) -
     given, needed = ([names.index(name) for name in chosen] for chosen in (asked, read))
 
     def either(*values: Any) -> Any:
-        if all(map(_is_double, values)):
+        if all(map(_is_double, values)) or _is_wide(values):
             return _compiled(expression)(*(_number(values[k]) for k in needed))
         return partial(*(values[k] for k in given))
 
@@ -115,6 +121,14 @@ def _is_double(x: Any) -> bool:
     return dtype is _DOUBLE or (isinstance(x, (float, int)) if dtype is None else dtype == _DOUBLE)
 
 
+def _is_wide(values: Sequence[Any]) -> bool:
+    """Whether real values, some of them in single precision, are traced, or give a result in double precision."""
+    is_wide = any(is_traced(x) or getattr(x, "dtype", None) == _DOUBLE for x in values)
+    return is_wide and not any(map(is_complex, values))
+
+
 def _number(x: Any) -> Any:
-    """A value that divides by 0 as in numpy."""
-    return numpy.float64(x) if type(x) in (float, int) else x
+    """A value in double precision that divides by 0 as in numpy."""
+    if type(x) in (float, int):
+        return numpy.float64(x)
+    return x if _is_double(x) else x.astype(_DOUBLE)

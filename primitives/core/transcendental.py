@@ -11,7 +11,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise, scale
 
-from .arithmetic import TURN
+from .arithmetic import turn
 from .ufuncs import binary, of_ufuncs, unary
 from .values import is_complex, of_parts
 
@@ -87,20 +87,19 @@ DEXPIT: Primitive = elementwise(
 )
 
 
-def _rest_inverse(x: Any) -> Any:
-    """Return 1 / (1 - x^2) for complex numbers, by factors, which neither cancel nor overflow."""
-    return 1 / (1 - x) / (1 + x)
-
-
-def _rest2(x: Any) -> Any:
-    return (1 - x) * (1 + x)
-
-
 def _lorentz(x: Any) -> Any:
-    if is_complex(x):
-        return numpy.where(numpy.isinf(x), 0.0, _rest_inverse(1j * x))[()]
+    if is_complex(x):  # by factors, which neither cancel nor overflow
+        return numpy.where(numpy.isinf(x), 0.0, 1 / (1 - 1j * x) / (1 + 1j * x))[()]
     with numpy.errstate(over="ignore"):
         return 1 / (1 + x * x)
+
+
+def _root(x: Any, *, sign: int) -> Any:
+    """Return 1 / sqrt(x^2 - 1), or 1 / sqrt(1 - x^2), on the side of a branch cut that the sign of a zero part tells.
+
+    Differences keep this sign, where x + 1 would turn -0 into 0.
+    """
+    return 1 / numpy.sqrt(x - 1 if sign > 0 else -(x - 1)) / numpy.sqrt(x - (-1))
 
 
 def _sech2(x: Any) -> Any:
@@ -112,9 +111,6 @@ def _slope_samples(low: float = -0.8, high: float = 0.8) -> tuple[Sample, ...]:
     return tuple(Sample((uniform((3,), low, high, dtype),)) for dtype in (numpy.float64, numpy.float32, complex))
 
 
-REST2: Primitive = elementwise(
-    "numpy.one_less_square", _rest2, lambda x: -2 * x, samples=_slope_samples, opcode="rest2", doc="1 - x^2; dx = -2 x"
-)
 LORENTZ: Primitive = elementwise(
     "numpy.arctan_slope",
     _lorentz,
@@ -123,6 +119,15 @@ LORENTZ: Primitive = elementwise(
     opcode="lorentz",
     doc="1 / (1 + x^2); dx = -2 x out^2",
 )
+ROOT: Primitive = elementwise(
+    "numpy.arccosh_slope",
+    _root,
+    lambda x, out, sign: -sign * (x * out) * out * out,
+    samples=lambda: tuple(
+        Sample((uniform((3,), low, 1.7, complex),), {"sign": sign}) for low in (0.2, 1.2) for sign in (1, -1)
+    ),
+    doc="1 / sqrt(sign (x^2 - 1)); dx = -sign x out^3",
+)
 SECH2: Primitive = elementwise(
     "numpy.tanh_slope",
     _sech2,
@@ -130,7 +135,13 @@ SECH2: Primitive = elementwise(
     samples=lambda: (*_slope_samples(-3.0, 3.0), Sample((numpy.array([-300.0, -30.0, 0.0, 1e-20]),), order=0)),
     doc="1 / cosh(x)^2, where 1 - tanh(x)^2 cancels; dx = -2 ct tanh(x) out",
 )
-TAN = unary(numpy.tan, lambda out: 1 + out * out, (-1.2, 1.2), opcode="tan", doc="dx = ct (1 + out^2)")
+TAN = unary(
+    numpy.tan,
+    lambda x, out: SECH2(_turned(x)) if is_complex(x) else 1 + out * out,
+    (-1.2, 1.2),
+    opcode="tan",
+    doc="dx = ct (1 + out^2)",
+)
 ARCSIN = unary(numpy.arcsin, lambda x: _cosine(x), _INSIDE, opcode="asin", doc="dx = ct / sqrt(1 - x^2)")
 ARCCOS = unary(numpy.arccos, lambda x: -_cosine(x), _INSIDE, opcode="acos", doc="dx = -ct / sqrt(1 - x^2)")
 ARCTAN = unary(numpy.arctan, lambda x: LORENTZ(x), _INSIDE, opcode="atan", doc="dx = ct / (1 + x^2)")
@@ -140,7 +151,7 @@ TANH = unary(numpy.tanh, lambda x: SECH2(x), (-1.2, 1.2), opcode="tanh", doc="dx
 ARCSINH = unary(numpy.arcsinh, lambda x: _arcsinh_slope(x), _INSIDE, opcode="asinh", doc="dx = ct / sqrt(1 + x^2)")
 ARCCOSH = unary(
     numpy.arccosh,
-    lambda x: 1 / np.sqrt(x - 1) / np.sqrt(x - (-1)),
+    lambda x: ROOT(x, sign=1),
     (1.3, 3.0),
     opcode="acosh",
     doc="dx = ct / sqrt(x^2 - 1)",
@@ -148,8 +159,8 @@ ARCCOSH = unary(
 ARCTANH = unary(numpy.arctanh, lambda x: _arctanh_slope(x), _INSIDE, opcode="atanh", doc="dx = ct / (1 - x^2)")
 ARCTAN2 = binary(
     numpy.arctan2,
-    lambda x, y: TURN(x, y),
-    lambda x, y: -TURN(y, x),
+    lambda x, y: turn(x, y),
+    lambda x, y: -turn(y, x),
     opcode="atan2",
     complex_too=False,
     doc="the angle of the point (y, x); dx = ct y / (x^2 + y^2), dy = -ct x / (x^2 + y^2)",
@@ -160,19 +171,21 @@ RAD2DEG = unary(numpy.rad2deg, lambda out: 180 / math.pi, complex_too=False, doc
 DEGREES = unary(numpy.degrees, lambda out: 180 / math.pi, complex_too=False, doc="dx = ct 180 / pi")
 
 
-# On a branch cut the sign of a zero part tells the side: differences keep it, where z + 1 would turn -0 into 0.
+def _turned(x: Any) -> Any:
+    """Return i x, also where a part is infinite or the sign of a zero tells the side of a branch cut."""
+    return of_parts(-np.imag(x), np.real(x))
 
 
 def _cosine(x: Any) -> Any:
-    return 1 / (np.sqrt(-(x - 1)) * np.sqrt(x - (-1)) if is_complex(x) else np.sqrt(REST2(x)))
+    return ROOT(x, sign=-1) if is_complex(x) else 1 / np.sqrt((1 - x) * (1 + x))
 
 
 def _arcsinh_slope(x: Any) -> Any:
-    return _cosine(of_parts(-np.imag(x), np.real(x))) if is_complex(x) else 1 / np.hypot(x, 1.0)
+    return _cosine(_turned(x)) if is_complex(x) else 1 / np.hypot(x, 1.0)
 
 
 def _arctanh_slope(x: Any) -> Any:
-    return np.where(np.isinf(x), 0.0, _rest_inverse(x)) if is_complex(x) else 1 / REST2(x)
+    return LORENTZ(_turned(x)) if is_complex(x) else 1 / ((1 - x) * (1 + x))
 
 
 def _sinc(x: Any, *, derivative: int = 0) -> Any:

@@ -31,7 +31,7 @@ from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, ob
 from .flat import Flat
 from .foreign import as_plain, check_series, has_own_operators, is_opaque, no_place_for_derivatives, replaced
 from .labelled import holder_among
-from .outputs import check_holds, check_outputs, check_spread, laid_out, numpys, of_form, stored
+from .outputs import assigned, check_holds, check_outputs, check_spread, laid_out, numpys, of_form, stored
 from .views import VIEWS
 
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
@@ -202,7 +202,10 @@ class Rules:
         if method != "outer" and method != "__call__" and options.get("dtype") is not None:
             dtype = numpy.dtype(options["dtype"])
             if is_discrete(dtype):  # as by astype, the result is discrete
-                return getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
+                found = getattr(ufunc, method)(*replaced(value_of, inputs), **replaced(value_of, dict(options)))
+                out = options.get("out")
+                out = out[0] if isinstance(out, tuple) else out
+                return found if out is None else assigned(out, found)  # a copy of a traced output was written to
             ufunc.resolve_dtypes((dtype, dtype, None), signature=(dtype,) * 3)  # raises numpy's errors
         called = ufunc if method == "__call__" else getattr(ufunc, method)
         if options.get("out") is not None:

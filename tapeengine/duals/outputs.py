@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.structures.boundary import overlap
 from .._core.sweeps.trace import value_of
+from ..dropped import module_of_frame
 from ..errors import UnsupportedError
 from .creation import copy, in_order_of, number_of, sample_of, spread
 from .foreign import replaced
@@ -64,12 +66,26 @@ def stored(result: Any, out: Any, plain: Plain) -> Any:
     return found if isinstance(result, tuple) else found[0]
 
 
+#: Functions of numpy that divide a sum in its place.
+METHODS = ("_mean", "_var")
+
+
 def check_outputs(name: str, out: Any) -> None:
-    """Refuse outputs that are traced numbers, and those in which the order of writing shows."""
+    """Refuse outputs that are traced numbers, and those in which the order of writing shows.
+
+    Refuse also the sums of plain arrays' methods, which divide an ndarray only.
+    """
     outs = out if isinstance(out, tuple) else (out,)
     if any(type(out) in (Dual, ComplexDual) for out in outs):
         raise UnsupportedError(
             f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"
+        )
+    frame: Any = sys._getframe(1) if name == "add" else None
+    while frame is not None and module_of_frame(frame).startswith("tapeengine."):
+        frame = frame.f_back
+    if frame is not None and frame.f_code.co_name in METHODS and module_of_frame(frame).endswith("core._methods"):
+        raise UnsupportedError(
+            "out= of a plain array's mean, var or std is a traced array. Call the function: numpy.mean(a, out=b)"
         )
     if any(overlap(a, b) for a, b in itertools.combinations(filter(_is_array, outs), 2)):
         raise UnsupportedError(f"two outputs of numpy.{name} share memory. Pass copies")

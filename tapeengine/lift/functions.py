@@ -6,6 +6,7 @@ and classes of the same module are bound to their twins, and modules and builtin
 
 from __future__ import annotations
 
+import builtins
 import enum
 import functools
 import importlib
@@ -19,7 +20,7 @@ from weakref import WeakKeyDictionary
 from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
 from ..errors import module_of
-from ..naming import GLOBAL_STORES, named_by, names_in
+from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in
 from .compilers import source_of_compiled
 from .dispatching import singledispatch, singledispatchmethod
 from .memo import memoised
@@ -54,6 +55,8 @@ class Relinked:
         own = self.there.get("__name__")
         self.use([n for n, x in self.there.items() if isinstance(x, type) and x.__module__ == own])
         stored = named_by(twin.__code__, GLOBAL_STORES)
+        undefined = named_by(twin.__code__, GLOBAL_LOADS).difference(self.there, self.used, vars(builtins))
+        self.used += undefined  # as the function's own name, while it is decorated
 
         def around(*args: Any, **options: Any) -> Any:
             try:
@@ -185,7 +188,7 @@ class Relinked:
         twin.__dict__.update({name: self.twin(x) for name, x in vars(value).items()})
         for cell, twin_cell in zip(value.__closure__ or (), cells or (), strict=True):
             if twin_cell is not cell:
-                self.fill(cell, twin_cell)
+                twin_cell.cell_contents = self.twin(cell.cell_contents)
         if ours:
             self.use(names_in(value.__code__))
         return twin
@@ -197,14 +200,6 @@ class Relinked:
         for cls, implementation in value.registry.items():
             made.register(cls, self.twin(implementation))
         return made
-
-    def fill(self, cell: CellType, twin: CellType) -> None:
-        """Set a twin's cell to the twin of the function's cell; an empty cell stays empty."""
-        try:
-            held = cell.cell_contents
-        except ValueError:
-            return
-        twin.cell_contents = self.twin(held)
 
     def class_(self, value: type) -> Any:
         """A copy of a class of this namespace with the twins of its methods; the counterpart of another class."""
@@ -279,11 +274,11 @@ def remade(value: Any, twin: Callable[[Any], Any]) -> Any:
 
 
 def holds_data(cell: CellType) -> bool:
-    """Whether a variable of an enclosing function holds data, which has no twin: then both functions share it."""
+    """Whether a variable of an enclosing function holds data, which has no twin, or nothing yet: both share it."""
     try:
         held = cell.cell_contents
     except ValueError:
-        return False
+        return True
     return not callable(held) and not isinstance(held, (ModuleType, tuple, property, staticmethod, classmethod))
 
 

@@ -129,8 +129,6 @@ class Staged(Replays):
 
     engine: Engine
     __name__: str
-    #: Calls that run again stage the program anew if it contains traced values.
-    __tapeengine_parts__ = False
 
     def __init__(
         self,
@@ -167,11 +165,15 @@ class Staged(Replays):
             return self
         bound = self.bound.pop(id(instance), None)
         if bound is None:
-            bound = Staged(self.engine, MethodType(self.program, instance), self.paths, self.optimise, self.share)
+            bound = self.again(MethodType(self.program, instance))
         self.bound[id(instance)] = bound
         if len(self.bound) > MOST_INSTANCES:
             del self.bound[next(iter(self.bound))]
         return bound
+
+    def again(self, program: Any) -> Staged:
+        """Stage another program with the same options, as calls that run again do if it captures other values now."""
+        return Staged(self.engine, program, self.paths, self.optimise, self.share)
 
     def _name_as(self, program: Any) -> None:
         """Show the name and the documentation of a program, as `functools.wraps` does in more time."""

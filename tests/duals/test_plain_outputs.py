@@ -143,3 +143,81 @@ def test_checkpointed_functions_change_their_own_arrays() -> None:
 
     a = X[:, :2] + numpy.eye(2)
     assert numpy.array_equal(te.grad(te.checkpoint(orthogonal))(a), te.grad(orthogonal)(a))
+
+
+#: Methods of a plain array, whose output is traced.
+METHODS: dict[str, Callable[..., Any]] = {
+    name: lambda a, out, name=name: getattr(a, name)(axis=0, out=out)
+    for name in ("sum", "prod", "max", "min", "mean", "var", "std", "cumsum", "cumprod", "argmax")
+} | {
+    "clip": lambda a, out: a.clip(0.1, 1.5, out=out),
+    "round": lambda a, out: a.round(1, out=out),
+    "dot": lambda a, out: a.dot(numpy.ones(3), out=out),
+    "take": lambda a, out: a.take([0, 1], out=out),
+    "compress": lambda a, out: a.compress([1, 0], axis=0, out=out),
+    "trace": lambda a, out: a.trace(out=out),
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_plain_arrays_write_to_traced_outputs_or_refuse(name: str) -> None:
+    wanted = METHODS[name](X, None)
+
+    def program(s: Any) -> Any:
+        out = s * numpy.ones(wanted.shape)
+        METHODS[name](X, out)
+        return out
+
+    try:
+        found = te.vjp(program, 2.0)[0]
+    except (UnsupportedError, TypeError):
+        assert name not in ("sum", "prod", "max", "min", "clip")
+    else:
+        numpy.testing.assert_array_equal(found, wanted)
+
+
+#: Results that are discrete, which are written to a traced output.
+INTO_TRACED: dict[str, Callable[..., Any]] = {
+    "method any": lambda a, out: a.any(axis=0, out=out),
+    "method all": lambda a, out: a.all(axis=0, out=out),
+    "add.reduce": lambda a, out: numpy.add.reduce(a.astype(int), axis=0, dtype=int, out=out),
+    "multiply.reduce": lambda a, out: numpy.multiply.reduce(a.astype(int), dtype=int, out=out, initial=3),
+    "logical_or.reduce": lambda a, out: numpy.logical_or.reduce(a, axis=0, dtype=bool, out=(out,)),
+    "add.accumulate": lambda a, out: numpy.add.accumulate(a[0].astype(int), dtype=int, out=out),
+    "maximum.reduceat": lambda a, out: numpy.maximum.reduceat(a.astype(int), [0, 1, 2], 1, int, out[None].repeat(2, 0)),
+    "method prod": lambda a, out: a.astype(int).prod(axis=0, dtype=int, out=out),
+    "sum": lambda a, out: numpy.sum(a.astype(int), axis=0, dtype=int, out=out),
+    "floor": lambda a, out: numpy.floor(a[0], out=out),
+    "greater": lambda a, out: numpy.greater(a[0], 0.5, out=out),
+    "rint": lambda a, out: numpy.rint(a[0], out=out, where=a[1] > 0.5),
+    "floor_divide": lambda a, out: numpy.floor_divide(a[0], 0.4, out=out),
+}
+
+
+@pytest.mark.parametrize("of_traced", [False, True])
+@pytest.mark.parametrize("name", INTO_TRACED)
+def test_discrete_results_are_written_to_traced_outputs(name: str, of_traced: bool) -> None:
+    wanted = numpy.full(3, 2.25)
+    INTO_TRACED[name](X, wanted)
+
+    def program(s: Any) -> Any:
+        out = s * numpy.ones(3)
+        INTO_TRACED[name](X * (s / 2.25) if of_traced else X, out)
+        return out
+
+    value, backpropagator = te.vjp(program, 2.25)
+    numpy.testing.assert_array_equal(value, wanted)
+    assert backpropagator(numpy.ones(3)) == (float(numpy.sum(wanted == 2.25)),)
+
+
+@pytest.mark.parametrize("low", [0.5, None])
+def test_the_method_clip_of_plain_arrays_with_traced_limits(low: float | None) -> None:
+    def ways(x: Any) -> Any:
+        limits = x[0] if low is None else low, x[1:] ** 2
+        return numpy.sum(X.clip(*limits) ** 3), numpy.sum(numpy.clip(X, *limits) ** 3)
+
+    point = numpy.array([0.2, 0.6, 1.1, 0.8])
+    for of in (te.jacobian(ways), te.hessian(lambda x: ways(x)[0] - ways(x)[1])):
+        found = of(point)
+        method, function = found if isinstance(found, tuple) else (found, 0.0 * found)
+        numpy.testing.assert_allclose(method, function, atol=1e-14)

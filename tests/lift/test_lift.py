@@ -452,3 +452,36 @@ def test_functions_of_a_module_that_no_import_finds(tmp_path: Any, monkeypatch: 
     monkeypatch.setitem(sys.modules, "of_a_path", module)
     spec.loader.exec_module(module)
     assert te.grad(te.lift(module.f))(0.7) == pytest.approx(math.cos(0.7) * 0.7 + math.sin(0.7), rel=1e-15)
+
+
+#: Functions that are lifted before the names that they use are defined.
+EARLY = """
+@te.lift
+def even(n, x):
+    return SCALE * x if n == 0 else odd(n - 1, math.sin(x))
+
+def odd(n, x):
+    return x if n == 0 else even(n - 1, math.cos(x))
+
+SCALE = 2.0
+
+def inside():
+    @te.lift
+    def power(x, n):
+        return times * power(math.sin(x), n - 1) if n else x
+
+    times = 3.0
+    return power
+"""
+
+
+def test_functions_that_are_lifted_before_the_names_that_they_use_are_defined() -> None:
+    names: dict[str, Any] = {"te": te, "math": math, "__name__": "early"}
+    exec(EARLY, names)
+    x, inner = 0.3, [math.sin(0.3)]
+    for f in (math.cos, math.sin, math.cos):
+        inner.append(f(inner[-1]))
+    slope = 2.0 * math.cos(x) * -math.sin(inner[0]) * math.cos(inner[1]) * -math.sin(inner[2])
+    assert te.value_and_grad(names["even"], 1)(4, x) == pytest.approx((2.0 * inner[3], slope), rel=1e-14)
+    slope = 9.0 * math.cos(x) * math.cos(math.sin(x))
+    assert te.grad(names["inside"]())(x, 2) == pytest.approx(slope, rel=1e-14)

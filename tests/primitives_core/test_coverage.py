@@ -64,4 +64,4 @@ def test_the_documentation_lists_every_rule() -> None:
     functions = [function for function in plugin.tapeengine_numpy_rules() if not isinstance(function, tuple)]
     since_2_2 = {name for name in ("matvec", "vecmat") if not hasattr(numpy, name)}
     found = {attrgetter(name)(numpy) for name in documented() - since_2_2}
-    assert found == set(functions)
+    assert found == set(functions) - {numpy._core.umath.clip}  # which only numpy's own method calls

@@ -76,6 +76,7 @@ HELD = {
     "spline": lambda k: (lambda s: lambda y: s(y)[()])(interpolate.CubicSpline(np.arange(4.0), k * np.arange(4.0))),
     "chain map": lambda k: (lambda d: lambda y: y * d["k"])(collections.ChainMap({}, {"k": k})),
     "proxy": lambda k: (lambda d: lambda y: y * d["k"])(types.MappingProxyType({"k": k})),
+    "linear map": lambda k: te.linearize(lambda y: 2.0 * y, 0.0)[1].T * (k / 2),
 }
 #: Functions of a function y -> k y, and what they are of k.
 WITH = {

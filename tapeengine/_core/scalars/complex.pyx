@@ -483,10 +483,6 @@ cdef ComplexDual over_i(ComplexDual z):
     return new(z.im, neg(z.re))
 
 
-cdef ComplexDual shifted(ComplexDual z, double by):
-    return new(add(z.re, by), z.im)
-
-
 cdef ComplexDual exp_of(ComplexDual z, object value):
     size = one(z.re, OP_EXP)
     return new(valued(size, one(z.im, OP_COS), OP_MUL, value.real), valued(size, one(z.im, OP_SIN), OP_MUL, value.imag))
@@ -523,9 +519,14 @@ cdef ComplexDual cosh_of(ComplexDual z, object value):
                valued(one(z.re, OP_SINH), one(z.im, OP_SIN), OP_MUL, value.imag))
 
 
+cdef ComplexDual by_array(object ufunc, ComplexDual z):
+    """Apply a function whose rule for arrays is exact where a formula in real and imaginary parts would cancel."""
+    from tapeengine._core.arrays.calls import as_python
+    return <ComplexDual> as_complex(as_python(ufunc(z._array())))
+
+
 cdef ComplexDual tanh_of(ComplexDual z, object value):
-    t, s = one(z.re, OP_TANH), one(z.im, OP_TAN)
-    return <ComplexDual> as_complex(quotient(new(t, s), new(1.0, mul(t, s))))
+    return by_array(numpy.tanh, z)
 
 
 cdef ComplexDual sin_of(ComplexDual z, object value):
@@ -537,40 +538,31 @@ cdef ComplexDual cos_of(ComplexDual z, object value):
 
 
 cdef ComplexDual tan_of(ComplexDual z, object value):
-    return over_i(tanh_of(times_i(z), value))
-
-
-cdef ComplexDual by(object function, ComplexDual z):
-    """Apply a function of this module within a formula."""
-    return <ComplexDual> as_complex(function(z))
-
-
-cdef ComplexDual asinh_of(ComplexDual z, object value):
-    root = by(sqrt, <ComplexDual> as_complex(product(shifted(times_i(z), 1.0), shifted(over_i(z), 1.0))))
-    return by(log, new(add(z.re, root.re), add(z.im, root.im)))
-
-
-cdef ComplexDual acosh_of(ComplexDual z, object value):
-    root = <ComplexDual> as_complex(product(by(sqrt, shifted(z, 1.0)), by(sqrt, shifted(z, -1.0))))
-    return by(log, new(add(z.re, root.re), add(z.im, root.im)))
-
-
-cdef ComplexDual atanh_of(ComplexDual z, object value):
-    a, b = by(log, shifted(z, 1.0)), by(log, shifted(new(neg(z.re), neg(z.im)), 1.0))
-    return new(mul(0.5, sub(a.re, b.re)), mul(0.5, sub(a.im, b.im)))
+    return by_array(numpy.tan, z)
 
 
 cdef ComplexDual asin_of(ComplexDual z, object value):
-    return over_i(asinh_of(times_i(z), value))
+    return by_array(numpy.arcsin, z)
 
 
 cdef ComplexDual acos_of(ComplexDual z, object value):
-    cdef ComplexDual s = asin_of(z, value)
-    return new(sub(python_cmath.pi / 2, s.re), neg(s.im))
+    return by_array(numpy.arccos, z)
 
 
 cdef ComplexDual atan_of(ComplexDual z, object value):
-    return over_i(atanh_of(times_i(z), value))
+    return by_array(numpy.arctan, z)
+
+
+cdef ComplexDual asinh_of(ComplexDual z, object value):
+    return by_array(numpy.arcsinh, z)
+
+
+cdef ComplexDual acosh_of(ComplexDual z, object value):
+    return by_array(numpy.arccosh, z)
+
+
+cdef ComplexDual atanh_of(ComplexDual z, object value):
+    return by_array(numpy.arctanh, z)
 
 
 ctypedef ComplexDual (*formula)(ComplexDual, object)

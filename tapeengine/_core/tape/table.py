@@ -125,8 +125,8 @@ ROWS: tuple[Op, ...] = (
     Op(
         "minimum",
         "base_minimum(a, b)",
-        "choose(b, a)",
-        "choose(a, b)",
+        "choose(-a, -b)",
+        "choose(-b, -a)",
         doc="The smaller of two numbers; a tie shares the cotangent equally. (Python's min gives all to the first.)",
         ufuncs="minimum",
     ),

@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..._core.programs.callables import Linked
 from ..._core.structures.boundary import place
 from ...forms import is_traced
 from ...naming import GLOBAL_STORES, OUTER_STORES, named_by
@@ -21,7 +22,7 @@ from . import nodes
 from .array_copies import ArrayCopies, owner_of_memory
 from .class_tables import ClassTables
 from .kinds import Kinds, data_of
-from .nodes import ATOMS, GENERATORS, Node
+from .nodes import ATOMS, GENERATORS, WRAPPERS, Node
 
 #: Larger arrays are not copied for the sake of their views.
 MOST_BYTES = 1 << 26
@@ -135,22 +136,18 @@ class Snapshot(Kinds):
     def to_copy(self, every: bool = False) -> list[Node]:
         """The nodes of the objects that another run does not share with the program, in order.
 
-        With `every`, these are all that can change.
+        With `every`, these are all that can change. Staged and lifted functions, whose making takes long, are made
+        again only if they read what is traced, has been written to or has changed.
         """
-        stored = self._stored()
-        found = {id(node) for node in self._order if node.lifted or self._is_copied(node, stored, every)}
-        count = -1
-        while count < len(found):
-            count = len(found)
-            found.update(id(node) for node in self._order if node.make is not None and not found.isdisjoint(node.links))
+        makeable = [node for node in self._order if node.make is not None]
+        found = _with_holders({id(node) for node in makeable if self._is_copied(node)}, makeable)
+        stored, every = self._stored(), every or self.written is None
+        found |= {id(node) for node in makeable if (every and node.can_change) or id(node.original) in stored}
+        found = _with_holders(found, [node for node in makeable if not isinstance(node.original, WRAPPERS)])
         return [node for node in self._order if id(node) in found]
 
-    def _is_copied(self, node: Node, stored: set[int], every: bool) -> bool:
-        if node.make is None:
-            return False
-        is_written = self.written is not None and id(node) in self.written
-        may_be_written = node.can_change and (every or self.written is None)
-        if is_written or may_be_written or id(node.original) in stored:
+    def _is_copied(self, node: Node) -> bool:
+        if node.lifted or (self.written is not None and id(node) in self.written):
             return True
         return (node.has_changed is None or node.can_change) and node.differs()  # others are only read from
 
@@ -216,6 +213,10 @@ class Snapshot(Kinds):
         missing = {id(node) for node in new if node.shell is None}
         late: list[Node] = []
         for node in new:
+            if type(node.original) is Linked:  # whose function calls itself: its variables are read when it is made
+                for inner in [inner for inner in late if missing.isdisjoint(inner.links)]:
+                    late.remove(inner)
+                    inner.make(inner.within(done), done[id(inner)])
             if node.shell is None:
                 done[id(node)] = self._one(node, values, made, done)
                 missing.discard(id(node))
@@ -377,6 +378,15 @@ class Snapshot(Kinds):
     def _data(self, f: types.FunctionType) -> list[Any]:
         found = self._names(f)
         return [] if found is None else [f.__globals__[name] for name in found[0]]
+
+
+def _with_holders(found: set[int], nodes: Sequence[Node]) -> set[int]:
+    """The ids of nodes, and of those that hold one of them."""
+    count = -1
+    while count < len(found):
+        count = len(found)
+        found.update(id(node) for node in nodes if not found.isdisjoint(node.links))
+    return found
 
 
 def holds_atoms(value: tuple[Any, ...]) -> bool:

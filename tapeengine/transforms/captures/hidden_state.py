@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.programs.callables import Made
+from ..._core.programs.replay import Replays
 from ..._core.scalars.complex import ComplexDual
 from ...errors import module_of
 
@@ -136,7 +137,7 @@ def _is_open(value: Any) -> bool:
 def is_closed(kind: Any) -> bool:
     """Whether a class is one of the engine's own that contain no objects of the program, such as that of tapes.
 
-    Others have ``__tapeengine_parts__``, whether their objects are made anew of their attributes or as pickles say.
+    Objects of others are made anew of their attributes if the class has ``__tapeengine_parts__``.
     """
-    is_open = hasattr(kind, "__tapeengine_parts__") or issubclass(kind, (Made, ComplexDual))
+    is_open = hasattr(kind, "__tapeengine_parts__") or issubclass(kind, (Made, ComplexDual, Replays))
     return module_of(kind).partition(".")[0] == "tapeengine" and not is_open

@@ -45,6 +45,7 @@ BY_CLASS: tuple[tuple[Any, Callable[[Any], Node | None]], ...] = (
     (GENERATORS, nodes.of_generator),
     ((set, weakref.WeakSet), nodes.of_set),
     (nodes.MEMORY, nodes.of_memory),
+    (nodes.WRAPPERS, nodes.of_wrapper),
 )
 
 
@@ -89,7 +90,7 @@ class Kinds:
             return nodes.of_plain(value)
         if container is not None:
             return nodes.of_container(value, container)
-        is_open = is_made_by_parts(kind) or getattr(kind, "__tapeengine_parts__", False)
+        is_open = is_made_by_parts(kind) or hasattr(kind, "__tapeengine_parts__")
         return nodes.of_object(value) if is_open else self._of_library(value, kind)
 
     def _of_library(self, value: Any, kind: Any) -> Node | None:

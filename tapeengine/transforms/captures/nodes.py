@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.programs.callables import Made
+from ..._core.programs.callables import Linked, Made
+from ..._core.programs.replay import Replays
 from ..._core.scalars.complex import of_numbers
 from ...errors import RepeatError, pass_on
 from ...structure import Container, slots_of
@@ -43,6 +44,8 @@ WEAK_DICTS = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary)
 WEAK = (*WEAK_DICTS, weakref.WeakSet)
 #: Dictionaries that are filled by key.
 DICTS = frozenset((dict, OrderedDict, defaultdict, Counter, *WEAK_DICTS))
+#: Staged and lifted functions.
+WRAPPERS = (Replays, Linked)
 #: Views of dictionaries, and what makes them.
 VIEWS: dict[Any, Any] = {
     type(make(kind())): make for kind in (dict, OrderedDict) for make in (kind.keys, kind.values, kind.items)
@@ -360,6 +363,15 @@ def of_made(value: Made) -> Node:
         return made
 
     return Node(value, [value.function, value.make, value.args, vars(value)], make)
+
+
+def of_wrapper(value: Any) -> Node:
+    """A staged or lifted function, which is made again of another function."""
+
+    def make(inside: list[Any]) -> Any:
+        return value.make(*inside, *value.args[1:]) if type(value) is Linked else value.again(*inside)
+
+    return Node(value, [value.__wrapped__], make)
 
 
 def _attributes(value: Any) -> dict[Any, Any]:

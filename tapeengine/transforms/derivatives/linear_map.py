@@ -52,6 +52,8 @@ class LinearMap:
 
     #: numpy leaves operators between arrays and maps to the map.
     __array_ufunc__ = None
+    #: Calls that run again look into the functions that a map is made of.
+    __tapeengine_parts__ = True
 
     __slots__ = ("__weakref__", "_action", "_matrix", "_of", "_transpose", "_transposed", "codomain", "domain")
 
