@@ -1,27 +1,30 @@
 """Write the intermediate form as code for the register machine of the core.
 
 Each variable has a register, and loops and branches are jumps. The frames of a site are a chain of records, and the
-variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references or calls,
-and makes no arrays inside loops; programs that need these use another back end.
+variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references and no
+recursion. It makes arrays inside loops, and calls primitives, only where it is told to, because another back end is
+faster.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ..._core.programs.machine import Code, opcodes
 from ...errors import UnsupportedError
+from ...primitive import Primitive
 from ..intermediate import statements as F
 from ..intermediate.analysis import blocks, recalls, walk
 from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..language.tables import entry, table
+from .calls import RANK, call
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
-MOST_DIMENSIONS = 4  # ``TE_RANK`` in ``machine.h``
+MOST_DIMENSIONS = 4  # of arguments and results
 
 
 class NotAssembled(UnsupportedError):
@@ -31,9 +34,13 @@ class NotAssembled(UnsupportedError):
 class Assembler:
     """Writes one function as code."""
 
-    def __init__(self, function: F.Function, may_raise: bool, is_few: bool = False) -> None:
+    def __init__(
+        self, function: F.Function, may_raise: bool, is_few: bool, primitives: Mapping[str, Primitive] | None
+    ) -> None:
         self.may_raise = may_raise
         self.is_few = is_few
+        self.primitives = primitives
+        self.called: list[Callable[[int, int], int]] = []
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -58,13 +65,21 @@ class Assembler:
             return self.constant(float(x.value) if x.type == REAL else int(x.value))
         of = x.type
         if x.name in self.rows:
-            raise NotAssembled("a row that is passed on")
-        if isinstance(of, F.ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
+            return self.view(*self.rows[x.name])
+        if isinstance(of, F.ArrayOf) and (of.element not in KINDS or of.rank > RANK):
             raise NotAssembled("an array of references")
         name = self.same.get(x.name, x.name)
         if name not in self.registers:
             self.registers[name] = self.fresh()
         return self.registers[name]
+
+    def view(self, whole: F.Operand, indices: Sequence[F.Operand]) -> int:
+        """Make a row that is passed on, kept or returned."""
+        if self.primitives is None:
+            raise NotAssembled("a row that is passed on")
+        row = self.fresh()
+        self.step("ROW", row, self.at(whole), self.listed(map(self.at, indices)), len(indices))
+        return row
 
     def place(self, array: F.Operand, indices: Sequence[F.Operand]) -> tuple[F.Operand, tuple[F.Operand, ...]]:
         """Give the array that contains a row, and all indices."""
@@ -85,9 +100,9 @@ class Assembler:
 
     def listed(self, registers: Iterable[int]) -> int:
         """Give the position of a list of registers."""
-        start = len(self.side)
-        self.side.extend(registers)
-        return start
+        found = list(registers)  # which may write views, and list their indices
+        self.side.extend(found)
+        return len(self.side) - len(found)
 
     def step(self, name: str, d: int = 0, a: int = 0, b: int = 0, c: int = 0) -> int:
         """Append an instruction; return its position."""
@@ -247,6 +262,14 @@ def append(a: Assembler, s: F.Append) -> None:
 
 
 @entry
+def registered(a: Assembler, s: F.Registered) -> None:
+    if a.primitives is None:
+        raise NotAssembled("a call of a primitive")
+    a.called.append(call(a.primitives, s, [a.at(x) for x in s.args], [a.at(v) for v in s.outs]))
+    a.step("CALL", len(a.called) - 1)
+
+
+@entry
 def pop(a: Assembler, s: F.Pop) -> None:
     a.step("POP", a.at(s.array))
 
@@ -395,21 +418,27 @@ def unions(function: F.Function) -> dict[str, str]:
 
 
 def assemble(
-    function: F.Function, results: Sequence[F.Operand], shared: Sequence[F.Var], may_raise: bool, is_few: bool = False
+    function: F.Function,
+    results: Sequence[F.Operand],
+    shared: Sequence[F.Var],
+    may_raise: bool,
+    is_few: bool = False,
+    primitives: Mapping[str, Primitive] | None = None,
 ) -> Code:
-    """Write a function as code for the register machine.
+    """Write a function as code for the register machine, which may call the given primitives.
 
     It raises `NotAssembled` if the function needs something that the machine lacks.
     """
     function = skipping(function)
-    a = Assembler(function, may_raise, is_few)
+    a = Assembler(function, may_raise, is_few, primitives)
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]
     a.block(function.body)
-    if any(v.name in a.rows for v in shared):
-        raise NotAssembled("a row that is kept")
+    for v in shared:
+        if v.name in a.rows:
+            a.step("MOVE", a.registers[v.name], a.at(v))
     gave = [a.at(x) for x in results]
     a.step("DONE")
     flat = [field for step in a.steps for field in step]
-    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave)
+    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave, owner=a.called)

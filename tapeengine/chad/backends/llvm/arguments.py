@@ -6,8 +6,7 @@ from ...intermediate.operations import Scalar
 from ...intermediate.statements import ArrayOf
 from .writer import FRAME, Writer
 
-#: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
-RANK = 8
+#: The offsets of the parts of a `te_array`; see `machine.h`.
 DATA, SHAPE = 8, 24
 
 

@@ -16,12 +16,10 @@ from ....primitive import Primitive
 from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.running import on_arrays
 from ...intermediate.statements import ArrayOf, Operand, Registered
+from ..calls import DONE, NO_MEMORY, RANK, REFER, is_array_of
 from ..machine import NotAssembled
 from ..poles import at_poles
-from .arguments import RANK
 
-#: How a run goes on, as in `machine.h`.
-DONE, REFER, NO_MEMORY = 0, 3, 4
 #: A number in a word, and numpy's type for elements of an array.
 FORMATS = {REAL: ("d", np.dtype(float)), WHOLE: ("q", np.dtype(np.int64)), TRUTH: ("?7x", np.dtype(bool))}
 
@@ -93,7 +91,7 @@ class Leaves:
             if not rank:
                 words.append(x)
                 continue
-            if x.ndim != rank or not (x.dtype == dtype or np.can_cast(x.dtype, dtype, "safe")):
+            if not is_array_of(x, dtype, rank):
                 return REFER
             made = take()(arena, x.size * dtype.itemsize)
             if made is None:
