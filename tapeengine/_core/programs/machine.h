@@ -317,7 +317,7 @@ again:
     TE_OPS(TE_ONE, TE_TWO)
 
     TE_AT(DONE) TE_STOP(TE_DONE);
-    TE_AT(CALL) TE_STOP(TE_ASKS); /* the Python function with the number d */
+    TE_AT(CALL) TE_STOP(TE_ASKS); /* the Python function with the number d, on registers from a on */
     TE_AT(MOVE) D = A; TE_END
     TE_AT(MOVES) { /* side[a...]: b pairs of a destination and a source, none overwritten before it is read */
         const int32_t *pair = s->side + p->a, *end = pair + 2 * p->b;

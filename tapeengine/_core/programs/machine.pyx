@@ -160,8 +160,8 @@ cdef class Code:
     address : int
         The address of equivalent compiled code; 0 if the instructions are interpreted.
     owner : object, optional
-        Keeps that code alive; or the functions that instructions call, with the addresses of the registers and of the
-        memory of the run, and that return how it goes on.
+        Keeps that code alive; or the functions that instructions call with the addresses of the memory of the run and of
+        registers, and that return how it goes on.
     """
     def __init__(
         self, steps, side, int registers, int shared, constants, params, results, size_t address=0, owner=None
@@ -215,7 +215,7 @@ cdef class Code:
         status = te_run(&s)
         while status == TE_PAUSE or status == TE_ASKS:
             if status == TE_ASKS:
-                status = self.owner[s.pc.d](<size_t> r, <size_t> memory)
+                status = called(self.owner[s.pc.d], <size_t> memory, <size_t> (r + s.pc.a))
                 s.pc += 1
                 if status == TE_DONE:
                     status = te_run(&s)

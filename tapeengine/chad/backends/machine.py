@@ -14,17 +14,18 @@ from types import MappingProxyType
 
 from ..._core.programs.machine import Code, opcodes
 from ...errors import UnsupportedError
-from ...primitive import Primitive
 from ..intermediate import statements as F
 from ..intermediate.analysis import blocks, recalls, walk
 from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..language.tables import entry, table
-from .calls import RANK, call
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 MOST_DIMENSIONS = 4  # of arguments and results
+RANK = 8  # ``TE_RANK`` in ``machine.h``
+#: Gives the function that instructions call for a statement; see `callbacks`.
+Callback = Callable[[F.Registered], Callable[[int, int], int]]
 
 
 class NotAssembled(UnsupportedError):
@@ -34,12 +35,10 @@ class NotAssembled(UnsupportedError):
 class Assembler:
     """Writes one function as code."""
 
-    def __init__(
-        self, function: F.Function, may_raise: bool, is_few: bool, primitives: Mapping[str, Primitive] | None
-    ) -> None:
+    def __init__(self, function: F.Function, may_raise: bool, is_few: bool, callback: Callback | None) -> None:
         self.may_raise = may_raise
         self.is_few = is_few
-        self.primitives = primitives
+        self.callback = callback
         self.called: list[Callable[[int, int], int]] = []
         self.steps: list[list[int]] = []
         self.side: list[int] = []
@@ -75,7 +74,7 @@ class Assembler:
 
     def view(self, whole: F.Operand, indices: Sequence[F.Operand]) -> int:
         """Make a row that is passed on, kept or returned."""
-        if self.primitives is None:
+        if self.callback is None:
             raise NotAssembled("a row that is passed on")
         row = self.fresh()
         self.step("ROW", row, self.at(whole), self.listed(map(self.at, indices)), len(indices))
@@ -263,10 +262,15 @@ def append(a: Assembler, s: F.Append) -> None:
 
 @entry
 def registered(a: Assembler, s: F.Registered) -> None:
-    if a.primitives is None:
+    """Call a primitive: its operands, and then its results, are in registers of its own, one after the other."""
+    if a.callback is None:
         raise NotAssembled("a call of a primitive")
-    a.called.append(call(a.primitives, s, [a.at(x) for x in s.args], [a.at(v) for v in s.outs]))
-    a.step("CALL", len(a.called) - 1)
+    given, first = [a.at(x) for x in s.args], a.count
+    a.count += max(len(s.args), len(s.outs))
+    a.step("MOVES", 0, a.listed(r for k, x in enumerate(given) for r in (first + k, x)), len(given))
+    a.called.append(a.callback(s))
+    a.step("CALL", len(a.called) - 1, first)
+    a.step("MOVES", 0, a.listed(r for k, v in enumerate(s.outs) for r in (a.at(v), first + k)), len(s.outs))
 
 
 @entry
@@ -423,14 +427,14 @@ def assemble(
     shared: Sequence[F.Var],
     may_raise: bool,
     is_few: bool = False,
-    primitives: Mapping[str, Primitive] | None = None,
+    callback: Callback | None = None,
 ) -> Code:
-    """Write a function as code for the register machine, which may call the given primitives.
+    """Write a function as code for the register machine, which may call primitives if a callback is given.
 
     It raises `NotAssembled` if the function needs something that the machine lacks.
     """
     function = skipping(function)
-    a = Assembler(function, may_raise, is_few, primitives)
+    a = Assembler(function, may_raise, is_few, callback)
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]

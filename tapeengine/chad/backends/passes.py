@@ -14,6 +14,7 @@ from ..intermediate.statements import Const, For, Function, If, Operand, Program
 from ..language.terms import Definition
 from ..language.types import Array, Float, Named, Product, Sum, Type
 from ..lowering.passes import Lowered
+from .callbacks import Registers, callback
 from .chunks import chunked
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
@@ -189,9 +190,9 @@ def native(
     if not {p.function.name for p in passes.pair}.issuperset(passes.program.functions):
         return None  # recursion
     try:
-        primitives = passes.program.primitives if is_asked else None
+        call = (lambda s: callback(passes.program.primitives, s, Registers)) if is_asked else None
         few = is_few or is_asked
-        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, few, primitives) for p in passes.pair)
+        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, few, call) for p in passes.pair)
     except NotAssembled:
         return None
     return passes.native(ahead, back, again)

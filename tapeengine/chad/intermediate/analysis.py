@@ -10,21 +10,19 @@ from typing import Any
 from . import statements as F
 from .operations import REAL, Scalar
 
-#: Kinds of statements with statements inside them, and the fields with these.
-INSIDE: Mapping[type, Callable[[Any], tuple[list[F.Statement], ...]]] = {
-    F.For: lambda s: (s.body,),
-    F.While: lambda s: (s.test, s.body),
-    F.If: lambda s: (s.then, s.orelse),
-    F.Join: lambda s: (s.body,),
-}
-#: Those of them that are loops and branches.
-FLOWS = frozenset({F.For, F.While, F.If})
-
 
 def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:
     """Give the lists of statements inside a statement."""
-    found = INSIDE.get(type(s))
-    return found(s) if found else ()
+    match s:
+        case F.For():
+            return (s.body,)
+        case F.While():
+            return (s.test, s.body)
+        case F.If():
+            return (s.then, s.orelse)
+        case F.Join():
+            return (s.body,)
+    return ()
 
 
 def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Statement]]) -> F.Statement:
@@ -85,33 +83,35 @@ def fields_of(kind: Any) -> tuple[Fields, Fields]:
 def operands(s: F.Statement, which: int) -> tuple[Any, ...]:
     """Give the operands in the fields of a statement, those that it reads (0) or assigns (1)."""
     kind: Any = type(s)
-    found: tuple[Any, ...] = ()
+    found: list[Any] = []
     for name, several in fields_of(kind)[which]:
         x = getattr(s, name)
         if several:
-            found += tuple(x)
+            found += x
         elif x is not None:
-            found += (x,)
-    return found
+            found.append(x)
+    return tuple(found)
 
 
 def reads(s: F.Statement) -> tuple[F.Operand, ...]:
     """Give the operands of a statement, without those of statements inside it."""
-    if type(s) not in FLOWS:
-        return operands(s, 0)
-    head = (s.count,) if isinstance(s, F.For) else (s.condition,)  # type: ignore[union-attr]
-    own = () if isinstance(s, F.If) else tuple([x for _, x in s.carried])  # type: ignore[union-attr]
-    sites = dict.fromkeys([k.frames for k in recalled(s)])
-    return (*(x for x in head if x is not None), *own, *sites)
+    match s:
+        case F.For() | F.While() | F.If():
+            head = (s.count,) if isinstance(s, F.For) else (s.condition,)
+            own = () if isinstance(s, F.If) else tuple(x for _, x in s.carried)
+            sites = dict.fromkeys(k.frames for k in recalled(s))
+            return (*(x for x in head if x is not None), *own, *sites)
+    return operands(s, 0)
 
 
 def outs(s: F.Statement) -> tuple[F.Var, ...]:
     """Give the variables that a statement assigns, without those of statements inside it."""
-    if type(s) not in FLOWS:
-        return operands(s, 1)
-    own = () if isinstance(s, F.If) else tuple([v for v, _ in s.carried])  # type: ignore[union-attr]
-    index = (s.index,) if isinstance(s, F.For) else ()
-    return (*index, *own, *(k.frames for k in kept(s)[:1]), *recalls(s))
+    match s:
+        case F.For() | F.While() | F.If():
+            own = () if isinstance(s, F.If) else tuple(v for v, _ in s.carried)
+            index = (s.index,) if isinstance(s, F.For) else ()
+            return (*index, *own, *(k.frames for k in kept(s)[:1]), *recalls(s))
+    return operands(s, 1)
 
 
 def kept(s: F.Statement) -> tuple[F.Kept, ...]:
@@ -138,10 +138,9 @@ def recalls(s: F.Statement) -> tuple[F.Var, ...]:
     return tuple(f for k in recalled(s) for f in k.fields)
 
 
-def named(s: F.Statement) -> list[F.Var]:
-    """Give the variables of a statement, without those of statements inside it."""
-    rest = keeps(s) if type(s) in FLOWS else ()
-    return [x for x in (*reads(s), *outs(s), *rest) if isinstance(x, F.Var)]
+def named(s: F.Statement) -> Iterator[F.Var]:
+    """Iterate over the variables of a statement, without those of statements inside it."""
+    yield from (x for x in (*reads(s), *outs(s), *keeps(s)) if isinstance(x, F.Var))
 
 
 def changes(s: F.Statement) -> tuple[F.Var, ...]:
@@ -157,9 +156,9 @@ def walk(
     """Iterate over all statements, each with its enclosing flow statements."""
     for s in statements:
         yield s, around
-        if type(s) in FLOWS:
+        if isinstance(s, F.Flow):
             for block in blocks(s):
-                yield from walk(block, (*around, s))  # type: ignore[arg-type]
+                yield from walk(block, (*around, s))
 
 
 def raises(s: F.Statement) -> bool:

@@ -6,7 +6,8 @@ from ...intermediate.operations import Scalar
 from ...intermediate.statements import ArrayOf
 from .writer import FRAME, Writer
 
-#: The offsets of the parts of a `te_array`; see `machine.h`.
+#: The largest rank of an array argument or result, and the offsets of the parts of a `te_array`; see `machine.h`.
+RANK = 8
 DATA, SHAPE = 8, 24
 
 

@@ -14,11 +14,10 @@ from typing import Any
 from ...._core.programs.machine import addresses
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
-from ..calls import RANK
 from ..machine import NotAssembled
 from ..passes import Pass
 from ..skipped import skipping
-from .arguments import DATA, SHAPE, array_in
+from .arguments import DATA, RANK, SHAPE, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split

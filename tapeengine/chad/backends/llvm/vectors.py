@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,30 +26,20 @@ def variants() -> tuple[str, ...]:
     """Name the functions that loops may call for many numbers, and make them known to LLVM; none without `NEEDED`."""
     if not binding().get_host_cpu_features().get(NEEDED):
         return ()
-    found = [name for name in ARITIES if not differing(name)]
-    if "hypot" in found and is_of_numpy("hypot"):  # which calls that of the C library
-        found.append("np.hypot")
+    found = tuple(name for name in (*ARITIES, "np.hypot") if not differing(name))
     for name in found:
         binding().add_symbol(f"loop.{name}", library().address(f"loop.{name.removeprefix('np.')}"))
-    return tuple(found)
-
-
-def is_of_numpy(name: str) -> bool:
-    """Tell whether numpy's function has the bits of ours."""
-    given = arguments(name)
-    with np.errstate(all="ignore"):
-        return bool(same(getattr(np, name)(*given), values(f"loop.{name}", given)).all())
+    return found
 
 
 def differing(name: str) -> int:
-    """Count the arguments for which functions of vectors have other bits than that of numbers."""
-    given = arguments(name)
-    return int((~same(*(values(f"{kind}.{name}", given) for kind in ("one", "loop")))).sum())
-
-
-def same(x: NDArray[np.float64], y: NDArray[np.float64]) -> Any:
-    """Tell which numbers have the same bits, or are both NaN."""
-    return (x.view(np.int64) == y.view(np.int64)) | (np.isnan(x) & np.isnan(y))
+    """Count the arguments for which functions of vectors have other bits than that of numbers, or than numpy's."""
+    base = name.removeprefix("np.")
+    given = arguments(base)
+    with np.errstate(all="ignore"):
+        its = values(f"one.{name}", given) if name == base else getattr(np, base)(*given)
+    ours = values(f"loop.{base}", given)
+    return int(((ours.view(np.int64) != its.view(np.int64)) & ~(np.isnan(ours) & np.isnan(its))).sum())
 
 
 def values(loop: str, given: list[NDArray[np.float64]]) -> NDArray[np.float64]:
