@@ -4,8 +4,8 @@
    the table come first, then those of TE_CONTROL. The values that a loop's steps keep for the reverse pass lie in one
    growable stack of words: a register holds the position of the newest record, whose first word is the position of the
    previous one. The loop stops if Python's floats would raise an error (TE_POLE), if Python must continue (TE_REFER:
-   integers beyond 64 bits, an index out of range), at a back jump when its budget is used up (TE_PAUSE), and at a call of a
-   Python function (TE_ASKS). Compiled code also stops before a loop that is too long to run without a check for interrupts (TE_LONG). */
+   integers beyond 64 bits, an index out of range), and at a back jump when its budget is used up (TE_PAUSE). Compiled code
+   also stops before a loop that is too long to run without a check for interrupts (TE_LONG). */
 #ifndef TAPEENGINE_MACHINE_H
 #define TAPEENGINE_MACHINE_H
 
@@ -51,16 +51,16 @@ typedef struct {
     int64_t budget;
 } te_state;
 
-enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG, TE_ASKS };
+enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG };
 
 /* In the comments below, d, a, b, c are the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \
-    X(DONE) X(CALL) X(MOVE) X(MOVES) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
+    X(DONE) X(MOVE) X(MOVES) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
     X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(LOOP) X(SAME) \
     X(IADD) X(ISUB) X(IMUL) X(INEG) X(IFLOORDIV) X(IMOD) X(IPOW) X(IABS) X(IMAX) X(IMIN) \
     X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
     X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
-    X(SIZE) X(ROW) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP)
+    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP)
 
 #define TE_NUMBER(name) M_##name,
 enum { TE_BEFORE_CONTROL = OP_COUNT - 1, TE_CONTROL(TE_NUMBER) TE_STEP_COUNT };
@@ -157,14 +157,6 @@ static inline int te_allocate(te_array *x) {
     x->data = (char *)calloc(size ? (size_t)size : 1, 1);
     x->capacity = size ? size : 1;
     return x->data == NULL;
-}
-
-/* A new array with some sizes; NULL if there is no memory, or if a size is negative. */
-TE_RARE static te_array *te_made(te_memory *m, int rank, int kind, const int64_t *shape) {
-    te_array *x = te_describe(m, rank, kind);
-    if (!x) return NULL;
-    memcpy(x->shape, shape, rank * sizeof *shape);
-    return te_allocate(x) ? NULL : x;
 }
 
 static inline int te_append(te_array *x, te_word value) {
@@ -317,7 +309,6 @@ again:
     TE_OPS(TE_ONE, TE_TWO)
 
     TE_AT(DONE) TE_STOP(TE_DONE);
-    TE_AT(CALL) TE_STOP(TE_ASKS); /* the Python function with the number d, on registers from a on */
     TE_AT(MOVE) D = A; TE_END
     TE_AT(MOVES) { /* side[a...]: b pairs of a destination and a source, none overwritten before it is read */
         const int32_t *pair = s->side + p->a, *end = pair + 2 * p->b;
@@ -394,23 +385,6 @@ again:
 
     /* Arrays: r[a] for reads, r[d] for writes; indices in r[b] and r[c], or in r[side[b]...] for any rank. */
     TE_AT(SIZE) D.i = A.p->shape[p->b]; TE_END
-    TE_AT(ROW) { /* a view of what remains of r[a] at c indices */
-        const te_array *x = A.p;
-        const int32_t *index = s->side + p->b;
-        te_array *y = te_describe(s->memory, x->rank - p->c, x->kind);
-        if (!y) TE_STOP(TE_NO_MEMORY);
-        y->data = x->data;
-        for (int k = 0; k < p->c; k++) {
-            int64_t n = x->shape[k], i = r[index[k]].i;
-            if (i < 0) i += n;
-            if ((uint64_t)i >= (uint64_t)n) TE_STOP(TE_REFER);
-            y->data += i * x->strides[k];
-        }
-        memcpy(y->shape, x->shape + p->c, y->rank * sizeof *x->shape);
-        memcpy(y->strides, x->strides + p->c, y->rank * sizeof *x->shape);
-        D.p = y;
-        TE_END
-    }
     TE_AT(LOAD1) if (!(at = te_place1(A.p, B.i))) TE_STOP(TE_REFER); D = te_load(A.p, at); TE_END
     TE_AT(LOAD2) if (!(at = te_place2(A.p, B.i, C.i))) TE_STOP(TE_REFER); D = te_load(A.p, at); TE_END
     TE_AT(LOAD) if (!(at = te_place(A.p, r, s->side + p->b))) TE_STOP(TE_REFER); D = te_load(A.p, at); TE_END

@@ -37,7 +37,7 @@ cdef extern from "machine.h" nogil:
         const int *stopped
     ctypedef int (*te_compiled)(te_word *registers, te_native *state)
     enum:
-        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG, TE_ASKS
+        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG
     void te_free(te_memory *m)
     void te_trim(te_memory *m)
     char *te_more(te_arena *a, int64_t size)

@@ -59,7 +59,6 @@ cdef extern from "machine.h" nogil:
     void te_free_after(te_block *first)
     int te_power(int64_t a, int64_t n, int64_t *d)
     char *te_take(te_arena *a, int64_t size)
-    te_array *te_made(te_memory *m, int rank, int kind, const int64_t *shape)
     void te_splice(te_arena *a, te_block *last)
     int64_t te_next(int64_t *counter)
     int64_t te_now()
@@ -160,8 +159,7 @@ cdef class Code:
     address : int
         The address of equivalent compiled code; 0 if the instructions are interpreted.
     owner : object, optional
-        Keeps that code alive; or the functions that instructions call with the addresses of the memory of the run and of
-        registers, and that return how it goes on.
+        Keeps that code alive.
     """
     def __init__(
         self, steps, side, int registers, int shared, constants, params, results, size_t address=0, owner=None
@@ -213,13 +211,7 @@ cdef class Code:
             return self.run_compiled(r, memory, passed)
         s.pc, s.side, s.registers, s.memory, s.given, s.budget = self.steps, self.side, r, memory, given, FIRST
         status = te_run(&s)
-        while status == TE_PAUSE or status == TE_ASKS:
-            if status == TE_ASKS:
-                status = called(self.owner[s.pc.d], <size_t> memory, <size_t> (r + s.pc.a))
-                s.pc += 1
-                if status == TE_DONE:
-                    status = te_run(&s)
-                continue
+        while status == TE_PAUSE:
             PyErr_CheckSignals()
             allowed += SLICE
             s.budget += SLICE
@@ -342,7 +334,6 @@ def addresses():
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
-    found["te_made"] = <size_t> te_made
     found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
     return found
 

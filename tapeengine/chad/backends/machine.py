@@ -1,15 +1,14 @@
 """Write the intermediate form as code for the register machine of the core.
 
 Each variable has a register, and loops and branches are jumps. The frames of a site are a chain of records, and the
-variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references and no
-recursion. It makes arrays inside loops, and calls primitives, only where it is told to, because another back end is
-faster.
+variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references or calls,
+and makes arrays inside loops only where it is told to; other programs use another back end.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ..._core.programs.machine import Code, opcodes
@@ -22,10 +21,7 @@ from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
-MOST_DIMENSIONS = 4  # of arguments and results
-RANK = 8  # ``TE_RANK`` in ``machine.h``
-#: Gives the function that instructions call for a statement; see `callbacks`.
-Callback = Callable[[F.Registered], Callable[[int, int], int]]
+MOST_DIMENSIONS = 4  # ``TE_RANK`` in ``machine.h``
 
 
 class NotAssembled(UnsupportedError):
@@ -35,11 +31,9 @@ class NotAssembled(UnsupportedError):
 class Assembler:
     """Writes one function as code."""
 
-    def __init__(self, function: F.Function, may_raise: bool, is_few: bool, callback: Callback | None) -> None:
+    def __init__(self, function: F.Function, may_raise: bool, is_few: bool = False) -> None:
         self.may_raise = may_raise
         self.is_few = is_few
-        self.callback = callback
-        self.called: list[Callable[[int, int], int]] = []
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -64,21 +58,13 @@ class Assembler:
             return self.constant(float(x.value) if x.type == REAL else int(x.value))
         of = x.type
         if x.name in self.rows:
-            return self.view(*self.rows[x.name])
-        if isinstance(of, F.ArrayOf) and (of.element not in KINDS or of.rank > RANK):
+            raise NotAssembled("a row that is passed on")
+        if isinstance(of, F.ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
             raise NotAssembled("an array of references")
         name = self.same.get(x.name, x.name)
         if name not in self.registers:
             self.registers[name] = self.fresh()
         return self.registers[name]
-
-    def view(self, whole: F.Operand, indices: Sequence[F.Operand]) -> int:
-        """Make a row that is passed on, kept or returned."""
-        if self.callback is None:
-            raise NotAssembled("a row that is passed on")
-        row = self.fresh()
-        self.step("ROW", row, self.at(whole), self.listed(map(self.at, indices)), len(indices))
-        return row
 
     def place(self, array: F.Operand, indices: Sequence[F.Operand]) -> tuple[F.Operand, tuple[F.Operand, ...]]:
         """Give the array that contains a row, and all indices."""
@@ -99,9 +85,9 @@ class Assembler:
 
     def listed(self, registers: Iterable[int]) -> int:
         """Give the position of a list of registers."""
-        found = list(registers)  # which may write views, and list their indices
-        self.side.extend(found)
-        return len(self.side) - len(found)
+        start = len(self.side)
+        self.side.extend(registers)
+        return start
 
     def step(self, name: str, d: int = 0, a: int = 0, b: int = 0, c: int = 0) -> int:
         """Append an instruction; return its position."""
@@ -261,19 +247,6 @@ def append(a: Assembler, s: F.Append) -> None:
 
 
 @entry
-def registered(a: Assembler, s: F.Registered) -> None:
-    """Call a primitive: its operands, and then its results, are in registers of its own, one after the other."""
-    if a.callback is None:
-        raise NotAssembled("a call of a primitive")
-    given, first = [a.at(x) for x in s.args], a.count
-    a.count += max(len(s.args), len(s.outs))
-    a.step("MOVES", 0, a.listed(r for k, x in enumerate(given) for r in (first + k, x)), len(given))
-    a.called.append(a.callback(s))
-    a.step("CALL", len(a.called) - 1, first)
-    a.step("MOVES", 0, a.listed(r for k, v in enumerate(s.outs) for r in (a.at(v), first + k)), len(s.outs))
-
-
-@entry
 def pop(a: Assembler, s: F.Pop) -> None:
     a.step("POP", a.at(s.array))
 
@@ -422,27 +395,21 @@ def unions(function: F.Function) -> dict[str, str]:
 
 
 def assemble(
-    function: F.Function,
-    results: Sequence[F.Operand],
-    shared: Sequence[F.Var],
-    may_raise: bool,
-    is_few: bool = False,
-    callback: Callback | None = None,
+    function: F.Function, results: Sequence[F.Operand], shared: Sequence[F.Var], may_raise: bool, is_few: bool = False
 ) -> Code:
-    """Write a function as code for the register machine, which may call primitives if a callback is given.
+    """Write a function as code for the register machine.
 
     It raises `NotAssembled` if the function needs something that the machine lacks.
     """
     function = skipping(function)
-    a = Assembler(function, may_raise, is_few, callback)
+    a = Assembler(function, may_raise, is_few)
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]
     a.block(function.body)
-    for v in shared:
-        if v.name in a.rows:
-            a.step("MOVE", a.registers[v.name], a.at(v))
+    if any(v.name in a.rows for v in shared):
+        raise NotAssembled("a row that is kept")
     gave = [a.at(x) for x in results]
     a.step("DONE")
     flat = [field for step in a.steps for field in step]
-    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave, owner=a.called)
+    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave)

@@ -14,7 +14,6 @@ from ..intermediate.statements import Const, For, Function, If, Operand, Program
 from ..language.terms import Definition
 from ..language.types import Array, Float, Named, Product, Sum, Type
 from ..lowering.passes import Lowered
-from .callbacks import Registers, callback
 from .chunks import chunked
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
@@ -180,19 +179,12 @@ def nothing(count: int) -> Pass:
 FEW = 16
 
 
-def native(
-    passes: Passes, again: Callable[..., Any] | None = None, is_few: bool = False, is_asked: bool = False
-) -> Native | None:
-    """Assemble a forward and a reverse pass; None where the machine cannot run them.
-
-    Where it `is_asked` for, it runs what numpy would run faster, but in another order.
-    """
+def native(passes: Passes, again: Callable[..., Any] | None = None, is_few: bool = False) -> Native | None:
+    """Assemble a forward and a reverse pass; None where the machine cannot run them."""
     if not {p.function.name for p in passes.pair}.issuperset(passes.program.functions):
         return None  # recursion
     try:
-        call = (lambda s: callback(passes.program.primitives, s, Registers)) if is_asked else None
-        few = is_few or is_asked
-        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, few, call) for p in passes.pair)
+        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, is_few) for p in passes.pair)
     except NotAssembled:
         return None
     return passes.native(ahead, back, again)

@@ -279,7 +279,7 @@ def beyond(e: Vector) -> Vector:
 
 # ------------------------------------------------------------ hypot
 
-#: The sizes beyond which the arguments of `hypot` are scaled, by what, and the ratio from which on one does not count.
+#: The sizes beyond which arguments of `hypot` are scaled, by what, and the ratio at which one does not count.
 HUGE, TINY, SCALE, EPSILON = 2.0**511, 2.0**-459, 2.0**-600, 2.0**-54
 
 
@@ -293,14 +293,14 @@ def hypot(a: Vector, b: Vector) -> Vector:
 
 
 def far_length(x: Vector, y: Vector) -> Vector:
-    """Write the length where squares may overflow or underflow, and of infinities and NaN."""
+    """Write the length where squares may overflow or underflow."""
     found = x.is_("ogt", HUGE).choose(length(x, y, SCALE), length(x, y, 1.0 / SCALE))
     is_infinite = x.is_("oeq", INFINITY).by("or", y.is_("oeq", INFINITY))
     return is_infinite.choose(INFINITY, x.is_("uno", y).choose(x + y, found))
 
 
 def length(x: Vector, y: Vector, scale: float) -> Vector:
-    """Write the length for x >= y >= 0, computed from scaled arguments: a root, and the correction of its rounding."""
+    """Write the length for x >= y >= 0, from scaled arguments: a root, with its rounding corrected."""
     a, b = x * scale, y * scale
     h = (a * a + b * b).call("sqrt")
     over_b, over_a = h - b, h - a

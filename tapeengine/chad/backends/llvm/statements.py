@@ -8,9 +8,9 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...language.tables import entry, table
-from ..callbacks import callback
 from . import control
 from .body import SCRATCH, Body
+from .callbacks import callback
 from .helpers import typed
 from .layout import stride, words
 from .lifetimes import is_filled
