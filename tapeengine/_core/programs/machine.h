@@ -55,12 +55,12 @@ enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, T
 
 /* In the comments below, d, a, b, c are the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \
-    X(DONE) X(MOVE) X(MOVES) X(SELECT) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
-    X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(MULTIPLY_ADD) X(LOOP) X(SAME) \
+    X(DONE) X(MOVE) X(MOVES) X(JUMP) X(UNLESS) X(FROM) X(NEXT) X(DOWN) X(PREVIOUS) X(REPEAT) \
+    X(KEEP) X(TAKE) X(PEEL) X(DIVIDE) X(MODULO) X(CHECK) X(CHECK_POW) X(CHECK_FMOD) X(LOOP) X(SAME) \
     X(IADD) X(ISUB) X(IMUL) X(INEG) X(IFLOORDIV) X(IMOD) X(IPOW) X(IABS) X(IMAX) X(IMIN) \
     X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
     X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
-    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(FILL) X(NEW) X(APPEND) X(POP)
+    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP)
 
 #define TE_NUMBER(name) M_##name,
 enum { TE_BEFORE_CONTROL = OP_COUNT - 1, TE_CONTROL(TE_NUMBER) TE_STEP_COUNT };
@@ -315,9 +315,7 @@ again:
         for (; pair < end; pair += 2) r[pair[0]] = r[pair[1]];
         TE_END
     }
-    TE_AT(SELECT) D = A.i ? B : C; TE_END
     TE_AT(LOOP) { double x = A.f, y = B.f, z; te_apply(p->c, 1, &x, &y, &z); D.f = z; TE_END }
-    TE_AT(MULTIPLY_ADD) D.f = A.f * B.f + C.f; TE_END /* two roundings: contraction is off */
 
     /* Jumps are relative. FROM and NEXT: r[d] counts from 0 to r[a] - 1; DOWN and PREVIOUS: back to 0. c: length. */
     TE_AT(JUMP) p += p->b; TE_GO;
@@ -403,13 +401,6 @@ again:
         int failed = te_allocate(x);
         if (failed) TE_STOP(failed == 2 ? TE_REFER : TE_NO_MEMORY);
         D.p = x;
-        TE_END
-    }
-    TE_AT(FILL) { /* a new array filled with one value */
-        te_array *x = D.p;
-        int64_t size = te_itemsize(x->kind), n = x->shape[0] * x->strides[0] / size;
-        for (int64_t k = 0; k < n; k++)
-            if (x->kind == 2) x->data[k] = A.i != 0; else memcpy(x->data + k * 8, &A, 8);
         TE_END
     }
     TE_AT(NEW) { /* a row to append to; c is the kind */

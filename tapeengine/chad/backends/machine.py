@@ -2,7 +2,7 @@
 
 Each variable has a register, and loops and branches are jumps. The frames of a site are a chain of records, and the
 variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references or calls,
-and makes no arrays inside loops; programs that need these use another back end.
+and makes arrays inside loops only where it is told to; other programs use another back end.
 """
 
 from __future__ import annotations

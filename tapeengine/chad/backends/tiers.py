@@ -59,7 +59,7 @@ def native(
     """Give two passes on the register machine, which native code will replace; None if there is neither."""
     if passes is None:
         return None
-    slow = None if backend in COMPILED else on_machine(passes, again, is_few)
+    slow = None if backend in COMPILED else on_machine(passes, again, is_few or backend == "machine")
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
     by_llvm = functools.partial(compiled, passes, name, again, backend)

@@ -154,6 +154,11 @@ class Executable:
         return self.is_whole and not self.takes_rows
 
     @property
+    def may_reorder(self) -> bool:
+        """Whether numpy runs linear passes, in its own order."""
+        return self.prefers_numpy and not self.keeps_order
+
+    @property
     def calls_python(self) -> bool:
         """Whether the program calls primitives that have no C functions: one call for an array costs least."""
         return any(n == p.name for n, p in self.primitives.table.items())
@@ -270,10 +275,10 @@ class Executable:
             if along is not None:
                 passed, varied, made, by_numpy = columns(of, lowered), chosen, value, along.by_numpy
             elif way == "rows":
-                passed, varied, made, by_numpy = rows(of, lowered, places), value, chosen, self.prefers_numpy
+                passed, varied, made, by_numpy = rows(of, lowered, places), value, chosen, self.may_reorder
             else:
                 passed, varied, made = products(of, lowered, *places), chosen[:1], chosen[1:]
-                by_numpy = self.prefers_numpy
+                by_numpy = self.may_reorder
             if passed is None:
                 return None
             return Blocks(passed, types, varied, made, self.classes, lowered.program, by_numpy, self.backend)
@@ -282,7 +287,9 @@ class Executable:
 
     def prefers_loops(self, is_stepwise: bool) -> bool:
         """Whether loops run a tangent, rather than numpy if it can."""
-        return bool(self.backend) or (not self.calls_python and (is_stepwise or self.takes_rows))
+        if self.backend or self.keeps_order:
+            return True
+        return not self.calls_python and (is_stepwise or self.takes_rows)
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""

@@ -90,6 +90,26 @@ def test_a_long_program_has_code_between_the_first_and_the_last_with_the_same_bi
 
 
 @needs_llvm
+def test_code_of_very_long_programs_has_the_same_bits_and_leaves_llvm_as_it_was(monkeypatch):
+    from tapeengine.chad.backends.llvm import compile as compiling
+
+    given, binding = [], compiling.binding()
+    set_option = binding.set_option
+    monkeypatch.setattr(binding, "set_option", lambda *args: given.append(args[1]) or set_option(*args))
+    monkeypatch.setattr(compiling, "MADE", {})
+    programs = []
+    for most in (compiling.VERY_LONG, 0):
+        monkeypatch.setattr(compiling, "VERY_LONG", most)
+        compiling.MADE.clear()
+        programs.append(te.program(oscillator, backend="native"))
+        run(programs[-1], 0.7, 10)
+        assert given == []
+        programs[-1].ways.native.promote()
+    assert given == ["-disable-lsr=true", "-disable-lsr=false"]
+    assert run(programs[0], 0.7, 1000) == run(programs[1], 0.7, 1000)
+
+
+@needs_llvm
 def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
     from tapeengine.chad.backends.llvm import calling
 

@@ -24,7 +24,7 @@ from .operations import INLINE
 from .writer import POLE
 
 #: The number of steps at once: a power of two.
-BLOCK = 64
+BLOCK = 128
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Ahead:
         for s in group.functions if group.arguments else ():
             name, places = s.operation.name, [f"ptr {x}" for x in (*group.arguments, self.buffers[s.out.name])]
             all_three = f"i64 {steps}, {places[0]}, {', '.join(places[-2:])}"
-            if name in LOOPS:
+            if name in LOOPS and name not in b.program.variants:
                 b.line(f"call void @te_apply(i64 {[*LOOPS].index(name)}, {all_three})")
             else:
                 b.line(f"call void @loop.{name}({', '.join(places)}, i64 {steps})")

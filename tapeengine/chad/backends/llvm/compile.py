@@ -24,6 +24,8 @@ SHORT = 500
 #: Programs of more lines are improved in two steps, and without passes that take a tenth of the time and make them at
 #: most a twentieth faster.
 LONG = 1500
+#: In programs of more lines loop strength reduction takes a third of the emission, and gains nothing.
+VERY_LONG = 2000
 
 
 @functools.cache
@@ -109,6 +111,18 @@ def simplified(module: Any, machine: Any) -> None:
             passes.run(function, builder)
 
 
+def emitted(module: Any, target: Any, is_plain: bool) -> bytes:
+    """Emit code, `is_plain` without loop strength reduction; the option is the process's, so it holds for this call."""
+    llvm = binding()
+    if is_plain:
+        llvm.set_option("", "-disable-lsr=true")
+    try:
+        return bytes(target.emit_object(module))
+    finally:
+        if is_plain:
+            llvm.set_option("", "-disable-lsr=false")
+
+
 def object_code(text: str, target: Any, level: int) -> bytes:
     """Compile a module, or find it on disk."""
     llvm = binding()
@@ -118,7 +132,7 @@ def object_code(text: str, target: Any, level: int) -> bytes:
     is_bound = "inttoptr (i64" in text  # it calls a function of this process
     code = None if is_bound else disk.read(parts)
     if code is None:
-        code = bytes(target.emit_object(improved(text, target, level)))
+        code = emitted(improved(text, target, level), target, level > 1 and text.count("\n") > VERY_LONG)
         if not is_bound:
             disk.write(parts, code)
     return code

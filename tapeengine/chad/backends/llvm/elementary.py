@@ -277,11 +277,45 @@ def beyond(e: Vector) -> Vector:
     return (e * 4.0) / (above * above)
 
 
+# ------------------------------------------------------------ hypot
+
+#: The sizes beyond which arguments of `hypot` are scaled, by what, and the ratio at which one does not count.
+HUGE, TINY, SCALE, EPSILON = 2.0**511, 2.0**-459, 2.0**-600, 2.0**-54
+
+
+def hypot(a: Vector, b: Vector) -> Vector:
+    """Write the length of the vector (a, b)."""
+    x, y = a.call("fabs"), b.call("fabs")
+    is_less = x.is_("olt", y)
+    larger, smaller = is_less.choose(y, x), is_less.choose(x, y)
+    is_far = larger.is_("ugt", HUGE).by("or", smaller.is_("ult", TINY))
+    return is_far.where(length(larger, smaller, 1.0), lambda: far_length(larger, smaller))
+
+
+def far_length(x: Vector, y: Vector) -> Vector:
+    """Write the length where squares may overflow or underflow."""
+    found = x.is_("ogt", HUGE).choose(length(x, y, SCALE), length(x, y, 1.0 / SCALE))
+    is_infinite = x.is_("oeq", INFINITY).by("or", y.is_("oeq", INFINITY))
+    return is_infinite.choose(INFINITY, x.is_("uno", y).choose(x + y, found))
+
+
+def length(x: Vector, y: Vector, scale: float) -> Vector:
+    """Write the length for x >= y >= 0, from scaled arguments: a root, with its rounding corrected."""
+    a, b = x * scale, y * scale
+    h = (a * a + b * b).call("sqrt")
+    over_b, over_a = h - b, h - a
+    first = a * (over_b * 2.0 - a) + (over_b - (a - b) * 2.0) * over_b
+    second = over_a * 2.0 * (a - b * 2.0) + ((over_a * 4.0 - b) * b + over_a * over_a)
+    lost = h.is_("ole", b * 2.0).choose(first, second)
+    found = (h - lost / (h * 2.0)) * (1.0 / scale)
+    return y.is_("ole", x * EPSILON).choose(x + y, found)
+
+
 # ------------------------------------------------------------ a module
 
 #: What writes each function, and the number of its arguments.
-RULES: Mapping[str, Callable[..., Vector]] = {"exp": exp, "tanh": tanh, "sech2": sech2}
-ARITIES: Mapping[str, int] = {"exp": 1, "tanh": 1, "sech2": 2}
+RULES: Mapping[str, Callable[..., Vector]] = {"exp": exp, "tanh": tanh, "sech2": sech2, "hypot": hypot}
+ARITIES: Mapping[str, int] = {"exp": 1, "tanh": 1, "sech2": 2, "hypot": 2}
 
 
 def function(name: str) -> str:
@@ -325,15 +359,15 @@ def text() -> str:
     of = f"<{WIDTH} x double>"
     declared = [
         f"declare {of} @llvm.{f}.v{WIDTH}f64({', '.join([of] * k)})\n"
-        for f, k in (("fabs", 1), ("trunc", 1), ("copysign", 2), ("fma", 3))
+        for f, k in (("fabs", 1), ("trunc", 1), ("sqrt", 1), ("copysign", 2), ("fma", 3))
     ]
     declared += [f"declare double @te.{n}({', '.join(['double'] * k)})\n" for n, k in ARITIES.items()]
     loops = [loop(f"loop.{f}", f, of, WIDTH) + loop(f"one.{f}", f"te.{f}", REAL, 1) for f in RULES]
     return "\n".join([powers, *declared, *map(function, RULES), *loops])
 
 
-def arguments(arity: int) -> list[NDArray[np.float64]]:
-    """Give arguments at which functions are compared: all sizes, the ends of all branches, infinities and NaN.
+def arguments(name: str) -> list[NDArray[np.float64]]:
+    """Give arguments at which a function is compared: all sizes, the ends of all branches, infinities and NaN.
 
     An algorithm with products and sums rounded once, and rounded twice, gives other bits for one number in a thousand.
     """
@@ -343,4 +377,9 @@ def arguments(arity: int) -> list[NDArray[np.float64]]:
     found = np.concatenate([sizes, *(np.nextafter(ends, to) for to in (0.0, INFINITY)), ends])
     found = np.concatenate([found, -found])
     found = found[: len(found) // WIDTH * WIDTH]
-    return [found, np.tanh(found)][:arity]
+    if name == "hypot":
+        with np.errstate(all="ignore"):
+            x = np.concatenate([found, found * SCALE, found / SCALE, [HUGE, TINY] * 4])[:: 4 * WIDTH - 1]
+        x = x[: len(x) // WIDTH * WIDTH]
+        return [np.concatenate([x] * 3), np.concatenate([x * 0.7, np.roll(x, 1), np.ones(len(x))])]
+    return [found, np.tanh(found)][: ARITIES[name]]

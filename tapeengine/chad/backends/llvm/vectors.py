@@ -26,16 +26,19 @@ def variants() -> tuple[str, ...]:
     """Name the functions that loops may call for many numbers, and make them known to LLVM; none without `NEEDED`."""
     if not binding().get_host_cpu_features().get(NEEDED):
         return ()
-    found = tuple(name for name in ARITIES if not differing(name))
+    found = tuple(name for name in (*ARITIES, "np.hypot") if not differing(name))
     for name in found:
-        binding().add_symbol(f"loop.{name}", library().address(f"loop.{name}"))
+        binding().add_symbol(f"loop.{name}", library().address(f"loop.{name.removeprefix('np.')}"))
     return found
 
 
 def differing(name: str) -> int:
-    """Count the arguments for which functions of vectors have other bits than that of numbers."""
-    given = arguments(ARITIES[name])
-    its, ours = (values(f"{kind}.{name}", given) for kind in ("one", "loop"))
+    """Count the arguments for which functions of vectors have other bits than that of numbers, or than numpy's."""
+    base = name.removeprefix("np.")
+    given = arguments(base)
+    with np.errstate(all="ignore"):
+        its = values(f"one.{name}", given) if name == base else getattr(np, base)(*given)
+    ours = values(f"loop.{base}", given)
     return int(((ours.view(np.int64) != its.view(np.int64)) & ~(np.isnan(ours) & np.isnan(its))).sum())
 
 

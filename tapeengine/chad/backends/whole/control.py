@@ -78,7 +78,7 @@ def at_once(w: Writer, s: F.Compute, args: list[V.Number]) -> V.Value:
         if x.kind == TRUTH and of != TRUTH:
             text = f"({text} + 0)" if x.axes else f"int({text})"
         texts.append(f"({text})" if text.startswith("-") else text)
-    text, atom = (whole_text if axes else scalar_text)(s.operation, texts)
+    text, atom = whole_text(s.operation, texts, w.may_raise) if axes else scalar_text(s.operation, texts)
     raises = not s.operation.is_total
     found = w.once(
         ("text", text, axes), lambda: w.emit(text, axes, s.operation.gives, s.out.name, raises=raises, atom=atom)

@@ -22,12 +22,14 @@ INFIX = frozenset("add sub mul div lt le gt ge eq ne ilt ile igt ige ieq ine iad
 SAFE = frozenset("abs sign copysign maximum minimum choose relu step rint".split())
 
 
-def whole_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
-    """Write an operation on arrays; tell whether the text is an atom."""
+def whole_text(operation: Operation, args: list[str], is_value: bool = True) -> tuple[str, bool]:
+    """Write an operation on arrays, of a program's value or of its derivative; tell whether the text is an atom."""
     if operation.name in INFIX:
         return operation.text.format(*args), False
     if operation.name == "choose" and args[1] == "0.0":
         return f"np.heaviside({args[0]}, 0.5)", True
+    if operation.name in ("hypot", "np.hypot") and not is_value:
+        return f"ops.length({', '.join(args)})", True
     if operation.name in LOOPS:
         return operation.text.format(*args), True
     function = NUMPY.get(operation.name, f"ops.{operation.name}_")

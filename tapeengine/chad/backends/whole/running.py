@@ -215,6 +215,12 @@ def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything,
     return found if np.ndim(found) else found.item()
 
 
+def length(a: Any, b: Any) -> Any:
+    """The length of the vector (a, b): if no square is out of range, by a root of all numbers at once."""
+    square = np.square(a) + np.square(b)
+    return np.sqrt(square) if ((square > 1e-290) & (square < 1e290)).all() else np.hypot(a, b)
+
+
 def choose_(a: Any, b: Any) -> Any:
     """1 if a is larger than b, 0.5 at a tie."""
     return 0.5 * np.add(a > b, a >= b, dtype=float)
