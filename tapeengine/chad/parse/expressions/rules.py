@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from ....naming import attribute_of
+from ....primitive import is_traced
 from ...language.terms import (
     Branch,
     Case,
@@ -187,9 +188,8 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     dtype = attribute_of(value, "dtype")
     if isinstance(dtype, numpy.dtype) and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize != 8)):
         p.error(node, f"a constant of {dtype}, with which numpy computes otherwise", "make it one of float or int")
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-        return constant(p, node, value)
+    if hasattr(value, "tolist") and not is_traced(value):
+        return constant(p, node, value.tolist())
     if class_fields(type(value)) is not None:
         return record(p, node, value)
     if isinstance(value, list | tuple) and len(value) > LONGEST:
