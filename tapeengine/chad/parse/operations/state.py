@@ -398,8 +398,11 @@ class Parser(Lets):
 
     def unfit(self, node: ast.AST, types: Iterable[Type], message: str, advice: str) -> NoReturn:
         """Refuse values of some types; what Python does with records, methods of their classes may say."""
-        classes = [self.table.classes.get(getattr(of, "name", "")) for of in types]
-        self.error(node, message, advice, OnDuals if any(map(class_fields, classes)) else ProgramError)
+        self.error(node, message, advice, OnDuals if any(map(self.has_records, types)) else ProgramError)
+
+    def has_records(self, of: Type) -> bool:
+        """Tell whether values of a type are, or hold, records of a class."""
+        return self.is_record(of) or any(map(self.has_records, parts_of(of)))
 
     def error(self, node: ast.AST, message: str, advice: str, of: type[ProgramError] = ProgramError) -> NoReturn:
         """Refuse a piece of a program."""

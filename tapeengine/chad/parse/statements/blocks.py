@@ -36,6 +36,7 @@ from ..names.constants import imported, imported_names, imports
 from ..names.outside import named_outside, root
 from ..names.scopes import original
 from ..names.texts import MISSING
+from ..names.types import class_fields
 from ..names.uses import DUNDERS, computed_parts, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
 from ..operations import numeric
 from ..operations.functions import Env, Lifted, Local, Rest
@@ -224,7 +225,7 @@ def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
     of = term.type.items[0] if isinstance(term.type, Product) and term.type.items else UNIT
     if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER):
         what = f"{', '.join(handed(node))} is changed by this call, and its value may be the same array"
-        p.error(node, what, "return numbers, or the changed array itself and nothing else")
+        p.on_duals(node, what, "return numbers, or the changed array itself and nothing else")
 
 
 def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
@@ -824,7 +825,8 @@ def inferred_result(p: Parser, node: ast.FunctionDef, read: Callable[[Type], Ter
                 raise
             found = next((of for of in p.returned[node] if of != NEVER), NEVER)
         if found == NEVER or (p.returned[node] and set(p.returned[node]) == {NEVER}):
-            p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
+            refuse = p.on_duals if any(map(class_fields, p.table.classes.values())) else p.error
+            refuse(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
         return found, None
 
     return settled(p, node, NEVER, found)[0]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.terms import Proj, Term, Tuple, Var
-from ...language.types import NEVER, Array, Product
+from ...language.types import NEVER, Array, Product, parts_of
 from ..analyses.ownership import changed_in
 from ..expressions.closures import is_function
 from ..names.outside import named_outside
@@ -35,7 +35,10 @@ def field(
         or not has_free_fields(cls)
         or node.attr not in of.fields
     ):
-        p.error(node, "this cannot be changed in place", instead(node))
+        refuse = p.error if isinstance(node.value, ast.Name) else p.on_duals
+        refuse(node, "this cannot be changed in place", instead(node))
+    if name not in p.shared and getattr(cls, p.function.__name__, None) is p.function:
+        p.on_duals(node, f"a method that changes {name} is called inside an expression", "call it in a statement")
     own_or_refuse(p, node, name, node)
     old = p.part(record, of.fields.index(node.attr))
     if is_augmented and isinstance(old.type, Array):
@@ -80,8 +83,9 @@ def fields_apart(
 ) -> Mapping[str, Collection[str]]:
     """Give for each record, of which statements change only some fields, these fields: the others stay as they are."""
     found = changed_fields(p, statements)
-    of = {name: env[name].type for name in names if name in found and isinstance(env.get(name), Var)}
-    return {n: found[n] for n, t in of.items() if not is_function(t) and found[n].keys() <= {*getattr(t, "fields", ())}}
+    given = {n: env[n].type for n in names if n in found and isinstance(env.get(n), Var)}
+    of = {n: dict(zip(getattr(t, "fields", ()), parts_of(t), strict=False)) for n, t in given.items()}
+    return {n: found[n] for n, t in of.items() if all(f in t and not is_function(t[f]) for f in found[n])}
 
 
 def part_names(names: Iterable[str], fields: Mapping[str, Collection[str]]) -> list[str]:
