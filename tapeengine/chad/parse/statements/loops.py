@@ -443,10 +443,7 @@ class Loop:
         """Write the statements after the loop; if the loop has returned, the function's result takes their place."""
         own = (STEP, GOES_ON, RETURNED, RESULT)
 
-        def rest(env: Env) -> Term:
-            return self.seen(env, {n: env[n] for n in self.names}, lambda seen: following(env, seen))
-
-        def following(env: Env, seen: Env) -> Term:
+        def goes_on(env: Env, seen: Env) -> Term:
             outside = {n: v for n, v in seen.items() if n not in own}
             outside.update({**self.around, **{n: v for n, v in self.none.items() if n not in self.names}})
             if RESULT not in self.names:
@@ -455,6 +452,9 @@ class Loop:
                 return self.flow.returned(self.node, env[RESULT], outside)
             terms = [self.flow.returned(self.node, env[RESULT], outside), after(outside)]
             return If(env[RETURNED], *same_type(self.p, self.node, terms))
+
+        def rest(env: Env) -> Term:
+            return self.seen(env, {n: env[n] for n in self.names}, lambda seen: goes_on(env, seen))
 
         return rest
 
