@@ -778,7 +778,8 @@ class Engine(Parallel):
         """Return `f` mapped over axes of its arguments.
 
         A lane is the call for one index along these axes. A staged program runs whole blocks of lanes without Python
-        code; lanes that take another path are grouped by path. Any other program is called for each lane in turn.
+        code; lanes that take another path are grouped by path. Any other function is called for each lane in turn; a
+        typed program computes its lanes without Python code.
 
         Parameters
         ----------

@@ -434,6 +434,14 @@ class Program(Enterable):
 
         return self.of_integers(own, (value, without_nan), others)
 
+    def __tapeengine_value__(self, engine: Any, *primals: Any) -> Any:
+        """Give the value by the forward pass; by the plain function if the program is refused, or changes arguments."""
+        with contextlib.suppress(TapeEngineError, Unresolved):
+            is_plain = not (live_traces() and holds_traced(primals))
+            if is_plain and not self.changes and self.for_values(primals).is_read:
+                return engine.vjp(self, *primals)[0]
+        return self(*primals)
+
     def of_integers(
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:

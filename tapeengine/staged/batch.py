@@ -24,7 +24,7 @@ from ..naming import reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule
 from ..transforms.contract import Engine
-from ..transforms.programs import check_constants
+from ..transforms.programs import check_constants, for_values
 from ..transforms.progress import Progress, told
 from ..transforms.transformed import check_program, whole
 from .axes import Mapped, joined, whole_arguments
@@ -136,7 +136,7 @@ class Batched:
         if self.progress is not None:
             rows = self.progress(rows, total=mapped.lanes, desc="vmap: value")
         program = self.program if trial is None else trial
-        call = functools.partial(_of_keywords, program) if keywords else program
+        call = functools.partial(_of_keywords, program) if keywords else for_values(self.engine, program)
         values = []
         try:
             for row in rows:

@@ -8,6 +8,7 @@ such a program itself: the derivative of ``u -> Df(x)^T u`` is ``(dx, du) -> d/d
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._core.arrays.storing import fresh
@@ -45,6 +46,12 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
 
     traced, result = call_with_rule(engine, args, run, program.__name__)
     return result if traced else map_leaves(engine.structures, fresh, engine.vjp(program, *bare(engine, args))[0])
+
+
+def for_values(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
+    """Give what computes the values of a function: of a program, the forward pass of its own derivative."""
+    own = own_derivative(f, "__tapeengine_value__")
+    return f if own is None else partial(own, f, engine)
 
 
 def bare(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -32,6 +32,31 @@ def fsum(xs):
     return total + rest
 
 
+def sumprod(p, q):
+    """``math.sumprod``."""
+    return sum(x * y for x, y in zip(p, q, strict=True))
+
+
+def dist(p, q):
+    """``math.dist``."""
+    return math.sqrt(sum((x - y) ** 2 for x, y in zip(p, q, strict=True)))
+
+
+def radians(x):
+    """``math.radians``."""
+    return x * (math.pi / 180.0)
+
+
+def degrees(x):
+    """``math.degrees``."""
+    return x * (180.0 / math.pi)
+
+
+def fma(x, y, z):
+    """``math.fma``."""
+    return x * y + z
+
+
 def product_error(a, b):
     """The rounding error of ``a * b``: each number in two halves, whose products are exact."""
     big = 134217729.0 * a
@@ -651,20 +676,31 @@ def diagonal(a, offset=0):
     return [a[i + up][i + left] for i in range(min(len(a) - up, len(a[0]) - left))]
 
 
-def diag(v, k):
-    """``np.diag`` with a diagonal beside the main one."""
+def diag(v, k=0):
+    """``np.diag``: a diagonal of a matrix, or a matrix with a diagonal."""
     if np.ndim(v) != 1:
         return diagonal(v, k)
-    n = len(v) + abs(k)
-    return [[v[min(i, j)] if j - i == k else 0 for j in range(n)] for i in range(n)]
+    n, zero = len(v) + abs(k), np.zeros(1, dtype=v.dtype)[0]
+    return [[v[min(i, j)] if j - i == k else zero for j in range(n)] for i in range(n)]
 
 
-def eye(N, M=None, k=0):
-    """``np.eye`` of two sizes."""
+def trace(a, offset=0):
+    """``np.trace`` of a matrix."""
+    return np.sum(diagonal(a, offset))
+
+
+def eye(N, M=None, k=0, dtype=float):
+    """``np.eye``."""
     columns = N if M is None else M
     if N < 0 or columns < 0:
         raise ValueError("negative dimensions are not allowed")
-    return [[1.0 if j - i == k else 0.0 for j in range(columns)] for i in range(N)]
+    rows = [[1.0 if j - i == k else 0.0 for j in range(columns)] for i in range(N)]
+    return np.array(rows, dtype=dtype)
+
+
+def identity(n, dtype=float):
+    """``np.identity``."""
+    return eye(n, dtype=dtype)
 
 
 def take(a, indices, axis):
@@ -680,14 +716,16 @@ def take(a, indices, axis):
 #: The functions of numpy that have their names here.
 NUMPY = (
     *(atleast_1d, atleast_2d, average, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
-    *(diagonal, flip, fliplr),
+    *(diag, diagonal, eye, flip, fliplr, identity, trace),
     *(flipud, gradient, insert, interp, kron, logspace, median, meshgrid, nanmean, nansum, pad, percentile, polyval),
     *(quantile, repeat, take_along_axis, tile, trapezoid, tril_indices, triu_indices, unique),
 )
+#: The same for math.
+MATH = (comb, degrees, dist, factorial, fma, frexp, fsum, gcd, isclose, isqrt, ldexp, modf, radians, sumprod)
 #: What stands for a function of Python's, by its name in the library.
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
-    **{f"math.{f.__name__}": f for f in (comb, factorial, frexp, fsum, gcd, isclose, isqrt, ldexp, modf)},
+    **{f"math.{f.__name__}": f for f in MATH},
     **{f"numpy.{f.__name__}": f for f in NUMPY},
     "numpy.add.outer": sums_of_pairs,
     "numpy.maximum.accumulate": largest_so_far,
@@ -697,4 +735,4 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numpy.trapz": trapezoid,
 }
 #: All of them.
-WRITTEN = frozenset((*FUNCTIONS.values(), diag, eye, rounded, take, bit_and, bit_or, bit_xor, shift_left, shift_right))
+WRITTEN = frozenset((*FUNCTIONS.values(), rounded, take, bit_and, bit_or, bit_xor, shift_left, shift_right))

@@ -241,6 +241,17 @@ def with_elements(type_: Type, element: Type = FLOAT) -> Type:
     return with_parts(type_, lambda part: with_elements(part, element))
 
 
+def name_of(type_: object) -> str:
+    """Give the name of a type that has one."""
+    return getattr(type_, "name", "")
+
+
+def is_union(type_: Type) -> bool:
+    """Tell whether values of a type have members of a union of records that no annotation names."""
+    is_own = isinstance(type_, Sum) and not type_.name and sum(bool(name_of(of)) for of in type_.options) > 1
+    return is_own or any(map(is_union, parts_of(type_)))
+
+
 def is_choice(type_: Type) -> bool:
     """Tell whether a value is one of several that the parser knows."""
     return isinstance(type_, Sum) and all(isinstance(option, Fixed | Closure) for option in type_.options)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..language.depth import deep
-from ..language.errors import ProgramError
+from ..language.errors import OnDuals, ProgramError
 from ..language.kinds import Given, of_arrays
-from ..language.terms import Definition, Term, Tuple, Var
-from ..language.types import Type, is_known, show, with_elements
+from ..language.terms import Definition, Let, Term, Tuple, Var
+from ..language.traverse import map_children
+from ..language.types import Type, is_known, is_union, show, with_elements
 from .analyses.lists import RESULT
 from .analyses.whole_arrays import Wanted
 from .expressions import closures, subscripts
@@ -67,6 +69,7 @@ class ProgramParser(Parser):
     def parse(self) -> Parsed:
         """Parse the whole function."""
         params, result = self.signature(self.tree)
+        self.unions.update(v.of for v in params if is_union(v.of))
         self.own = own_parameters(self, params)
         env: Env = dict(zip(parameter_names(self.tree.args), params, strict=True))
         if result is not None:
@@ -82,11 +85,22 @@ class ProgramParser(Parser):
             self.error(self.tree, what, "return numbers, and choose texts and functions outside the program")
         kind = of_arrays(self.kinds.names.get(RESULT), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
+        definitions = {n: replace(d, body=self.read(d.body, set())) for n, d in self.definitions.items()}
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
         flags = (self.by_numpy, self.copies)
         read = self.constants.checks(self.table.classes.values())
-        return Parsed(self.definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
+        return Parsed(definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
+
+    def read(self, term: Term, used: set[str]) -> Term:
+        """Leave out the records of which only parts are read; `used` are the variables that a term reads."""
+        match term:
+            case Var(name):
+                used.add(name)
+            case Let(var, bound, body) if var.name in self.made:
+                found = self.read(body, used)
+                return Let(var, self.read(bound, used), found) if var.name in used else found
+        return map_children(term, lambda child: self.read(child, used))
 
     def guessing(self, params: tuple[Var, ...], env: Env, guess: Type) -> Term:
         """Read the function with a guess of the type of its result, which its calls of itself give."""
@@ -122,4 +136,6 @@ def parse_function(
     except ProgramError as error:
         of = (parser.constants, parser.table.classes.values()) if parser else (Constants(function), ())
         error.checks += watched(function, *of)
-        raise
+        if parser and parser.unions:  # of classes that only values tell, which Python may use in other ways
+            error = OnDuals(*error.args, *error.checks)
+        raise error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from ..language.target import Bind, One, Return, Then
+from ..language.target import Bind, LTuple, One, Return, Then, Zero
 from ..language.terms import Apply, Let, Term, Var, unit
 from ..language.traverse import children, remembered
 from ..language.types import EVM, UNIT
@@ -49,8 +49,14 @@ class Frame:
         return [(s.var, s.term) for s in self.steps if s and s.var]
 
     def contribute(self, term: One) -> None:
-        """Add a contribution."""
-        self.given.setdefault(term.slot, []).append(len(self.steps))
+        """Add a contribution, together with the one before it to other parts of the same slot."""
+        places = self.given.setdefault(term.slot, [])
+        if places and places[-1] >= (self.others or [0])[-1]:
+            before = self.steps[places[-1]]
+            if before and (both := of_other_parts(before.term.term, term.term)):  # type: ignore[attr-defined]
+                self.steps[places.pop()] = None
+                term = One(term.slot, both)
+        places.append(len(self.steps))
         self.steps.append(Step(term))
 
     def do(self, term: Term, var: Var | None) -> None:
@@ -82,6 +88,15 @@ class Frame:
         for places in (self.others, self.bound, *self.given.values()):
             del places[bisect_left(places, mark) :]
         return steps
+
+
+def of_other_parts(first: Term, second: Term) -> Term | None:
+    """Put cotangents of a tuple together, one of which is zero at each part; None for others."""
+    if not isinstance(first, LTuple) or not isinstance(second, LTuple):
+        return None
+    pairs = list(zip(first.items, second.items, strict=True))
+    is_apart = all(isinstance(a, Zero) or isinstance(b, Zero) for a, b in pairs)
+    return LTuple(tuple(b if isinstance(a, Zero) else a for a, b in pairs)) if is_apart else None
 
 
 def sequence(steps: list[Step | None], value: Term) -> Term:

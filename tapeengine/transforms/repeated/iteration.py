@@ -17,6 +17,7 @@ from ..calls import Again, Derivative, call_with_rule
 from ..captures.closures import Made, Snapshot
 from ..captures.generators import generator_states, same_states
 from ..contract import Engine
+from ..programs import for_values
 from ..progress import Progress, told
 from ..transformed import whole
 from .passed_states import Comparison, PassedStates, hashes, sketch
@@ -53,6 +54,7 @@ def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progre
     traced, result = call_with_rule(engine, (steps.snapshot.captured, x), steps.called, "iterate")
     if traced:
         return result
+    step = for_values(engine, step)
     for _ in steps.shown(range(n), "value"):
         x = step(x)
     return x
@@ -129,7 +131,7 @@ class Steps:
             told(self.progress, self.n, "iterate: value") as tell,
             REPEATED,
         ):
-            passed = self.checked(run.bound)
+            passed = self.checked(for_values(self.engine, run.bound))
             chain = Chain(noted, self.n, self.checkpoints, start, Places(self.snapshot.generators))
         _check(self.engine, start, chain.final)
         self.draws = not same_states(self.begin[0], generator_states())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy
 
 from ....naming import attribute_of
+from ....primitive import is_traced
 from ...language.terms import (
     Branch,
     Case,
@@ -22,7 +23,6 @@ from ...language.terms import (
     Lambda,
     Literal,
     Op,
-    Proj,
     Size,
     Term,
     Tuple,
@@ -188,9 +188,8 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     dtype = attribute_of(value, "dtype")
     if isinstance(dtype, numpy.dtype) and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize != 8)):
         p.error(node, f"a constant of {dtype}, with which numpy computes otherwise", "make it one of float or int")
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-        return constant(p, node, value)
+    if hasattr(value, "tolist") and not is_traced(value):
+        return constant(p, node, value.tolist())
     if class_fields(type(value)) is not None:
         return record(p, node, value)
     if isinstance(value, list | tuple) and len(value) > LONGEST:
@@ -736,7 +735,7 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     if record.type in (FLOAT, INT) and attr in ("real", "imag"):
         return record if attr == "real" else p.by_type(record, lit(0.0 if record.type == FLOAT else 0))
     if isinstance(record.type, Product) and attr in record.type.fields:
-        return Proj(record, record.type.fields.index(attr))
+        return p.part(record, record.type.fields.index(attr))
     found: Term | None = p.grammar.property_of(p, node, record, attr)
     if found is None and (value := p.class_attribute(record, attr)) is not MISSING:
         found = constant(p, node, value)

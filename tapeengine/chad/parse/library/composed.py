@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy
 
 from ...language import in_language
-from ...language.terms import Build, Gather, If, Index, Literal, Map, Op, Size, Term, Total, counted, lit
-from ...language.types import BOOL, FLOAT, INT, Array, numbers_of, show
+from ...language.terms import Build, Gather, Index, Literal, Map, Op, Size, Term, counted, lit
+from ...language.types import BOOL, FLOAT, INT, Array
 from ..analyses.single_axes import only_item
 from ..operations import arrays, numeric, whole
 from ..operations.numeric import wanted
@@ -21,13 +20,6 @@ from ..operations.state import Parser, with_lets
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
-
-
-def sum_of_products(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``math.sumprod(a, b)``."""
-    wanted(p, node, args, 2)
-    vectors = [whole.numbers(p, node, whole.array(p, node, a)) for a in args]
-    return arrays.dot(p, *numeric.promoted(p, node, vectors))
 
 
 def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -43,32 +35,6 @@ def flat_inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     if any(numeric.rank(a.type) for a in args):
         args = [RESHAPING["ravel"](p, node, [a]) for a in args]
     return whole.dot(p, node, args)
-
-
-@with_lets
-def distance(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``math.dist(a, b)``."""
-    wanted(p, node, args, 2)
-    a, b = (p.coerce(node, x, VECTOR) for x in args)
-    x, y = p.fresh("x", FLOAT), p.fresh("y", FLOAT)
-    d = p.bound("d", Map((x, y), Op("sub", (x, y)), (a, b), broadcasts=True))
-    return Op("sqrt", (arrays.dot(p, d, d),))
-
-
-def times(factor: float) -> Composed:
-    """``math.radians(x)``, ``math.degrees(x)``."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        wanted(p, node, args, 1)
-        return numeric.binary(p, node, ast.Mult(), args[0], lit(factor))
-
-    return handle
-
-
-def multiply_add(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``math.fma(x, y, z)``."""
-    wanted(p, node, args, 3)
-    return numeric.binary(p, node, ast.Add(), numeric.binary(p, node, ast.Mult(), args[0], args[1]), args[2])
 
 
 def operation(op: ast.operator) -> Composed:
@@ -106,28 +72,6 @@ def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 @with_lets
-def diagonal(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.diag(xs)``: the diagonal of a matrix, or a matrix with a diagonal."""
-    wanted(p, node, args, 1)
-    if numeric.rank(args[0].type) not in (1, 2) or numbers_of(args[0].type) not in (FLOAT, INT, BOOL):
-        p.error(node, f"the diagonal of {show(args[0].type)}", "give a vector or a matrix of numbers")
-    xs, i, j = p.bound("xs", args[0]), p.fresh("i", INT), p.fresh("j", INT)
-    if numeric.rank(xs.type) == 1:
-        zero = {FLOAT: lit(0.0), INT: lit(0), BOOL: lit(False)}[whole.element(xs)]
-        return Build(Size(xs), i, Build(Size(xs), j, If(Op("eq", (i, j), BOOL), Index(xs, i), zero)))
-    return Build(Op("imin", (Size(xs), Size(arrays.row(xs))), INT), i, Index(Index(xs, i), i))
-
-
-@with_lets
-def identity(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.eye(n)``, ``np.identity(n)``."""
-    wanted(p, node, args, 1)
-    n = p.bound("n", arrays.counted(p, p.coerce(node, args[0], INT)))
-    i, j = p.fresh("i", INT), p.fresh("j", INT)
-    return Build(n, i, Build(n, j, If(Op("eq", (i, j), BOOL), lit(1.0), lit(0.0))))
-
-
-@with_lets
 def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.roll(xs, k)`` of a vector."""
     wanted(p, node, args, 2)
@@ -135,14 +79,6 @@ def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         p.error(node, "roll of an array of rank above 1", "roll each row")
     i, xs, k = p.fresh("i", INT), p.bound("xs", args[0]), p.bound("k", p.coerce(node, args[1], INT))
     return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
-
-
-def trace(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.trace(m)``."""
-    wanted(p, node, args, 1)
-    if numeric.rank(args[0].type) != 2:
-        p.error(node, f"the trace of {show(args[0].type)}", "give a matrix")
-    return Total(diagonal(p, node, [whole.numbers(p, node, args[0])]))
 
 
 @with_lets
@@ -214,11 +150,6 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 COMPOSED: Mapping[str, Composed] = MappingProxyType(
     {
-        "math.sumprod": sum_of_products,
-        "math.dist": distance,
-        "math.radians": times(math.pi / 180.0),
-        "math.degrees": times(180.0 / math.pi),
-        "math.fma": multiply_add,
         "numpy.add": operation(ast.Add()),
         "numpy.subtract": operation(ast.Sub()),
         "numpy.multiply": operation(ast.Mult()),
@@ -226,10 +157,6 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.vdot": flat_inner,
         "numpy.inner": inner,
         "numpy.linspace": spaced,
-        "numpy.diag": or_written(diagonal, in_language.diag, 1),
-        "numpy.trace": trace,
-        "numpy.eye": or_written(identity, in_language.eye, 1),
-        "numpy.identity": identity,
         "numpy.roll": rolled,
         "numpy.squeeze": squeezed,
         "numpy.take": or_written(whole.taken, in_language.take, 2),

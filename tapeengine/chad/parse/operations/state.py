@@ -39,6 +39,7 @@ from ...language.terms import (
     Literal,
     Map,
     Op,
+    Proj,
     Term,
     Tuple,
     Var,
@@ -64,6 +65,7 @@ from ...language.types import (
     has_arrays,
     is_choice,
     is_known,
+    name_of,
     parts_of,
     show,
 )
@@ -248,12 +250,14 @@ class Parser(Lets):
         self.held: dict[str, Held] = {}
         self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
+        self.made: dict[str, tuple[Term, ...]] = {}
         self.declared: dict[str, Type] = {}
         self.open: list[tuple[Any, ...]] = []
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
+        self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
         self.of_empty: Type = NEVER
         self.place: tuple[str, int] | tuple[()] = ()
@@ -394,8 +398,11 @@ class Parser(Lets):
 
     def unfit(self, node: ast.AST, types: Iterable[Type], message: str, advice: str) -> NoReturn:
         """Refuse values of some types; what Python does with records, methods of their classes may say."""
-        classes = [self.table.classes.get(getattr(of, "name", "")) for of in types]
-        self.error(node, message, advice, OnDuals if any(map(class_fields, classes)) else ProgramError)
+        self.error(node, message, advice, OnDuals if any(map(self.has_records, types)) else ProgramError)
+
+    def has_records(self, of: Type) -> bool:
+        """Tell whether values of a type are, or hold, records of a class."""
+        return self.is_record(of) or any(map(self.has_records, parts_of(of)))
 
     def error(self, node: ast.AST, message: str, advice: str, of: type[ProgramError] = ProgramError) -> NoReturn:
         """Refuse a piece of a program."""
@@ -636,6 +643,11 @@ class Parser(Lets):
         fields = getattr(getattr(of, "element", of), "fields", ())
         return Var(self.names(Name(shown, place, parts or tuple(f"{shown}_{f}" for f in fields))), of)
 
+    def part(self, record: Term, k: int) -> Term:
+        """Give a field of a record: that of which the record is made, so that a change of a field costs one field."""
+        made = self.made.get(record.name) if isinstance(record, Var) else None
+        return made[k] if made else Proj(record, k)
+
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
         var = self.fresh(hint.rpartition("->")[2], option)
@@ -699,7 +711,7 @@ class Parser(Lets):
             own = self.table.options(term.type) or ()
             if len(options) == 2 and options[1] == UNIT and (member := self.convert(term, options[0])) is not None:
                 return Inject(0, member, of)
-            if is_choice(of) and is_choice(term.type) and set(own) <= set(options):
+            if own and set(own) <= set(options):
                 variables = [self.fresh("m", option) for option in own]
                 branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)
                 return Case(term, tuple(branches))
@@ -768,11 +780,18 @@ class Parser(Lets):
             return Sum(options)
         if UNIT in (first, second) and not any(map(is_known, options)):
             return Sum((*(of for of in options if of != UNIT), UNIT))
+        if all(of == UNIT or self.is_record(of) for of in options) and len({*map(name_of, options)}) == len(options):
+            self.unions.add(Sum(options))
+            return Sum(options)
         if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):
             items = (self.unify(node, a, b) for a, b in zip(first.items, second.items, strict=True))
             return replace(first, items=tuple(items))
         message = f"this is {show(first)} in one case and {show(second)} in another"
         self.unfit(node, [first, second], message, "give one type in all cases")
+
+    def is_record(self, of: Type) -> bool:
+        """Tell whether a type is that of the records of a class."""
+        return class_fields(self.table.classes.get(name_of(of))) is not None
 
     def no_bool_or_float(self, node: ast.AST, types: Sequence[Type]) -> None:
         """Refuse a choice between a bool and a float, which is no number in one case."""

@@ -36,6 +36,7 @@ from ..names.constants import imported, imported_names, imports
 from ..names.outside import named_outside, root
 from ..names.scopes import original
 from ..names.texts import MISSING
+from ..names.types import class_fields
 from ..names.uses import DUNDERS, computed_parts, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
 from ..operations import numeric
 from ..operations.functions import Env, Lifted, Local, Rest
@@ -45,7 +46,7 @@ from ..operations.state import Parser
 from ..operations.type_tests import narrowing
 from ..rewrites.procedures import handing_back
 from . import in_place
-from .fields import call_changing, changing_method, field
+from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
 from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .partial import held_type
 
@@ -224,7 +225,7 @@ def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
     of = term.type.items[0] if isinstance(term.type, Product) and term.type.items else UNIT
     if is_used and of not in (FLOAT, INT, BOOL, UNIT, NEVER):
         what = f"{', '.join(handed(node))} is changed by this call, and its value may be the same array"
-        p.error(node, what, "return numbers, or the changed array itself and nothing else")
+        p.on_duals(node, what, "return numbers, or the changed array itself and nothing else")
 
 
 def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
@@ -290,9 +291,16 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
 
 
 def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
-    """Bind a Python name to a term in the code after it; a dict stays apart, so that another key costs one part."""
-    if isinstance(term, Tuple) and is_dict(term) and not is_function(term.type):
-        return apart_by_key(p, name, items_of(term), lambda items: then({**env, name: dict_of(p, items)}))
+    """Bind a Python name to a term in the code after it.
+
+    The parts of dicts and records are bound apart, so that another key or field costs one part.
+    """
+    if isinstance(term, Tuple) and getattr(term.type, "name", "") in p.table.classes and not is_function(term.type):
+
+        def made(items: Mapping[Any, Term]) -> Term:
+            return then({**env, name: dict_of(p, items)}) if is_dict(term) else record(p, name, term, items, env, then)
+
+        return apart_by_key(p, name, items_of(term), made)
     var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):
@@ -300,8 +308,15 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     return Let(var, term, then({**env, name: var}))
 
 
+def record(p: Parser, name: str, term: Tuple, items: Mapping[Any, Term], env: Env, then: Rest) -> Term:
+    """Bind a name to a record of which the parts are bound."""
+    var = p.named(name, term.type, p.place)
+    p.made[var.name] = tuple(items.values())
+    return Let(var, Tuple(p.made[var.name], term.of), then({**env, name: var}))
+
+
 def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable[[Mapping[Any, Term]], Term]) -> Term:
-    """Bind the values of a dict to variables, those that are none yet."""
+    """Bind the values of a dict or a record to variables, those that are none yet."""
     found, named = dict(items), list[tuple[Var, Term]]()
     for key, term in items.items():
         if not isinstance(term, Var | Literal) and not (isinstance(term, Proj) and isinstance(term.term, Var)):
@@ -453,11 +468,15 @@ def branching(
     names = [n for n in names if n in env or n in p.live_after[node]]
     late = {n: may_be_none(env[n]) for n in names if n in env and unguarded(env[n])}
     names += [HAS + n for n in late]
+    optional = [n for n in names if n not in known]
+    fields = fields_apart(p, [s for arm in every for s in arm.statements], names, env)
+    names = part_names(names, fields)
 
     def after(env: Env) -> Term:
-        return then({**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}})
+        env = {**env, **{n: guarded(env[HAS + n], env[n], late[n]) for n in late}}
+        return with_changes(p, node, fields, env, then)
 
-    joining = Joining(p, node, names, optional=[n for n in names if n not in known])
+    joining = Joining(p, node, names, optional=optional)
     terms = joining.read(arms, flow)
     if joining.missing:
         names = [n for n in names if n not in joining.missing]
@@ -600,7 +619,8 @@ class Joining:
 
 
 def value_at(p: Parser, node: ast.AST, name: str, env: Env) -> Term:
-    """Give a variable's value where paths join; a local function becomes a value there."""
+    """Give a variable's value, or that of a field, where paths join; a local function becomes a value there."""
+    name, _, part = name.partition(".")
     if name not in env:
         p.error(node, f"{name} has no value on every path to here", "give it a value before the branch or loop")
     found = env[name]
@@ -608,7 +628,7 @@ def value_at(p: Parser, node: ast.AST, name: str, env: Env) -> Term:
         return value_of(p, found, tuple(t for t in found.parameters.types if t is not None), env)
     if not isinstance(found, Term):
         p.on_duals(node, f"{name} is another function on another path", "give the functions different names")
-    return found
+    return p.part(found, found.type.fields.index(part)) if part else found  # type: ignore[attr-defined]
 
 
 def packed(values: list[Term]) -> Term:
@@ -618,7 +638,7 @@ def packed(values: list[Term]) -> Term:
 
 def hint_of(name: str) -> str:
     """Give the name of a variable for one of Python, or for one that a loop carries in addition."""
-    return name.strip().replace(" ", "_")
+    return name.strip().replace(" ", "_").replace(".", "_")
 
 
 def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, then: Rest) -> Term:
@@ -805,7 +825,8 @@ def inferred_result(p: Parser, node: ast.FunctionDef, read: Callable[[Type], Ter
                 raise
             found = next((of for of in p.returned[node] if of != NEVER), NEVER)
         if found == NEVER or (p.returned[node] and set(p.returned[node]) == {NEVER}):
-            p.error(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
+            refuse = p.on_duals if any(map(class_fields, p.table.classes.values())) else p.error
+            refuse(node, "a recursive function needs the type of its result", "write -> float, or what it gives")
         return found, None
 
     return settled(p, node, NEVER, found)[0]

@@ -31,6 +31,7 @@ from ...language.types import (
     Product,
     Type,
     is_choice,
+    is_union,
     show,
     spelled,
     with_elements,
@@ -686,6 +687,7 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
     _count(p, node, args, params)
     p.programs[symbol] = program
     p.passes(program, *arguments_of(p, node, program))
+    p.unions.update(filter(is_union, (result, *params)))
     return Call(symbol, coerced(p, node, args, params), result)
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...language.terms import Proj, Term, Tuple
-from ...language.types import NEVER, Array, Product
+from ...language.terms import Proj, Term, Tuple, Var
+from ...language.types import NEVER, Array, Product, parts_of
+from ..analyses.ownership import changed_in
+from ..expressions.closures import is_function
+from ..names.outside import named_outside
 from ..names.types import has_free_fields
 from ..operations.functions import Env, Rest
 from ..operations.raising import failing
@@ -30,14 +35,16 @@ def field(
         or not has_free_fields(cls)
         or node.attr not in of.fields
     ):
-        p.error(node, "this cannot be changed in place", instead(node))
+        refuse = p.error if isinstance(node.value, ast.Name) else p.on_duals
+        refuse(node, "this cannot be changed in place", instead(node))
+    if name not in p.shared and getattr(cls, p.function.__name__, None) is p.function:
+        p.on_duals(node, f"a method that changes {name} is called inside an expression", "call it in a statement")
     own_or_refuse(p, node, name, node)
-    old = Proj(record, of.fields.index(node.attr))
+    old = p.part(record, of.fields.index(node.attr))
     if is_augmented and isinstance(old.type, Array):
         own = ast.unparse(node)
         p.error(node, f"another name may hold the array {own}", f"write {own} = {own} ... without the =")
-    changed = p.within("v", value(old), lambda v: with_fields(p, {node.attr: (node, v)}, record))
-    return p.grammar.bind(p, name, changed, env, then)
+    return p.grammar.bind(p, name, with_fields(p, {node.attr: (node, value(old))}, record), env, then)
 
 
 def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Term) -> Term:
@@ -45,12 +52,60 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
     of = record.type
     assert isinstance(of, Product)
     cls = p.table.classes[of.name]
-    items: list[Term] = [Proj(record, k) for k in range(len(of.fields))]
+    items = [p.part(record, k) for k in range(len(of.fields))]
     for name, (node, term) in given.items():
         own = p.field_types(cls, node)[name]
         items[of.fields.index(name)] = term if own is None else p.coerce(node, term, own)
     each = zip(of.fields, items, strict=True)
     return Tuple(tuple(items), p.table.record(cls, {name: item.type for name, item in each}))
+
+
+def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[str, None]]:
+    """Give the fields that statements change, for each variable of which they change nothing else."""
+    nodes = [n for s in statements for n in ast.walk(s)]
+    bound = [getattr(n, "id", getattr(n, "name", "")) for n in nodes if is_bound(n)]
+    others, found = Counter([*changed_in(statements), *bound]), defaultdict[str, dict[str, None]](dict)
+    for n in nodes:
+        match n:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()):
+                fields = [attr]
+            case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Name(of)], keywords)) if name == of:
+                fields = [str(k.arg) for k in keywords] if named_outside(func, p.outer) is dataclasses.replace else []
+            case _:
+                continue
+        others[name] -= bool(fields)
+        found[name].update(dict.fromkeys(fields))
+    return {name: fields for name, fields in found.items() if not others[name]}
+
+
+def fields_apart(
+    p: Parser, statements: Sequence[ast.stmt], names: Sequence[str], env: Env
+) -> Mapping[str, Collection[str]]:
+    """Give for each record, of which statements change only some fields, these fields: the others stay as they are."""
+    found = changed_fields(p, statements)
+    given = {n: env[n].type for n in names if n in found and isinstance(env.get(n), Var)}
+    of = {n: dict(zip(getattr(t, "fields", ()), parts_of(t), strict=False)) for n, t in given.items()}
+    return {n: found[n] for n, t in of.items() if all(f in t and not is_function(t[f]) for f in found[n])}
+
+
+def part_names(names: Iterable[str], fields: Mapping[str, Collection[str]]) -> list[str]:
+    """Give names, with those of fields in the place of records of which only these change; they are no Python names."""
+    return [part for n in names for part in ([f"{n}.{field}" for field in fields[n]] if n in fields else [n])]
+
+
+def with_changes(p: Parser, node: ast.AST, each: Mapping[str, Collection[str]], env: Env, then: Rest) -> Term:
+    """Change the fields of records that have other values after a statement."""
+    if not each:
+        return then(env)
+    (name, fields), *others = each.items()
+    given = {field: (node, env[f"{name}.{field}"]) for field in fields}
+    record = with_fields(p, given, env[name])
+    return p.grammar.bind(p, name, record, env, lambda env: with_changes(p, node, dict(others), env, then))
+
+
+def is_bound(node: ast.AST) -> bool:
+    """Tell whether a node binds a name."""
+    return isinstance(node, ast.FunctionDef) or isinstance(getattr(node, "ctx", None), ast.Store)
 
 
 def changing_method(p: Parser, record: object, name: str) -> Any:

@@ -40,6 +40,7 @@ from ..operations.raising import absent, failing, guarded, may_be_none, unguarde
 from ..operations.state import Parser, with_lets
 from ..operations.whole import in_a_row, items_of, numbers
 from .blocks import Flow, assign_one, block, followed, hint_of, joined, packed, same_type, value_at
+from .fields import fields_apart, part_names, with_changes
 from .in_place import changed
 from .leaving import HAS, default
 
@@ -279,7 +280,7 @@ class Carried:
     def state(self, p: Parser) -> Var:
         """Make one variable for all of them: a tuple if there are several."""
         if len(self.names) == 1:
-            return p.named(self.names[0].strip(), self.types[0])
+            return p.named(hint_of(self.names[0]), self.types[0])
         return p.named("state", packed_type(self.types), parts=tuple(map(hint_of, self.names)))
 
     def parts(self, p: Parser, state: Var) -> dict[str, Var]:
@@ -328,6 +329,8 @@ class Loop:
             extra[RETURNED] = lit(False)
         if self.jumps.returns and p.results[-1] is not None:
             extra[RESULT] = default(p, node, p.results[-1])
+        self.fields = fields_apart(p, node.body, [n for n in names if n not in target], env)
+        names = part_names(names, self.fields)
         self.names = [*extra, *names]
         self.env = {**env, **{n: value_at(p, node, n, env) for n in names}, **extra}
         for n in self.late:
@@ -366,13 +369,13 @@ class Loop:
         self.names += [HAS + n, n]
         self.env = {**self.env, HAS + n: before[0], n: before[1]}
 
-    def seen(self, env: Env, parts: Mapping[str, Term]) -> Env:
-        """Give the variables in the body; a use of one that has no value there fails."""
+    def seen(self, env: Env, parts: Mapping[str, Term], then: Rest) -> Term:
+        """Read what sees the variables of the body; a use of one that has no value there fails."""
         found = {**env, **parts}
         for n in self.late:
             if n in parts:
                 found[n] = guarded(parts[HAS + n], parts[n], n in self.nones)
-        return found
+        return with_changes(self.p, self.node, self.fields, found, then)
 
     def value(self, n: str, env: Env) -> Term:
         """Give the values that the loop carries to the next step."""
@@ -440,8 +443,8 @@ class Loop:
         """Write the statements after the loop; if the loop has returned, the function's result takes their place."""
         own = (STEP, GOES_ON, RETURNED, RESULT)
 
-        def rest(env: Env) -> Term:
-            outside = {n: v for n, v in self.seen(env, {n: env[n] for n in self.names}).items() if n not in own}
+        def goes_on(env: Env, seen: Env) -> Term:
+            outside = {n: v for n, v in seen.items() if n not in own}
             outside.update({**self.around, **{n: v for n, v in self.none.items() if n not in self.names}})
             if RESULT not in self.names:
                 return after(outside)
@@ -449,6 +452,9 @@ class Loop:
                 return self.flow.returned(self.node, env[RESULT], outside)
             terms = [self.flow.returned(self.node, env[RESULT], outside), after(outside)]
             return If(env[RETURNED], *same_type(self.p, self.node, terms))
+
+        def rest(env: Env) -> Term:
+            return self.seen(env, {n: env[n] for n in self.names}, lambda seen: goes_on(env, seen))
 
         return rest
 
@@ -484,8 +490,11 @@ def for_statement(p: Parser, node: ast.For, env: Env, after: Rest, flow: Flow) -
         state = carried.state(p)
         parts = carried.parts(p, state)
         index = p.named(index_name(node.target, over), INT)
-        inner = loop.seen(env, parts)
-        body = bind_target(p, node.target, over.item(index), inner, lambda env: loop.body(carried, env))
+
+        def step(inner: Env) -> Term:
+            return bind_target(p, node.target, over.item(index), inner, lambda env: loop.body(carried, env))
+
+        body = loop.seen(env, parts, step)
         return For(over.size, index, state, loop.start(carried), carried.unpacked(state, parts, body))
 
     def left_early(carried: Carried, env: Env) -> Term:
@@ -504,8 +513,8 @@ def while_term(p: Parser, loop: Loop, carried: Carried, env: Env, goes_on: Rest,
     """Build a while loop: condition and body have variables of their own."""
     state = carried.state(p)
     parts, again = carried.parts(p, state), carried.parts(p, state)
-    test = carried.unpacked(state, parts, goes_on(loop.seen(env, parts)))
-    return While(state, loop.start(carried), test, carried.unpacked(state, again, body(loop.seen(env, again))))
+    test = carried.unpacked(state, parts, loop.seen(env, parts, goes_on))
+    return While(state, loop.start(carried), test, carried.unpacked(state, again, loop.seen(env, again, body)))
 
 
 def while_statement(p: Parser, node: ast.While, env: Env, after: Rest, flow: Flow) -> Term:
