@@ -2,6 +2,7 @@
 
 import functools
 import sys
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -23,6 +24,12 @@ def reached(module: Any, name: str) -> Any:
     for part in name.split("."):
         module = getattr(module, part, None)
     return module
+
+
+def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> Callable[..., Any]:
+    """Give a function the names and, unless it has a text of its own, the documentation of another; return it."""
+    made.__name__, made.__qualname__, made.__doc__ = there.__name__, there.__qualname__, doc or there.__doc__
+    return made
 
 
 def reduced(made: Any, program: Any, call: Any) -> Any:

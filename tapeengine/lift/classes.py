@@ -5,10 +5,9 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from .._core.arrays.array import Array
 from .._core.programs.callables import class_of, is_instance, original, stand_ins, traced_class
-from .._core.scalars import complex as complexes
-from .._core.scalars.scalar import Dual
+from .._core.programs.methods import TRACED
+from ..naming import named_like
 from .rewrite import CLASS_OF, STAND_IN
 
 
@@ -17,14 +16,15 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     return builtins.__build_class__(body, name, *map(original, bases), **options)
 
 
-TRACED = frozenset({Dual, Array, complexes.ComplexDual})
-
-
 def has_attribute(x: Any, name: str, /) -> bool:
     """``hasattr(x, name)``, of a traced value as of the plain one."""
     if type(x) in TRACED:
         return any(name in vars(cls) for cls in original(traced_class(x)).__mro__)
     return hasattr(x, name)
+
+
+named_like(build_class, builtins.__build_class__)
+named_like(has_attribute, hasattr)
 
 
 def builtin_names() -> dict[str, Any]:

@@ -16,6 +16,7 @@ from .._core.scalars.scalar import Dual
 from ..duals.creation import copy as copy
 from ..duals.creation import copy_mode, like, plain
 from ..duals.creation import full_like as full_like
+from ..naming import named_like
 
 __all__ = [
     *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
@@ -142,8 +143,7 @@ def making(function: Callable[..., Any]) -> Callable[..., Any]:
     def made(*args: Any, **options: Any) -> Any:
         return fresh(function(*args, **options))
 
-    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
-    return made
+    return named_like(made, function, f"numpy.{function.__name__}.")
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
@@ -162,8 +162,7 @@ def window(function: Callable[..., Any]) -> Callable[..., Any]:
             return fresh(function(*map(plain, (M, *args))))
         return function(M, *args) if count > 1 else fresh(function(count, *args))
 
-    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
-    return made
+    return named_like(made, function, f"numpy.{function.__name__}.")
 
 
 zeros, ones, empty = making(numpy.zeros), making(numpy.ones), making(numpy.empty)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from numbers import Number
 from typing import Any
 
 import numpy
@@ -17,13 +16,16 @@ from ._creation import array
 
 __all__ = ["arange"]
 
+BOUNDS = ("start", "stop", "step")
+
 
 def arange(*args: Any, **options: Any) -> Any:
     """numpy.arange; of a traced stop only the number of elements is read, which is discrete."""
-    if not any(map(is_traced, (*args, *options.values()))) or options.keys() & {"like"}:
+    if not any(map(is_traced, (*args[:3], *map(options.get, BOUNDS)))) or "like" in options:
         return fresh(numpy.arange(*args, **options))
     # The same call with ones raises numpy's errors for missing and repeated arguments, and reads no traced value.
-    numpy.arange(*map(one, args), **{name: one(x) for name, x in options.items()})
+    named = {name: one(x) if name in BOUNDS else x for name, x in options.items()}
+    numpy.arange(*map(one, args[:3]), *args[3:], **named)
     return stepped(*args, **options)
 
 
@@ -33,8 +35,8 @@ def is_traced(x: Any) -> bool:
 
 
 def one(x: Any) -> Any:
-    """Return 1.0 for a number; a dtype and the like unchanged."""
-    return 1.0 if isinstance(x, Number) or is_traced(x) else x
+    """Return 1.0 for an argument that is given."""
+    return None if x is None else 1.0
 
 
 def stepped(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None, device: Any = None) -> Any:
@@ -52,7 +54,7 @@ def stepped(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = 
         ratio = span / step
         count = max(min(map(math.ceil, (ratio.real, ratio.imag) if is_complex else (ratio,))), 0)
     except (ArithmeticError, ValueError):
-        return numpy.arange(*map(value_of, (start, stop, step)), kind)  # numpy's error
+        return numpy.arange(*map(value_of, (start, stop, step)), dtype=kind)  # numpy's error
     if not is_complex and ratio == 0.0 and span != 0.0:  # the quotient is too small for a number
         count = int((span > 0.0) == (step > 0.0))
     return filled(array([start, start + step][:count], kind), count, kind)
