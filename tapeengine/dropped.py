@@ -55,6 +55,11 @@ NO_RULE = "It has no derivative rule: write it with functions that have one, or 
 TWINS = "tapeengine.lift.twins."
 
 
+def original_name(module: str) -> str:
+    """The name of the module that a lifted one was made of; other names unchanged."""
+    return module.removeprefix(TWINS).partition(".")[2] if module.startswith(TWINS) else module
+
+
 def place_of_call(frame: FrameType) -> tuple[str, str]:
     """The expression that a frame is evaluating, and its place."""
     code = frame.f_code
@@ -84,7 +89,7 @@ def way_out(frame: FrameType) -> str:
         if "self" in frame.f_locals:
             return f'Make its object with the class in tapeengine.lift("{module}"), or lift its method'
         caller = module_of_frame(outer)
-        caller = f'"{caller.removeprefix(TWINS).partition(".")[2]}"' if caller.startswith(TWINS) else "program"
+        caller = f'"{original_name(caller)}"' if caller.startswith(TWINS) else "program"
         return f'Take its package along: tapeengine.lift({caller}, also=["{module.partition(".")[0]}"])'
     if name == "<lambda>":
         return "Lift the program: tapeengine.lift(lambda ...)"

@@ -1,6 +1,7 @@
 """Objects by their names: what pickles find under the name of a program, the names that code uses, attributes."""
 
 import functools
+import operator
 import sys
 from collections.abc import Callable
 from types import CodeType
@@ -10,6 +11,7 @@ from typing import Any
 GLOBAL_STORES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
 OUTER_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF"))
 GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
+OPERATIONS: dict[str, Any] = {**vars(operator), "__divmod__": divmod}
 
 
 def found_as(program: Any) -> Any:
@@ -30,6 +32,20 @@ def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> 
     """Give a function the names and, unless it has a text of its own, the documentation of another; return it."""
     made.__name__, made.__qualname__, made.__doc__ = there.__name__, there.__qualname__, doc or there.__doc__
     return made
+
+
+def method_of(plain: Any, name: str, stand_ins: dict[Any, Any], classes: frozenset[type]) -> Callable[..., Any]:
+    """A method of a class, called by its name there, that takes traced values too; operators also on the right."""
+    direct = OPERATIONS.get(name.replace("__r", "__", 1))
+    operation = OPERATIONS.get(name) or (direct and (lambda x, y: direct(y, x)))
+
+    def method(x: Any, *args: Any, **options: Any) -> Any:
+        if operation is not None and not classes.isdisjoint(map(type, (x, *args))):
+            return operation(x, *args)
+        return getattr(x, name)(*args, **options) if type(x) in classes else plain(x, *args, **options)
+
+    method.__objclass__ = stand_ins.get(plain.__objclass__, plain.__objclass__)  # type: ignore[attr-defined]
+    return named_like(method, plain)
 
 
 def reduced(made: Any, program: Any, call: Any) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from .._core.programs.callables import class_of, is_instance, original, stand_ins, traced_class
-from .._core.programs.methods import TRACED
+from .._core.programs.callables import TRACED, class_of, is_instance, original, stand_ins, traced_class
 from ..naming import named_like
 from .rewrite import CLASS_OF, STAND_IN
 

@@ -28,7 +28,7 @@ from .stores import with_traced_stores
 CLASS_OF, STAND_IN = ".class_of", ".stand_in"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 8
+RULES = 9
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.

@@ -44,6 +44,7 @@ class Memoised:
 def changed(there: dict[str, Any], seen: dict[str, Any], names: list[str]) -> str | None: ...
 
 REPLACED: dict[Any, type]
+TRACED: frozenset[type]
 
 class StandIn(type):
     def __call__(self, *args: Any, **options: Any) -> Any: ...

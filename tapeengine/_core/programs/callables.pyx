@@ -24,9 +24,8 @@ import numpy
 from tapeengine._core.scalars.complex import make as make_complex
 from tapeengine._core.tape.tape import outside
 from tapeengine.errors import DroppedDerivativeError
-from tapeengine.naming import reduced
+from tapeengine.naming import method_of, reduced
 from tapeengine.structure import Transformed
-from tapeengine._core.programs.methods import method_of
 from tapeengine._core.scalars.floatlike import FloatLike
 
 cdef extern from "Python.h":

@@ -17,6 +17,7 @@ cdef dict of_class = {}     # the stand-in of each class, traced ones included
 cdef dict replaced = {}     # classes by what else replaces them
 REPLACED = replaced
 cdef PyObject *the_float = NULL
+TRACED = frozenset((Dual, Array, ComplexDual))
 
 
 cdef class StandIn(type):
@@ -69,7 +70,7 @@ def stand_in(cls, classes, call, **names):
     for name in dir(cls) if cls is not python_type and classes or issubclass(cls, numpy.generic) else ():
         plain = getattr(cls, name)
         if callable(plain) and getattr(plain, "__objclass__", object) is not object:
-            setattr(made, name, method_of(plain, name, of_class))
+            setattr(made, name, method_of(plain, name, of_class, TRACED))
     for other in classes:
         of_class[other] = made
     return made
