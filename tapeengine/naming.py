@@ -36,16 +36,27 @@ def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> 
 
 def method_of(plain: Any, name: str, stand_ins: dict[Any, Any], classes: frozenset[type]) -> Callable[..., Any]:
     """A method of a class, called by its name there, that takes traced values too; operators also on the right."""
+    cls = plain.__objclass__
     direct = OPERATIONS.get(name.replace("__r", "__", 1))
     operation = OPERATIONS.get(name) or (direct and (lambda x, y: direct(y, x)))
 
     def method(x: Any, *args: Any, **options: Any) -> Any:
         if operation is not None and not classes.isdisjoint(map(type, (x, *args))):
-            return operation(x, *args)
+            # An instance of a subclass has operators of its own, which may call this method.
+            return operation(cls.__pos__(x) if isinstance(x, cls) and type(x) is not cls else x, *args)
         return getattr(x, name)(*args, **options) if type(x) in classes else plain(x, *args, **options)
 
-    method.__objclass__ = stand_ins.get(plain.__objclass__, plain.__objclass__)  # type: ignore[attr-defined]
+    method.__objclass__ = stand_ins.get(cls, cls)  # type: ignore[attr-defined]
     return named_like(method, plain)
+
+
+def new_of(cls: Any, call: Any) -> Callable[..., Any]:
+    """``float.__new__(float, x)``, where the class may be given by its stand-in."""
+
+    def new(given: Any, *args: Any, **options: Any) -> Any:
+        return call(*args, **options) if given == cls else cls.__new__(given, *args, **options)
+
+    return named_like(new, cls.__new__)
 
 
 def reduced(made: Any, program: Any, call: Any) -> Any:

@@ -13,8 +13,8 @@ import tapeengine.numpy as np
 
 from ..errors import module_of
 
-#: Decorators of numba that lifted code keeps, and the names of its modules.
-TO_MACHINE_CODE, NUMBAS = ("guvectorize", "cfunc", "stencil"), ("numba", "nb")
+#: Decorators of numba that lifted code keeps.
+TO_MACHINE_CODE = ("guvectorize", "cfunc", "stencil")
 
 
 def is_of_numba(value: Any) -> bool:
@@ -32,34 +32,26 @@ def uncompiled(*args: Any, **options: Any) -> Any:
     return args[0]
 
 
-class Elementwise:
-    """A function of ``numba.vectorize``: Python calls it for each element, so that elements may be traced."""
+def elementwise(function: Any, loops: list[list[str]]) -> Callable[..., Any]:
+    """A function that Python calls for each element, converted as in the first loop that the arguments fit."""
 
-    #: Calls that run again look into the attributes.
-    __tapeengine_parts__ = True
-
-    def __init__(self, function: Any, loops: list[list[str]]) -> None:
-        self.py_func, self.loops = function, loops
-        functools.update_wrapper(self, function)
-
-    def __call__(self, *args: Any) -> Any:
-        """Call the function for each element, in the first declared loop that the arguments fit."""
+    @functools.wraps(function)
+    def called(*args: Any) -> Any:
         given = np.broadcast_arrays(*map(np.asarray, args))
-        fitting = [x for x in self.loops if all(map(np.can_cast, [a.dtype for a in given], x))]
-        *kinds, kind = fitting[0] if fitting else [None] * (len(given) + 1)
+        fitting = (x for x in loops if all(map(np.can_cast, [a.dtype for a in given], x)))
+        *kinds, kind = next(fitting, [None] * (len(given) + 1))
         cells = zip(*(np.asarray(x, k).ravel() for x, k in zip(given, kinds, strict=True)), strict=True)
-        return np.array([self.py_func(*cell) for cell in cells], kind).reshape(given[0].shape)[()]
+        return np.array([function(*cell) for cell in cells], kind).reshape(given[0].shape)[()]
 
-    def __reduce__(self) -> Any:
-        return self.__qualname__  # type: ignore[attr-defined]
+    return called
 
 
 def vectorized(signatures: Any = (), **options: Any) -> Any:
     """``numba.vectorize``."""
     if isinstance(signatures, FunctionType):
-        return Elementwise(signatures, [])
+        return elementwise(signatures, [])
     given = signatures if isinstance(signatures, (list, tuple)) else [signatures]
-    return lambda function: Elementwise(function, [dtypes_of(str(x)) for x in given])
+    return lambda function: elementwise(function, [dtypes_of(str(x)) for x in given])
 
 
 def dtypes_of(signature: str) -> list[str]:
@@ -70,12 +62,8 @@ def dtypes_of(signature: str) -> list[str]:
 
 def is_to_machine_code(function: ast.FunctionDef) -> bool:
     """Whether a decorator of numba compiles a function, whose text then has to stay as it is."""
-    names = [one.func if isinstance(one, ast.Call) else one for one in function.decorator_list]
-    return any(
-        (isinstance(name, ast.Name) and name.id in TO_MACHINE_CODE)
-        or (isinstance(name, ast.Attribute) and name.attr in TO_MACHINE_CODE and ast.unparse(name.value) in NUMBAS)
-        for name in names
-    )
+    names = [ast.unparse(getattr(one, "func", one)) for one in function.decorator_list]
+    return any(name.removeprefix("numba.").removeprefix("nb.") in TO_MACHINE_CODE for name in names)
 
 
 def of_compiled(value: Any, twin: Callable[[Any], Any]) -> Any:
@@ -85,7 +73,7 @@ def of_compiled(value: Any, twin: Callable[[Any], Any]) -> Any:
     if hasattr(value, "py_func"):
         return uncompiled(twin(value.py_func))
     source = getattr(getattr(value, "_dispatcher", None), "py_func", None)
-    return source and Elementwise(twin(source), [list(x.replace("->", "")) for x in value.types])
+    return source and elementwise(twin(source), [list(x.replace("->", "")) for x in value.types])
 
 
 #: The names of numba's modules that are replaced.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import importlib
+from decimal import Decimal
+from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -178,3 +180,52 @@ def told(value: Any) -> Any:
     if isinstance(value, (float, complex, np.ndarray, np.generic)):
         return type(value), np.asarray(value).dtype, np.asarray(value).tobytes()
     return value if isinstance(value, (int, str)) or value in (None, NotImplemented) else type(value)
+
+
+class Length(float):
+    """Its operators call those of float by the class."""
+
+    def __new__(cls, x: float) -> Any:
+        return float.__new__(cls, x)
+
+    def __add__(self, other: Any) -> Any:
+        return float.__add__(self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return float.__mul__(self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return float.__truediv__(self, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return float.__pow__(self, other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return float.__divmod__(self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return float.__lt__(self, other)
+
+
+def of_lengths(x: float) -> float:
+    a = Length(3.0)
+    return a * x + (a + x) / (a / x) + a**x + (x if a < x else 2.0 * x) + divmod(a, x)[1]
+
+
+def test_operators_of_a_subclass_that_call_those_of_float() -> None:
+    value, slope = te.value_and_grad(te.lift(of_lengths))(1.25)
+    assert value == of_lengths(1.25)
+    assert slope == pytest.approx((of_lengths(1.25 + 1e-6) - of_lengths(1.25 - 1e-6)) / 2e-6)
+
+
+def made_by_new(x: float) -> list[Any]:
+    numbers = [float.__new__(float, 3), complex.__new__(complex, 1, 2), np.float64.__new__(np.float64, 2)]
+    others = [Fraction.__new__(Fraction, 1, 2), Decimal.__new__(Decimal, 3), np.ndarray.__new__(np.ndarray, (2,), int)]
+    return [*numbers, *others, float.__new__(float, x) * x]
+
+
+def test_objects_made_by_new_are_of_the_plain_classes() -> None:
+    found, plain = te.lift(made_by_new)(2.0), made_by_new(2.0)
+    assert [type(x) for x in found] == [type(x) for x in plain]
+    assert [x + 1 for x in found if np.ndim(x) == 0] == [x + 1 for x in plain if np.ndim(x) == 0]
+    assert te.grad(te.lift(lambda x: made_by_new(x)[-1]))(3.0) == 6.0

@@ -67,6 +67,8 @@ def stand_in(cls, classes, call, **names):
         names = {**{name: x for name, x in found.items() if PyFunction_Check(x) or not name.startswith("__")}, **names}
     made = StandIn(cls.__name__, bases, names)
     originals[id(made)], of_class[cls], traced[id(made)], calls[id(made)] = cls, made, classes, call
+    if cls is not python_type:
+        python_type.__setattr__(made, "__new__", new_of(cls, call))
     for name in dir(cls) if cls is not python_type and classes or issubclass(cls, numpy.generic) else ():
         plain = getattr(cls, name)
         if callable(plain) and getattr(plain, "__objclass__", object) is not object:
