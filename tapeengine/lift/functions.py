@@ -21,11 +21,10 @@ from ..dropped import TWINS
 from ..errors import module_of
 from ..naming import GLOBAL_STORES, named_by, names_in
 from .compilers import of_compiled
-from .dispatching import singledispatch, singledispatchmethod
-from .memo import memoised
 from .modules import replaced_object
 from .rewrite import changed_code
 from .worlds import World
+from .wrappers import memoised, singledispatch, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")

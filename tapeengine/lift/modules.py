@@ -17,7 +17,7 @@ from typing import Any
 from .._core.programs.callables import REPLACED, stand_ins
 from ..dropped import TWINS
 from ..numpy._classes import numpy_names
-from . import dispatching, memo
+from . import wrappers
 from .classes import builtin_names
 from .compilers import COMPILERS
 from .refused import refusing
@@ -65,7 +65,7 @@ def of_numpy() -> dict[str, Any]:
 
 def of_functools() -> dict[str, Any]:
     """The names of functools that inspect the arguments of the functions that they wrap."""
-    found = (memo.lru_cache, memo.cache, dispatching.singledispatch, dispatching.singledispatchmethod)
+    found = (wrappers.lru_cache, wrappers.cache, wrappers.singledispatch, wrappers.singledispatchmethod)
     return {f.__name__: f for f in found}
 
 
