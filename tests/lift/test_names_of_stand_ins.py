@@ -45,7 +45,8 @@ def last(name: Any) -> Any:
 
 def differing(plain: Any, lifted: Any) -> list[str]:
     """The names that lifted code reads otherwise."""
-    found = [name for name in TOLD if last(getattr(plain, name, None)) != last(getattr(lifted, name, None))]
+    names = [name for name in TOLD if hasattr(plain, name)]
+    found = [name for name in names if last(getattr(plain, name)) != last(getattr(lifted, name, None))]
     found += [name for name in ("__get__", "__call__") if hasattr(plain, name) > hasattr(lifted, name)]
     return found + ["__doc__"] * (isinstance(plain.__doc__, str) > isinstance(lifted.__doc__, str))
 
