@@ -51,8 +51,17 @@ STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 BELOW = ("tapeengine", "statistics", "xarray", "mpmath")
 #: What to write instead of a function of SciPy without a rule.
 NO_RULE = "It has no derivative rule: write it with functions that have one, or give it one with tapeengine.primitive"
+#: What to write instead of a masked array or a matrix.
+DERIVED = (
+    "A numpy.MaskedArray or numpy.matrix holds plain numbers: make it a plain array, with numpy.asarray or .filled"
+)
 #: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
 TWINS = "tapeengine.lift.twins."
+
+
+def original_name(module: str) -> str:
+    """The name of the module that a lifted one was made of; other names unchanged."""
+    return module.removeprefix(TWINS).partition(".")[2] if module.startswith(TWINS) else module
 
 
 def place_of_call(frame: FrameType) -> tuple[str, str]:
@@ -84,7 +93,7 @@ def way_out(frame: FrameType) -> str:
         if "self" in frame.f_locals:
             return f'Make its object with the class in tapeengine.lift("{module}"), or lift its method'
         caller = module_of_frame(outer)
-        caller = f'"{caller.removeprefix(TWINS).partition(".")[2]}"' if caller.startswith(TWINS) else "program"
+        caller = f'"{original_name(caller)}"' if caller.startswith(TWINS) else "program"
         return f'Take its package along: tapeengine.lift({caller}, also=["{module.partition(".")[0]}"])'
     if name == "<lambda>":
         return "Lift the program: tapeengine.lift(lambda ...)"
@@ -129,6 +138,8 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     """What to use instead of the function of SciPy or pandas that a program's frame calls; empty without advice."""
     if module_of_frame(frame).startswith("numpy.polynomial."):
         return "Make the series with tapeengine.numpy.polynomial"
+    if module_of_frame(frame).startswith(("numpy.ma.", "numpy.matrixlib.")):
+        return DERIVED
     if ".broadcast(" in call:
         return "Write np.broadcast_arrays for the elements, np.broadcast_shapes for the shape"
     found = package_of(frame, program) or package_named(call, program)
@@ -219,7 +230,7 @@ def told(what: str, kind: str, hint: str = "") -> str:
             way = f"The draw has no derivative by this parameter. {way}"
     else:
         lifted = way_out(entered_from(frame))
-        if is_lifted(frame):
+        if is_lifted(frame) or instead_of is DERIVED:
             way = instead_of or lifted
         else:
             way = f"{instead_of or in_place_of(call, frame)}. Or {lifted[0].lower()}{lifted[1:]}"

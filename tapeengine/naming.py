@@ -1,7 +1,9 @@
 """Objects by their names: what pickles find under the name of a program, the names that code uses, attributes."""
 
 import functools
+import operator
 import sys
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -10,6 +12,8 @@ GLOBAL_STORES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
 GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 OUTER_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF"))
 GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
+#: The functions for the names of methods that are operators.
+OPERATIONS = {name: f for name, f in {**vars(operator), "__divmod__": divmod}.items() if callable(f) and name[0] == "_"}
 
 
 def found_as(program: Any) -> Any:
@@ -24,6 +28,37 @@ def reached(module: Any, name: str) -> Any:
     for part in name.split("."):
         module = getattr(module, part, None)
     return module
+
+
+def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> Callable[..., Any]:
+    """Give a function the names and, unless it has a text of its own, the documentation of another; return it."""
+    made.__name__, made.__qualname__, made.__doc__ = there.__name__, there.__qualname__, doc or there.__doc__
+    return made
+
+
+def method_of(plain: Any, name: str, stand_ins: dict[Any, Any], classes: frozenset[type]) -> Callable[..., Any]:
+    """A method of a class, called by its name there, that takes traced values too; operators also on the right."""
+    cls = plain.__objclass__
+    direct = OPERATIONS.get(name.replace("__r", "__", 1))
+    operation = OPERATIONS.get(name) or (direct and (lambda x, y: direct(y, x)))
+
+    def method(x: Any, *args: Any, **options: Any) -> Any:
+        if operation is not None and not classes.isdisjoint(map(type, (x, *args))):
+            # An instance of a subclass has operators of its own, which may call this method.
+            return operation(cls.__pos__(x) if isinstance(x, cls) and type(x) is not cls else x, *args)
+        return getattr(x, name)(*args, **options) if type(x) in classes else plain(x, *args, **options)
+
+    method.__objclass__ = stand_ins.get(cls, cls)  # type: ignore[attr-defined]
+    return named_like(method, plain)
+
+
+def new_of(cls: Any, call: Any) -> Callable[..., Any]:
+    """``float.__new__(float, x)``, where the class may be given by its stand-in."""
+
+    def new(given: Any, *args: Any, **options: Any) -> Any:
+        return call(*args, **options) if given == cls else cls.__new__(given, *args, **options)
+
+    return named_like(new, cls.__new__)
 
 
 def reduced(made: Any, program: Any, call: Any) -> Any:

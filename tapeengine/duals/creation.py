@@ -15,6 +15,7 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
 from ..errors import UnsupportedError
+from ..naming import named_like
 
 
 def plain(x: Any) -> Any:
@@ -70,8 +71,7 @@ def like(function: Callable[..., Any]) -> Callable[..., Any]:
     def made(a: Any, *args: Any, **options: Any) -> Any:
         return fresh(function(shaped_as(a), *args, **options))
 
-    made.__name__, made.__doc__ = function.__name__, f"numpy.{function.__name__}."
-    return made
+    return named_like(made, function, f"numpy.{function.__name__}.")
 
 
 def shaped_as(a: Any) -> Any:

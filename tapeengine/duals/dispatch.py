@@ -24,7 +24,7 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.scalars.sequences import is_read, repeats
 from .._core.sweeps.trace import value_of
-from ..dropped import frame_of_program, is_compiled
+from ..dropped import frame_of_program, is_compiled, original_name
 from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
@@ -493,6 +493,7 @@ def rule_of_python(key: Any) -> Callable[..., Any] | None:
 def missing(function: Any, count: int, failures: Sequence[Any], method: str = "__call__") -> UnsupportedError:
     """The error for a function of `count` arguments without a rule; its lines work once the partials are filled in."""
     module, name = home(function)
+    module = original_name(module)
     dot, underscore = ("", "") if method == "__call__" else (f".{method}", f"_{method}")
     called = (f"{module}.{name}" if module else name or "ufunc") + dot
     own = ("" if module else "my_") + (name or "ufunc") + underscore
@@ -522,7 +523,8 @@ def home(function: Any) -> tuple[str, str]:
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", "")
     if module is not None or getattr(numpy, name, None) is function:
         return module or "numpy", name
-    holders = [key for key, value in list(sys.modules.items()) if getattr(value, "__dict__", {}).get(name) is function]
+    held = {key: getattr(value, "__dict__", {}).get(name) for key, value in list(sys.modules.items())}
+    holders = [key for key, x in held.items() if x is function or getattr(x, "ufunc", None) is function]
     if holders:
         return min(holders, key=lambda key: (not is_compiled(key.partition(".")[0]), "._" in key, len(key))), name
     frame = frame_of_program(sys._getframe(1))

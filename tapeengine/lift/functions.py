@@ -21,12 +21,11 @@ from .._core.programs.callables import Linked, changed, original
 from ..dropped import TWINS
 from ..errors import module_of
 from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in
-from .compilers import source_of_compiled
-from .dispatching import singledispatch, singledispatchmethod
-from .memo import memoised
+from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
 from .worlds import World
+from .wrappers import memoised, singledispatch, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")
@@ -145,8 +144,8 @@ class Relinked:
             return MethodType(self.twin(value.__func__), self.twin(value.__self__))
         if (made := remade(value, self.twin)) is not None:
             return made
-        if (source := source_of_compiled(value)) is not value:
-            return self.twin(source)
+        if (made := of_compiled(value, self.twin)) is not None:
+            return made
         if isinstance(value, _LRU):
             return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
         return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value

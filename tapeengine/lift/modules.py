@@ -17,7 +17,7 @@ from typing import Any
 from .._core.programs.callables import REPLACED, stand_ins
 from ..dropped import TWINS
 from ..numpy._classes import numpy_names
-from . import dispatching, memo
+from . import wrappers
 from .classes import builtin_names
 from .compilers import COMPILERS
 from .refused import refusing
@@ -42,9 +42,10 @@ def unbound(value: Any, there: Any) -> Any:
 
 
 def of_counterpart(name: str) -> dict[str, Any]:
-    """The names of a module that has the same functions for traced numbers."""
+    """The names of a module that has the same functions for traced numbers, and of its objects that refuse these."""
     here = importlib.import_module(name)
-    return {key: getattr(here, key) for key in getattr(here, "__all__", None) or dir(here) if not key.startswith("_")}
+    names = [*(getattr(here, "__all__", None) or dir(here)), *getattr(here, "_refusing", list)()]
+    return {key: getattr(here, key) for key in names if not key.startswith("_")}
 
 
 #: Modules of numpy with counterparts in `tapeengine.numpy`.
@@ -64,7 +65,7 @@ def of_numpy() -> dict[str, Any]:
 
 def of_functools() -> dict[str, Any]:
     """The names of functools that inspect the arguments of the functions that they wrap."""
-    found = (memo.lru_cache, memo.cache, dispatching.singledispatch, dispatching.singledispatchmethod)
+    found = (wrappers.lru_cache, wrappers.cache, wrappers.singledispatch, wrappers.singledispatchmethod)
     return {f.__name__: f for f in found}
 
 

@@ -15,6 +15,7 @@ from .._core.arrays.storing import holds_traced
 from .._core.programs.callables import stand_in, stand_ins
 from ..dropped import place_of_call
 from ..errors import DroppedDerivativeError
+from ..naming import named_like
 
 NAMES = {
     "struct": ("pack", "pack_into", "Struct"),
@@ -38,8 +39,8 @@ def refused(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             )
         return function(*args, **options)
 
-    checked.__name__, checked.__doc__, checked.__module__ = function.__name__, function.__doc__, function.__module__
-    return checked
+    checked.__module__ = function.__module__
+    return named_like(checked, function)
 
 
 def refusing(module: str) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Changes of source code that bindings of names cannot achieve.
 
 ``is`` compares identity, and a stand-in is another object than its class, but equal to it: ``kind is float`` becomes
-``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value, and ``dtype.type`` one that
-gives its stand-in. ``type(x)``, ``isinstance`` and class patterns need no change, because their names are bound to
-stand-ins. `tapeengine.lift.stores` changes copies of plain arrays and writes to them, `tapeengine.lift.operands`
-operators of sparse matrices and methods of arrays.
+``kind == float``. ``x.__class__`` becomes a call that gives the class of the plain value, ``dtype.type`` one that
+gives its stand-in, ``x.__lt__`` a method for traced operands. ``type(x)``, ``isinstance`` and class patterns need no
+change, because their names are bound to stand-ins. `tapeengine.lift.stores` changes copies of plain arrays and writes
+to them, `tapeengine.lift.operands` operators of sparse matrices and methods of arrays.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from types import CodeType, FunctionType
 
 import numpy
 
+from ..naming import OPERATIONS
 from .compilers import is_to_machine_code
 from .operands import MENTIONED, METHODS, made, with_operands
 from .stores import with_traced_stores
 
 #: The names of the functions that changed code calls for ``x.__class__`` and with the value of ``dtype.type``.
-CLASS_OF, STAND_IN = ".class_of", ".stand_in"
+CLASS_OF, STAND_IN, BOUND = ".class_of", ".stand_in", ".bound"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
+#: Those operators that plain numbers have as methods.
+METHODS_OF_NUMBERS = OPERATIONS.keys() & dir(float)
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 8
+RULES = 10
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
-    rf"\.\s*(?:__class__|type)\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
+    rf"\.\s*(?:__class__|type|{'|'.join(METHODS_OF_NUMBERS)})\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
     rf"|is\s+(?:not\s+)?(?:np|numpy)\.|{MENTIONED}|\.(?:{'|'.join(METHODS)})\s*\(|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
@@ -59,11 +62,13 @@ def by_equality(tree: ast.Module) -> ast.Module:
 
 
 class Classes(ast.NodeTransformer):
-    """Replaces ``x.__class__`` and ``dtype.type`` by calls."""
+    """Replaces ``x.__class__``, ``dtype.type`` and ``x.__lt__`` by calls."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Only where it is read."""
         self.generic_visit(node)
+        if node.attr in METHODS_OF_NUMBERS and isinstance(node.ctx, ast.Load):
+            return made(BOUND, [node.value, ast.Constant(node.attr)], node)
         if not isinstance(node.ctx, ast.Load) or node.attr not in ("__class__", "type"):
             return node
         return made(STAND_IN, [node], node) if node.attr == "type" else made(CLASS_OF, [node.value], node)

@@ -10,6 +10,7 @@ from .._core.arrays.storing import holds_traced
 from .._core.scalars import math
 from .._core.scalars.scalar import with_value
 from .._core.sweeps.trace import value_of
+from ..naming import named_like
 
 
 def fmean(data: Any, weights: Any = None) -> Any:
@@ -114,8 +115,7 @@ def of(function: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..
         value = function(*map(plain, args), **{name: plain(x) for name, x in options.items()})
         return exact(value, formula(*args, **options))
 
-    on_numbers.__name__, on_numbers.__doc__ = function.__name__, function.__doc__
-    return on_numbers
+    return named_like(on_numbers, function)
 
 
 def functions() -> dict[str, Any]:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ..dropped import TWINS
+from ..naming import named_like
 from .classes import build_class, builtin_names
 from .distributions import folder, top_level_names
 from .modules import stand_in_module, with_stand_ins
@@ -119,6 +120,9 @@ class World:
         found = self.import_statement(name, fromlist=("__name__",))
         assert isinstance(found, ModuleType)
         return found
+
+
+named_like(World.import_statement, builtins.__import__)
 
 
 class Seen(ModuleType):

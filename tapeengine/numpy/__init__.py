@@ -31,7 +31,6 @@ from . import random as random
 from ._creation import *  # noqa: F403
 from ._index_tricks import *  # noqa: F403
 from ._poly1d import poly1d as poly1d
-from ._ranges import arange as arange
 from ._vectorize import vectorize as vectorize
 
 _ABOVE.numpy = _modules[__name__]

@@ -34,17 +34,11 @@ def number_of(cls: Any) -> Any:
     return made
 
 
-def method(name: str) -> Any:
-    """A method of arrays, plain or traced, as a function."""
-    return lambda a, *args, **options: getattr(a, name)(*args, **options)
-
-
 def numpy_names() -> dict[str, Any]:
     """The classes of numpy that code calls or tests against with traced numbers or arrays."""
     known = stand_ins()
     if numpy.ndarray not in known:
-        names = [name for name, x in vars(numpy.ndarray).items() if callable(x) and name[0] != "_" and name != "resize"]
-        stand_in(numpy.ndarray, (Array,), numpy.ndarray, **dict(zip(names, map(method, names), strict=True)))
+        stand_in(numpy.ndarray, (Array,), numpy.ndarray)
         for cls in (numpy.float64, numpy.float32, numpy.longdouble, numpy.complex128, numpy.complex64):
             stand_in(cls, (), number_of(cls))
         abstract: Any = (numpy.generic, numpy.number, numpy.inexact, numpy.floating, numpy.complexfloating)

@@ -15,8 +15,7 @@ from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
 from ..duals.outputs import numpys
 from ..errors import UnsupportedError
-from ._creation import asarray
-from ._ranges import arange
+from ._creation import arange, asarray
 
 __all__ = ["c_", "ndenumerate", "nditer", "r_"]
 

@@ -48,6 +48,52 @@ def test_errors_are_numpys(bounds: tuple[float, ...]) -> None:
         te.vjp(np.arange, *bounds)
 
 
+DTYPES = [None, float, int, complex, bool, numpy.float64, numpy.dtype("f4"), *"?bBhHiIlLqQefdFD", object, "no dtype"]
+BOUNDS = [(0.5, 4.3, 1.0), (9.0, 4.3, -0.7), (0.0, 0.9, 0.25), (0.25, 0.75, 0.5), (1.0, 1.0, 1.0), (0.0, 900.0, 0.3)]
+LIFTED = te.lift(lambda *bounds, dtype: numpy.arange(*bounds, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("make", [np.arange, LIFTED], ids=["tapeengine.numpy", "lifted"])
+def test_ranges_of_a_dtype(dtype: Any, make: Any) -> None:
+    """Values are numpy's bits; whole numbers have the derivative zero, and objects none."""
+    for bounds in BOUNDS:
+        plain = outcome(lambda bounds=bounds: numpy.arange(*bounds, dtype=dtype))
+        traced = outcome(lambda bounds=bounds: te.vjp(lambda *given: make(*given, dtype=dtype), *bounds))
+        if dtype is object and plain.size:
+            assert isinstance(traced, te.errors.TapeEngineError)
+        elif isinstance(plain, Exception):
+            assert type(traced) is type(plain)
+        elif dtype is not object:
+            value, back = traced
+            assert (value.dtype, value.tobytes()) == (plain.dtype, plain.tobytes())
+            k, is_discrete = numpy.arange(plain.size), plain.dtype.kind not in "fc"
+            wanted = (0.0, 0.0, 0.0) if is_discrete else (k[:20].size, 0.0, k[:20].sum())
+            assert back(None if is_discrete else (k < 20).astype(plain.dtype)) == pytest.approx(wanted, rel=1e-2)
+
+
+@pytest.mark.parametrize("kind", [numpy.float32, numpy.float64, numpy.array], ids=lambda x: x.__name__)
+@pytest.mark.parametrize("dtype", [None, "e", "f", "d", "D", "i"])
+def test_bounds_that_are_numbers_of_numpy(kind: Any, dtype: Any) -> None:
+    for bounds in BOUNDS[:-1]:
+        plain = outcome(lambda bounds=bounds: numpy.arange(*map(kind, bounds), dtype=dtype))
+        traced = outcome(lambda bounds=bounds: te.vjp(lambda *x: np.arange(*x, dtype=dtype), *map(kind, bounds))[0])
+        if isinstance(plain, Exception):
+            assert type(traced) is type(plain)
+        else:
+            assert (traced.dtype, traced.tobytes()) == (plain.dtype, plain.tobytes())
+
+
+@pytest.mark.parametrize("dtype", ["i", "e", float])
+def test_staged_ranges_of_a_dtype(dtype: Any) -> None:
+    staged = te.stage(lambda start, stop: np.sum(np.arange(start, stop, 0.3 * start, dtype=dtype) * 1.5) + stop)
+    for start, stop in ((1.0, 4.0), (1.1, 4.0), (2.7, 9.0), (1.05, 4.01)):
+        assert (
+            te.vjp(staged, start, stop)[0]
+            == numpy.sum(numpy.arange(start, stop, 0.3 * start, dtype=dtype) * 1.5) + stop
+        )
+
+
 NUMBERS = [None, 2.3, 0.0, -1.5, numpy.nan, numpy.inf, 1e-320]
 NAMED: list[dict[str, float]] = [{}, {"step": 0.7}, {"stop": 4.1}, {"start": 0.2}, {"start": 0.2, "stop": 3.0}]
 

@@ -19,10 +19,12 @@ import tapeengine as te
 
 NUMBA = """
 import functools
+import numpy
 
 class Dispatcher:
     def __init__(self, function):
-        self.py_func = function
+        self.py_func, self.signatures, self.overloads, self.targetoptions = function, [], {}, {}
+        self.compile = self.recompile = self.disable_compile = lambda *args: None
         functools.update_wrapper(self, function)
     def __call__(self, *args):
         if not all(type(x).__module__ in ("builtins", "numpy") for x in args):
@@ -32,6 +34,23 @@ class Dispatcher:
 def njit(signature_or_function=None, **options):
     make = Dispatcher
     return make(signature_or_function) if hasattr(signature_or_function, "__code__") else make
+
+class DUFunc:
+    def __init__(self, function, types):
+        self._dispatcher, self.types = Dispatcher(function), types
+        functools.update_wrapper(self, function)
+    def __call__(self, *args):
+        if not all(type(x).__module__ in ("builtins", "numpy") for x in args):
+            raise TypeError("bad argument type for built-in operation")
+        kind = self.types[0][-1] if self.types else None
+        found = numpy.frompyfunc(self._dispatcher.py_func, len(args), 1)(*args)
+        return numpy.array(found.tolist() if numpy.ndim(found) else found, kind).reshape(numpy.shape(found))[()]
+
+def vectorize(signatures=(), **options):
+    if hasattr(signatures, "__code__"):
+        return DUFunc(signatures, [])
+    given = [signatures] if isinstance(signatures, str) else signatures
+    return lambda function: DUFunc(function, ["dd->d"] * len(given))
 
 jit, prange = njit, range
 """
@@ -47,6 +66,7 @@ def refuse(self, *args):
 USER = """
 import math
 import numba
+import numpy
 from numba import njit as compiled
 from numba.experimental import jitclass
 
@@ -69,6 +89,26 @@ def total(v):
 class Point:
     def __init__(self, x):
         self.x = x
+
+@numba.vectorize
+def hinge(x, y):
+    return x * square(y) if x > y else 0
+
+@numba.vectorize(["float64(float64, float64)"], nopython=True)
+def halves(x, y):
+    return x // 2 + y
+
+@numba.vectorize("f8(f8, f8)")
+def bent(x, y):
+    s = numpy.zeros(2)
+    s[0] = x
+    return s[0] * y if s[0] < 2.6 else math.sin(x)
+
+def through(name, *args):
+    return {"hinge": hinge, "halves": halves, "bent": bent}[name](*args)
+
+def slow(x):
+    return inner.py_func(x, 2.0) * (1.0 + len([*inner.overloads, *inner.signatures, *inner.targetoptions][9:]))
 
 def outer(x):
     return inner(x, 2.0) + Point(x).x + square(x)
@@ -105,6 +145,58 @@ def test_a_lifted_module_has_the_python_functions(user: Any) -> None:
     v = np.array([0.3, -1.2])
     np.testing.assert_allclose(te.grad(lifted.total)(v), np.sin(v) + v * np.cos(v))
     assert te.grad(te.lift(user.inner))(1.3, 2.0) == pytest.approx(2.0 * np.cos(1.3))
+
+
+def test_what_code_reads_of_compiled_functions(user: Any) -> None:
+    lifted = te.lift("user_of_numba")
+    assert te.value_and_grad(lifted.slow)(1.3) == pytest.approx((user.slow(1.3), 2.0 * np.cos(1.3)))
+    lifted.inner.recompile()
+    lifted.inner.disable_compile()
+    compiled = user.inner
+    here = te.lift(lambda x: compiled.py_func(x, 2.0) + len(compiled.signatures[9:]), also=["user_of_numba"])
+    assert te.grad(here)(1.3) == pytest.approx(2.0 * np.cos(1.3))
+
+
+ARGUMENTS: list[tuple[Any, Any]] = [
+    (2.5, 1.25),
+    (1.25, 2.5),
+    (np.float64(2.5), 1),
+    (np.array([0.5, 2.5, 3.0]), 1.5),
+    (np.array([[0.5], [2.5]]), np.array([1.5, 0.25, 4.0])),
+    (np.zeros((0, 2)), 1.0),
+    (np.array(2.5), np.float32(0.5)),
+]
+
+
+@pytest.mark.parametrize("name", ["hinge", "halves", "bent"])
+@pytest.mark.parametrize("args", ARGUMENTS, ids=str)
+def test_functions_of_elements_run_as_python(user: Any, name: str, args: tuple[Any, Any]) -> None:
+    """On traced numbers and arrays, with the values and classes of the compiled ones."""
+    x, y = args
+    direction = np.ones_like(np.asarray(x)) * 1.0
+
+    def plain(step: float) -> Any:
+        return np.sum(user.through(name, x + step * direction, y))
+
+    compiled = getattr(user, name)
+    module = te.lift("user_of_numba")
+    alone = te.lift(lambda x: compiled(x, y), also=["user_of_numba"])
+    for program in (lambda x: module.through(name, x, y), alone):
+        shapes: list[Any] = []
+
+        def total(x: Any, program: Any = program, shapes: Any = shapes) -> Any:
+            found = program(x)
+            shapes.append(np.shape(found))
+            return np.sum(found) + 0.0 * np.sum(x)
+
+        value, slope = te.value_and_grad(total)(x)
+        expected = user.through(name, x, y)
+        assert value == pytest.approx(np.sum(expected), rel=1e-14)
+        assert shapes == [np.shape(expected)]
+        assert np.sum(slope) == pytest.approx((plain(1e-6) - plain(-1e-6)) / 2e-6, rel=1e-6, abs=1e-6)
+        found = program(x)
+        assert (type(found), found.dtype) == (type(expected), expected.dtype) or name == "hinge"
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 def test_a_lifted_function_has_the_python_functions(user: Any) -> None:

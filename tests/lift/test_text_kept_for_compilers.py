@@ -18,10 +18,10 @@ def to_machine_code(function):
 def guvectorize(*signature):
     return to_machine_code
 
-def vectorize(first, *more):
+def cfunc(first, *more):
     return to_machine_code(first) if callable(first) else to_machine_code
 
-cfunc = stencil = vectorize
+stencil = cfunc
 """
 USER = """
 import {module} as nb
@@ -39,9 +39,9 @@ def f(x):
     return s[0] * x
 """
 DECORATORS = {
-    **{f"{name}()": name for name in ("guvectorize", "cfunc", "stencil", "vectorize")},
-    **{f"nb.{name}()": name for name in ("guvectorize", "vectorize")},
-    "vectorize": "vectorize",
+    **{f"{name}()": name for name in ("guvectorize", "cfunc", "stencil")},
+    **{f"nb.{name}()": name for name in ("guvectorize", "stencil")},
+    "cfunc": "cfunc",
 }
 
 

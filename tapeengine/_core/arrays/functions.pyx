@@ -165,6 +165,10 @@ cdef class Ufunc:
     def __class__(self):    # what isinstance sees
         return numpy.ufunc
 
+    @property
+    def __doc__(self):
+        return self.ufunc.__doc__
+
     def __reduce__(self):
         return Ufunc, (self.ufunc,)
 

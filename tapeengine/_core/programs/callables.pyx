@@ -24,7 +24,7 @@ import numpy
 from tapeengine._core.scalars.complex import make as make_complex
 from tapeengine._core.tape.tape import outside
 from tapeengine.errors import DroppedDerivativeError
-from tapeengine.naming import reduced
+from tapeengine.naming import method_of, new_of, reduced
 from tapeengine.structure import Transformed
 from tapeengine._core.scalars.floatlike import FloatLike
 

@@ -17,6 +17,7 @@ cdef dict of_class = {}     # the stand-in of each class, traced ones included
 cdef dict replaced = {}     # classes by what else replaces them
 REPLACED = replaced
 cdef PyObject *the_float = NULL
+TRACED = frozenset((Dual, Array, ComplexDual))
 
 
 cdef class StandIn(type):
@@ -62,9 +63,16 @@ def stand_in(cls, classes, call, **names):
     # A subclass, unless the class tracks its subclasses: abstract base classes query each of them.
     bases = (cls,) if type(cls) is python_type else ()
     if not bases:
-        names = {**{name: getattr(cls, name) for name in dir(cls) if not name.startswith("__")}, **names}
+        found = {name: getattr(cls, name) for name in dir(cls) if name != "__new__"}
+        names = {**{name: x for name, x in found.items() if PyFunction_Check(x) or not name.startswith("__")}, **names}
     made = StandIn(cls.__name__, bases, names)
     originals[id(made)], of_class[cls], traced[id(made)], calls[id(made)] = cls, made, classes, call
+    if cls is not python_type:
+        python_type.__setattr__(made, "__new__", new_of(cls, call))
+    for name in dir(cls) if cls is not python_type and classes or issubclass(cls, numpy.generic) else ():
+        plain = getattr(cls, name)
+        if callable(plain) and getattr(plain, "__objclass__", object) is not object:
+            setattr(made, name, method_of(plain, name, of_class, TRACED))
     for other in classes:
         of_class[other] = made
     return made
@@ -159,6 +167,10 @@ def is_instance(x, cls, /):
     return holds(x, cls)
 
 
+te_stand_for(is_instance, builtins.isinstance)
+globals()["isinstance"] = is_instance      # where pickle looks
+
+
 cdef object number(object x):
     """float(x) in lifted code: a traced number stays traced, and becomes one of Python's kind."""
     if PyFloat_CheckExact(x):
@@ -228,6 +240,11 @@ cdef extern from *:
     """
     #define TE_COUNT (~PY_VECTORCALL_ARGUMENTS_OFFSET)
     #define te_incref(x) Py_INCREF(x)
+    static void te_stand_for(PyObject *function, PyObject *builtin) {  /* by the name and the text of a builtin */
+        PyMethodDef *here = ((PyCFunctionObject *)function)->m_ml, *there = ((PyCFunctionObject *)builtin)->m_ml;
+        here->ml_name = there->ml_name;
+        here->ml_doc = there->ml_doc;
+    }
     #define PyVectorcall_float(f, args, n, names) PyObject_Vectorcall(f, args, n, names)
     static void te_set_vectorcall(PyObject *cls, void *function) {
         PyTypeObject *meta = Py_TYPE(cls);
@@ -244,19 +261,10 @@ cdef extern from *:
     void te_incref(object x)
     PyObject *PyVectorcall_float(PyObject *f, PyObject **args, size_t n, PyObject *names) except NULL
     void te_set_vectorcall(object cls, void *function)
+    void te_stand_for(object function, object builtin)
 
 
-def of_float(name, x, *args):
-    """A method of float, called by its name in the class, on traced numbers too."""
-    if type(x) is Dual or args and type(args[0]) is Dual:
-        return getattr(operator, name)(x, *args) if hasattr(operator, name) else getattr(x, name)(*args)
-    return getattr(python_float, name)(x, *args)
-
-
-cdef dict float_names = {
-    name: partial(of_float, name) for name in vars(python_float)
-    if hasattr(Dual, name) and callable(getattr(python_float, name)) and name not in ("__new__", "__getattribute__")}
-cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float), **float_names)
+cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))
 cdef object made_type = stand_in(
     python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
 stand_in(python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex))

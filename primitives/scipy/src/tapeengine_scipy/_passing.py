@@ -111,6 +111,7 @@ class Passed:
         self.__wrapped__ = theirs
         self.__doc__ = getattr(theirs, "__doc__", None)
         self.__name__ = path.rpartition(".")[2]
+        self.__qualname__ = getattr(theirs, "__qualname__", self.__name__)
         self._path = path
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:

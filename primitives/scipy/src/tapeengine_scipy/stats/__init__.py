@@ -47,3 +47,11 @@ __all__ = [
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.stats")
+
+
+def _refusing() -> list[str]:
+    """Return the names of the distributions without rules, which lifted code takes from here as well."""
+    from scipy import stats
+
+    kinds = (stats.rv_continuous, stats.rv_discrete)
+    return [name for name in __dir__() if name not in __all__ and isinstance(getattr(stats, name), kinds)]

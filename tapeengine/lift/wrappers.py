@@ -1,4 +1,4 @@
-"""`functools.singledispatch` in lifted code: traced values have the classes there that the plain ones have."""
+"""functools in lifted code: calls with traced arguments are not stored, and dispatch by the plain value's class."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.programs.callables import stand_ins, traced_class
+from .._core.programs.callables import Memoised, stand_ins, traced_class
 
 
 def singledispatch(func: Callable[..., Any]) -> Any:
@@ -39,3 +39,21 @@ class singledispatchmethod(functools.singledispatchmethod):  # type: ignore[type
 
         vars(method).update(__isabstractmethod__=self.__isabstractmethod__, register=self.register)
         return functools.update_wrapper(method, self.func)
+
+
+def memoised(function: Any, maxsize: int | None, typed: bool) -> Any:
+    """`functools.lru_cache` of a function, which calls the function itself for traced arguments."""
+    found = Memoised(function, functools.lru_cache(maxsize, typed)(function))
+    return functools.update_wrapper(found, function)
+
+
+def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
+    """functools.lru_cache."""
+    if callable(maxsize) and isinstance(typed, bool):
+        return memoised(maxsize, 128, typed)
+    return lambda function: memoised(function, maxsize, typed)
+
+
+def cache(user_function: Any, /) -> Any:
+    """functools.cache."""
+    return memoised(user_function, None, False)
