@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy
 
-from ._core.structures.fields import Fields
+from ._core.structures.interleave import Fields
 from .errors import StructureError, full_name, module_of
 
 __all__ = ["Container", "Structures", "of_object", "slots_of"]

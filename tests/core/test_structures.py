@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import tapeengine
-from tapeengine._core.structures.fields import Fields
+from tapeengine._core.structures.interleave import Fields
 from tapeengine.errors import CotangentError, StructureError, TapeEngineError
 from tapeengine.structure import Container, Structures, check_fields, is_made_by_python, of_object, reads_by_code
 

@@ -14,7 +14,6 @@ from libc.string cimport memcpy
 cimport cython
 from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 
-from tapeengine._core.structures.fields cimport Fields
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.tape cimport enlarged
 
@@ -452,3 +451,5 @@ cdef class Matcher:
 cdef bint is_float0(object value):
     """Whether a value is the float 0, which is accepted as the cotangent of a discrete leaf."""
     return isinstance(value, float) and value == 0
+
+include "fields.pxi"

@@ -19,7 +19,7 @@ class Fields:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from tapeengine._core.structures.fields import Fields
+    >>> from tapeengine._core.structures.interleave import Fields
     >>> @dataclass(frozen=True)
     ... class Point:
     ...     x: float

@@ -1,6 +1,4 @@
-"""Dataclasses decomposed and rebuilt by the core, with one call for an object instead of one for each field."""
-
-cimport cython
+# Dataclasses decomposed and rebuilt by the core, with one call for an object instead of one for each field.
 
 cdef extern from "Python.h":
     int PyObject_GenericSetAttr(object value, object name, object child) except -1
