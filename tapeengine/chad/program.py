@@ -897,7 +897,7 @@ class Unread(Program):
 
     is_twice_differentiable, is_read, inferred = False, False, ()
 
-    def __init__(self, program: Program, refusal: OnDuals) -> None:
+    def __init__(self, program: Program, refusal: ProgramError) -> None:
         self.refusal = refusal
         if program.backend in COMPILED:
             warn(program.symbol, refusal)

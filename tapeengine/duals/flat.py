@@ -82,7 +82,7 @@ class Flat:
             put_in_turn(self.base, numpy.ravel(numbers), value)
 
     __lt__, __le__, __gt__, __ge__ = map(by_copy, (operator.lt, operator.le, operator.gt, operator.ge))
-    __eq__, __ne__ = by_copy(operator.eq), by_copy(operator.ne)  # type: ignore[assignment]
+    __eq__, __ne__ = by_copy(operator.eq), by_copy(operator.ne)
     __hash__ = None  # type: ignore[assignment]
 
     @property

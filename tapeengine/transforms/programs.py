@@ -198,7 +198,7 @@ def derivative_of(
     unread = own_derivative(program, "unread_at")
     function = None if unread is None else unread(program, primals)
     if function is not None:
-        return engine.trace(function, primals, order=order, has_aux=has_aux)  # type: ignore[no-any-return]
+        return engine.trace(function, primals, order=order, has_aux=has_aux)
     value, back = engine.vjp(program, *primals)
     # The tape of a run on dual numbers gives tangents as well, where no record of arrays would have to keep more.
     if isinstance(back, Backpropagator) and not has_aux and not has_array_records(back.tape):
