@@ -489,6 +489,8 @@ class Program(Enterable):
 
     def unread_at(self, primals: tuple[Any, ...]) -> Callable[..., Any] | None:
         """Give what runs on dual numbers at arguments that the language does not have; None where it has them."""
+        if self.unread is None and (self.by_kinds or self._parsed is not None):
+            return None  # so far the language had all arguments
         others = self.others(len(primals), {})
         return None if self.for_values((*primals, *others)).is_read else self.with_others(others)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import sys
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,24 @@ def lambdas(x: Any) -> Any: return (lambda y: y * y) if x is None else x * 3.0  
 def test_a_lambda_in_the_line_of_a_def_is_no_program() -> None:
     with pytest.raises(ProgramError, match="a program is a def"):
         te.grad(te.program(lambdas(None)))(1.5)
+
+
+def filtered(x: te.Vec) -> te.Vec:
+    out = []
+    s = 0.0
+    for v in x:
+        s = 0.9 * s + te.math.tanh(v)
+        out.append(s * v)
+    return out
+
+
+def test_functions_of_modules_are_compared_without_python_calls():
+    program, x, calls = te.program(filtered), np.ones(3), []
+    for _ in range(3):
+        te.vjp(program, x)
+    sys.setprofile(lambda frame, event, argument: calls.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        te.vjp(program, x)
+    finally:
+        sys.setprofile(None)
+    assert calls == ["vjp"]

@@ -243,6 +243,10 @@ def parts_of(value: Any) -> Sequence[Any]:
     return list(value) if isinstance(value, list | tuple) else [getattr(value, name, MISSING) for name in fields or ()]
 
 
+#: The classes of methods of built-in objects; functions of modules are of the first one as well.
+METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
+
+
 def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
     """Give what says all about a value but its parts, and the parts."""
     kind = type(value)
@@ -259,7 +263,7 @@ def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
         return (kind, Same(value.func)), (value.args, value.keywords)
     if kind is types.MethodType:
         return (kind, Same(value.__func__)), (value.__self__,)
-    if kind in (types.BuiltinMethodType, types.MethodWrapperType) and not isinstance(value.__self__, types.ModuleType):
+    if kind in METHODS and not isinstance(value.__self__, types.ModuleType | None):
         return (kind, value.__name__), (value.__self__,)  # an object of each reading, as numpy.add.reduce
     if kind in (set, frozenset):
         return (kind, frozenset((type(item), item) for item in value)), ()
