@@ -12,7 +12,7 @@ import importlib
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
@@ -146,7 +146,7 @@ class Relinked:
             return self.twin(source)
         if isinstance(value, _LRU):
             return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
-        return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value
+        return replaced_object(value)
 
     def module(self, value: ModuleType) -> ModuleType:
         """The counterpart of a module in the namespace."""
@@ -172,6 +172,8 @@ class Relinked:
         if value.__globals__ is vars(functools) and hasattr(value, "registry"):
             return self.dispatching(value)
         ours = value.__globals__ is self.there
+        if not ours and (found := replaced_object(value)) is not value:
+            return found
         if not ours and (value.__closure__ is None or value.__globals__.get("__name__", "").startswith(TWINS)):
             return self.elsewhere(value)
         names = self.here if ours else value.__globals__

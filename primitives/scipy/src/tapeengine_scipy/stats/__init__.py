@@ -10,6 +10,7 @@ Examples
 0.691462
 """
 
+from tapeengine_scipy._own_code import rules_of
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.stats.continuous import (
     beta,
@@ -30,13 +31,16 @@ from tapeengine_scipy.stats.continuous import (
     weibull_min,
 )
 from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, poisson
-from tapeengine_scipy.stats.moments import kurtosis, skew, zscore
 from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal
 
 __all__ = [
     "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "geom", "gumbel_l", "gumbel_r",
-    "halfnorm", "kurtosis", "laplace", "logistic", "lognorm", "multinomial", "multivariate_normal", "nbinom", "norm",
-    "pareto", "poisson", "skew", "t", "uniform", "weibull_min", "zscore",
+    "halfnorm", "laplace", "logistic", "lognorm", "multinomial", "multivariate_normal", "nbinom", "norm",
+    "pareto", "poisson", "t", "uniform", "weibull_min",
 ]  # fmt: skip
+
+_RULES = rules_of("scipy.stats")
+globals().update(_RULES)
+__all__ += [*_RULES]
 
 __getattr__, __dir__ = names_of("scipy.stats")

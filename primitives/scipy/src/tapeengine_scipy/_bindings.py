@@ -1,0 +1,100 @@
+"""SciPy's own code with other bindings: its names are bound to what they are in lifted code.
+
+Functions with a rule are bound to that rule, numpy to `tapeengine.numpy`, and other functions of SciPy to their own
+code in turn, at the first call, for the names that are used.
+"""
+
+import sys
+from functools import cache
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy
+
+import tapeengine.numpy as np
+from tapeengine.lift.functions import Relinked
+from tapeengine.lift.modules import replaced_object
+from tapeengine.lift.worlds import World
+from tapeengine_scipy._passing import find
+
+
+def _windows(x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Any:
+    """Windows of an array, which the caller declares writable and does not write to."""
+    return np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
+
+
+class _Numpy:
+    """numpy, with windows of traced values."""
+
+    lib = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_windows))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(replaced_object(numpy), name)
+
+
+#: Names that stand for something else in modules of SciPy.
+_REPLACED = {("scipy.signal._spectral_py", "np"): _Numpy()}
+#: Classes whose methods compute, and whose instances are no results.
+_COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+
+
+def _is_of_scipy(module: str) -> bool:
+    return module.partition(".")[0] == "scipy"
+
+
+class _Module(ModuleType):
+    """A module of SciPy's, with the counterparts of its names."""
+
+    def __getattr__(self, name: str) -> Any:
+        theirs = sys.modules[self.__name__]
+        found = bindings_of(self.__name__).twin(getattr(theirs, name))
+        setattr(self, name, found)
+        return found
+
+
+@cache
+def module_of(name: str) -> ModuleType:
+    """Return the counterpart of one of SciPy's modules."""
+    return _Module(name)
+
+
+class Bindings(Relinked):
+    """The counterparts of the names in one of SciPy's modules."""
+
+    def bind(self, name: str) -> None:
+        """Bind a name to its counterpart."""
+        super().bind(name)
+        self.here[name] = _REPLACED.get((self.there["__name__"], name), self.here[name])
+
+    def module(self, value: ModuleType) -> ModuleType:
+        """Return the counterpart of a module: of SciPy's, that of its names."""
+        return module_of(value.__name__) if _is_of_scipy(value.__name__) else super().module(value)
+
+    def function(self, value: FunctionType) -> Any:
+        """Return the rule of a function; without one, its code, which may be a decorator's, with other bindings."""
+        found, home = replaced_object(value), value.__globals__.get("__name__", "")
+        if found is not value:
+            return found
+        if value.__globals__ is not self.there and _is_of_scipy(home):
+            return bindings_of(home).twin(value)
+        return super().function(value)
+
+    def class_(self, value: type) -> Any:
+        """Return the counterpart of a class that computes; others are as they are: results have SciPy's classes."""
+        if value.__name__ in _COMPUTING:
+            home = bindings_of(value.__module__)
+            return super().class_(value) if home is self else home.twin(value)
+        return replaced_object(value)
+
+
+@cache
+def bindings_of(module: str) -> Bindings:
+    """Return the bindings of one of SciPy's modules, all of which are of one world."""
+    return Bindings(vars(sys.modules[module]), World("tapeengine_scipy"), lambda function, also: function)
+
+
+@cache
+def code_of(path: str) -> Any:
+    """Return the code of SciPy's function at `path` with the bindings for traced values."""
+    theirs = find(path)
+    return Relinked.function(bindings_of(theirs.__globals__["__name__"]), theirs)
