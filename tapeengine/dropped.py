@@ -40,6 +40,8 @@ PLAIN_ONLY = re.compile(
     r"|unmarshallable object|The only supported seed types are"
     r"|No matching signature found|ambiguous argument types|\bincompatible (?:function|constructor) arguments"
 )
+#: The last refusal: MINPACK prints the error of a function that it calls, and raises its own.
+REFUSAL = [""]
 #: Messages of functions that numba has compiled.
 COMPILED = re.compile(r"^bad argument type for built-in operation$|non-precise type pyobject")
 
@@ -137,7 +139,7 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     if found == "scipy.differentiate":
         return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
     named = module_named(call, program)
-    if found and (named == "tapeengine_scipy._passing" or not has_rule(found, call)):
+    if named == "tapeengine_scipy._passing" or (found and not has_rule(found, call)):
         return NO_RULE
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
@@ -195,9 +197,15 @@ def public_package(module: str) -> str:
 
 def told(what: str, kind: str, hint: str = "") -> str:
     """The message for a value (what) about to become a plain float or array (kind); the core calls it in that frame."""
-    frame = frame_of_program(sys._getframe(1))
+    REFUSAL[0] = message(sys._getframe(1), what, kind, hint)
+    return REFUSAL[0]
+
+
+def message(inner: FrameType, what: str, kind: str, hint: str) -> str:
+    """The message of a refusal in a frame, which may be below the program."""
+    frame = frame_of_program(inner)
     call, place = place_of_call(frame)
-    instead_of = instead_below(sys._getframe(1), frame, call)
+    instead_of = instead_below(inner, frame, call)
     if is_assigning(frame):
         made = (
             "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
@@ -291,10 +299,13 @@ def is_formatting() -> bool:
 
 def note_objects(error: BaseException) -> None:
     """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
+    refusal, REFUSAL[0] = REFUSAL[0], ""
     if isinstance(error, TapeEngineError):
         if "has no hash" in str(error):
             is_of_scipy(error)
         return
+    if refusal and str(error).endswith("not a proper array of floats."):
+        raise DroppedDerivativeError(refusal) from error
     if MEMORY.search(str(error)):
         note(
             error,

@@ -12,7 +12,7 @@ import importlib
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
@@ -216,7 +216,7 @@ class Relinked:
             return value
         if is_typeddict(value):  # which makes dicts
             return value
-        bases = tuple(original(self.twin(base)) for base in value.__bases__)
+        bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
         hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}

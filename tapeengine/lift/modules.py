@@ -44,7 +44,8 @@ def unbound(value: Any, there: Any) -> Any:
 def of_counterpart(name: str) -> dict[str, Any]:
     """The names of a module that has the same functions for traced numbers."""
     here = importlib.import_module(name)
-    return {key: getattr(here, key) for key in getattr(here, "__all__", None) or dir(here) if not key.startswith("_")}
+    names = getattr(here, "__lifted__", None) or getattr(here, "__all__", None) or dir(here)
+    return {key: getattr(here, key) for key in names if not key.startswith("_")}
 
 
 #: Modules of numpy with counterparts in `tapeengine.numpy`.
