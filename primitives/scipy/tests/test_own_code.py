@@ -25,6 +25,13 @@ CALLS = {
         "orthogonal_procrustes": f"f({TALL}, {OTHER})", "subspace_angles": f"f({TALL}, {OTHER})",
     },
     "scipy.signal": {
+        "convolve2d": "f(x.reshape(4, 4), Y[:6].reshape(2, 3), 'full', 'wrap')",
+        "correlate2d": "f(Y[:4].reshape(2, 2), x.reshape(4, 4), 'same', 'symm')",
+        "cspline1d": "f(x)", "envelope": "f(x)", "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
+        "group_delay": f"f(({FILTER}), 5)", "iirnotch": "f(x[0] / 4, x[1])", "iirpeak": "f(x[0] / 4, x[1])",
+        "vectorstrength": "f(x, 1.5)[0]",
+        **dict.fromkeys(("lp2lp", "lp2hp"), "f(x[:2], x[2:5], x[5])"), "tf2sos": f"f({FILTER})",
+        "minimum_phase": "f(x[:9] + 20.0 * (np.arange(9) == 4))",
         "bilinear": "f(x[:2], x[2:5])", "chirp": "f(x, 1.0, 2.0, 3.0)", "coherence": "f(x, Y, nperseg=8)",
         "cont2discrete": f"f({SYSTEM}, 0.1)[:2]", "csd": "np.abs(f(x, Y, nperseg=8)[1])", "czt": "np.abs(f(x))",
         "deconvolve": "f(x, B)", "firwin": "f(5, x[0] / 4)", "freqs": f"np.abs(f({FILTER}, worN=[0.1, 1.0])[1])",
@@ -49,6 +56,8 @@ CALLS = {
         "mahalanobis": "f(x[:3], Y[:3], M @ M.T)", "minkowski": "f(x, Y, 3.0, B[:1])", "seuclidean": "f(x, Y, Y)",
     },
     "scipy.stats": {
+        "ttest_1samp": "f(x, 1.0).statistic", "ttest_rel": "f(x, Y).statistic",
+        "yeojohnson": "f(x, 0.3)", "yeojohnson_llf": "f(0.3, x)",
 
         **dict.fromkeys("energy_distance wasserstein_distance zmap".split(), "f(x, Y)"),
         "boxcox": "f(x, 0.3)", "boxcox_llf": "f(0.3, x)", "describe": "f(x)[2:]", "entropy": "f(x, Y, base=2)",
@@ -127,3 +136,30 @@ def test_lists_options_and_errors_are_scipys():
     for package in (theirs, ours):
         with pytest.raises(ValueError, match="nan_policy must be one of"):
             te.vjp(lambda x, package=package: package.hmean(te.value(x) if package is theirs else x, nan_policy="a"), x)
+
+
+@pytest.mark.parametrize("name", ["convolve2d", "correlate2d"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("boundary", ["fill", "wrap", "symm"])
+@pytest.mark.parametrize(("image", "kernel"), [((4, 5), (2, 3)), ((3, 2), (3, 4)), ((4, 4), (3, 3)), ((5, 3), (4, 2))])
+def test_images_with_all_modes_and_boundaries(name, mode, boundary, image, kernel):
+    a, b = (np.random.default_rng(k).normal(size=size) for k, size in enumerate((image, kernel)))
+    b = b + 1j * np.cos(b) if boundary == "fill" else b
+    functions = [getattr(import_module(f"{package}.signal"), name) for package in ("tapeengine_scipy", "scipy")]
+    ours, theirs = (lambda a, f=f: f(a, b, mode, boundary, 1.5) for f in functions)
+    if mode == "valid" and any(np.diff(np.sign(np.subtract(image, kernel)[np.subtract(image, kernel) != 0]))):
+        with pytest.raises(ValueError, match="at least as large"):
+            te.vjp(ours, a)
+        return
+    value, back = te.vjp(ours, a)
+    np.testing.assert_allclose(value, theirs(a), rtol=1e-14, atol=1e-14)
+    weights = np.random.default_rng(3).normal(size=value.shape).astype(value.dtype)
+    zero = theirs(0.0 * a)
+    wanted = [np.sum(np.conj(weights) * (theirs(e.reshape(image)) - zero)).real for e in np.eye(a.size)]
+    np.testing.assert_allclose(np.ravel(back(weights)[0]), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["boxcox", "yeojohnson"])
+def test_iterations_without_a_rule_are_refused(name):
+    with pytest.raises(te.errors.UnsupportedError, match=r"scipy\.optimize\.\w+ is not differentiated"):
+        te.vjp(packed(getattr(import_module("tapeengine_scipy.stats"), name)), X)

@@ -10,12 +10,14 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy
+import scipy.signal
 
 import tapeengine.numpy as np
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
-from tapeengine_scipy._passing import find
+from tapeengine_scipy import signal
+from tapeengine_scipy._passing import Passed, find
 
 
 def _windows(x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Any:
@@ -23,17 +25,35 @@ def _windows(x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Any:
     return np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
 
 
-class _Numpy:
-    """numpy, with windows of traced values."""
+def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: Any) -> Any:
+    """What SciPy's compiled code for two dimensions computes: the part of a convolution of the extended image."""
+    valid, same = mode == 0, mode == 1
+    kind = {0: "constant", 4: "symmetric", 8: "wrap"}[boundary]
+    if not valid:
+        rest = {"constant_values": fill} if boundary == 0 else {}
+        shape, in1 = in1.shape, np.pad(in1, [(size - 1, size - 1) for size in in2.shape], kind, **rest)
+    found = signal.convolve(in1, in2 if flip else np.flip(in2), mode="valid", method="direct")
+    starts = [(size - flip) // 2 for size in in2.shape]
+    return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
 
-    lib = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_windows))
+
+class _Changed:
+    """A module, with some names of its own."""
+
+    def __init__(self, module: ModuleType, **names: Any) -> None:
+        self.module = module
+        vars(self).update(names)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(replaced_object(numpy), name)
+        return getattr(replaced_object(self.module), name)
 
 
+_VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_windows))
 #: Names that stand for something else in modules of SciPy.
-_REPLACED = {("scipy.signal._spectral_py", "np"): _Numpy()}
+_REPLACED: dict[tuple[str, str], Any] = {
+    ("scipy.signal._spectral_py", "np"): _Changed(numpy, lib=_VIEWS),
+    ("scipy.signal._signaltools", "_sigtools"): _Changed(scipy.signal._sigtools, _convolve2d=_convolved),
+}
 #: Classes whose methods compute, and whose instances are no results.
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
 
@@ -75,6 +95,8 @@ class Bindings(Relinked):
         found, home = replaced_object(value), value.__globals__.get("__name__", "")
         if found is not value:
             return found
+        if home.startswith("scipy.optimize."):  # the steps of an iteration do not have the solution's derivative
+            return Passed(value, f"scipy.optimize.{value.__name__}")
         if value.__globals__ is not self.there and _is_of_scipy(home):
             return bindings_of(home).twin(value)
         return super().function(value)

@@ -9,13 +9,15 @@ from tapeengine_scipy._passing import beside
 NAMES = {
     "scipy.integrate": "cumulative_simpson romb",
     "scipy.linalg": """
-        companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler leslie orthogonal_procrustes signm sinhm
-        sinm solve_circulant subspace_angles tanhm tanm
+        companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler leslie orthogonal_procrustes
+        signm sinhm sinm solve_circulant subspace_angles tanhm tanm
     """,
     "scipy.signal": """
-        bilinear chirp coherence cont2discrete csd czt deconvolve detrend firwin freqs freqz gausspulse hilbert hilbert2
-        invres istft lfiltic lombscargle normalize oaconvolve periodogram resample savgol_filter sos2tf sosfreqz
-        spectrogram ss2tf stft tf2ss tf2zpk welch wiener zoom_fft zpk2sos zpk2tf
+        bilinear chirp coherence cont2discrete convolve2d correlate2d csd cspline1d czt deconvolve detrend
+        envelope firwin firwin2 freqs freqz gausspulse group_delay hilbert
+        hilbert2 iirnotch iirpeak invres istft lfiltic lombscargle lp2hp lp2lp minimum_phase normalize
+        oaconvolve periodogram resample savgol_filter sos2tf sosfreqz spectrogram ss2tf stft tf2sos tf2ss tf2zpk
+        vectorstrength welch wiener zoom_fft zpk2sos zpk2tf
     """,
     "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
     "scipy.spatial.distance": """
@@ -23,9 +25,10 @@ NAMES = {
         seuclidean sqeuclidean
     """,
     "scipy.stats": """
-        boxcox boxcox_llf circmean circstd describe differential_entropy energy_distance entropy expectile gmean gstd
-        hmean iqr kstat kurtosis linregress moment pearsonr pmean sem skew tmean trim_mean ttest_ind tvar variation
-        wasserstein_distance zmap zscore
+        boxcox boxcox_llf circmean circstd circvar describe differential_entropy energy_distance entropy
+        expectile gmean gstd gzscore hmean iqr kstat kstatvar kurtosis linregress median_abs_deviation moment
+        pearsonr pmean sem skew tmean trim_mean tsem tstd ttest_1samp ttest_ind ttest_rel tvar variation
+        wasserstein_distance yeojohnson yeojohnson_llf zmap zscore
     """,
 }
 
