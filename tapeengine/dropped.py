@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
-from threading import current_thread, main_thread
+from threading import current_thread, local, main_thread
 from traceback import walk_tb
 from types import FrameType, ModuleType
 
@@ -40,8 +40,6 @@ PLAIN_ONLY = re.compile(
     r"|unmarshallable object|The only supported seed types are"
     r"|No matching signature found|ambiguous argument types|\bincompatible (?:function|constructor) arguments"
 )
-#: The last refusal: MINPACK prints the error of a function that it calls, and raises its own.
-REFUSAL = [""]
 #: Messages of functions that numba has compiled.
 COMPILED = re.compile(r"^bad argument type for built-in operation$|non-precise type pyobject")
 
@@ -195,10 +193,25 @@ def public_package(module: str) -> str:
     return found[0] if found else ""
 
 
+class Refusal(local):
+    """The last refusal in a thread: MINPACK prints the error of a function that it calls, and raises its own."""
+
+    text = ""
+
+    def keep(self, text: str) -> str:
+        """Keep another text, and return the one before."""
+        before, self.text = self.text, text
+        return before
+
+
+REFUSAL = Refusal()
+
+
 def told(what: str, kind: str, hint: str = "") -> str:
     """The message for a value (what) about to become a plain float or array (kind); the core calls it in that frame."""
-    REFUSAL[0] = message(sys._getframe(1), what, kind, hint)
-    return REFUSAL[0]
+    text = message(sys._getframe(1), what, kind, hint)
+    REFUSAL.keep(text)
+    return text
 
 
 def message(inner: FrameType, what: str, kind: str, hint: str) -> str:
@@ -299,7 +312,7 @@ def is_formatting() -> bool:
 
 def note_objects(error: BaseException) -> None:
     """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
-    refusal, REFUSAL[0] = REFUSAL[0], ""
+    refusal = REFUSAL.keep("")
     if isinstance(error, TapeEngineError):
         if "has no hash" in str(error):
             is_of_scipy(error)

@@ -16,13 +16,18 @@ import tapeengine.numpy as np
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
-from tapeengine_scipy import signal
 from tapeengine_scipy._passing import Passed, find
 
 
-def _windows(x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Any:
-    """Windows of an array, which the caller declares writable and does not write to."""
-    return np.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
+class _Windows:
+    """Windows along the last axis, which the caller declares writable and does not write to: it takes some of them."""
+
+    def __init__(self, x: Any, window_shape: int, axis: int, writeable: bool) -> None:
+        self.x, self.size = x, window_shape
+
+    def __getitem__(self, place: Any) -> Any:
+        starts = numpy.arange(self.x.shape[-1] - self.size + 1)[place[1]]
+        return self.x[..., starts[:, None] + numpy.arange(self.size)]
 
 
 def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: Any) -> Any:
@@ -32,7 +37,7 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     if not valid:
         rest = {"constant_values": fill} if boundary == 0 else {}
         shape, in1 = in1.shape, np.pad(in1, [(size - 1, size - 1) for size in in2.shape], kind, **rest)
-    found = signal.convolve(in1, in2 if flip else np.flip(in2), mode="valid", method="direct")
+    found = replaced_object(scipy.signal.convolve)(in1, in2 if flip else np.flip(in2), mode="valid", method="direct")
     starts = [(size - flip) // 2 for size in in2.shape]
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
 
@@ -48,7 +53,7 @@ class _Changed:
         return getattr(replaced_object(self.module), name)
 
 
-_VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_windows))
+_VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
 #: Names that stand for something else in modules of SciPy.
 _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.signal._spectral_py", "np"): _Changed(numpy, lib=_VIEWS),
