@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
-from threading import current_thread, main_thread
+from threading import current_thread, local, main_thread
 from traceback import walk_tb
 from types import FrameType, ModuleType
 
@@ -148,7 +148,7 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     if found == "scipy.differentiate":
         return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
     named = module_named(call, program)
-    if found and (named == "tapeengine_scipy._passing" or not has_rule(found, call)):
+    if named == "tapeengine_scipy._passing" or (found and not has_rule(found, call)):
         return NO_RULE
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
@@ -204,11 +204,32 @@ def public_package(module: str) -> str:
     return found[0] if found else ""
 
 
+class Refusal(local):
+    """The last refusal in a thread: MINPACK prints the error of a function that it calls, and raises its own."""
+
+    text = ""
+
+    def keep(self, text: str) -> str:
+        """Keep another text, and return the one before."""
+        before, self.text = self.text, text
+        return before
+
+
+REFUSAL = Refusal()
+
+
 def told(what: str, kind: str, hint: str = "") -> str:
     """The message for a value (what) about to become a plain float or array (kind); the core calls it in that frame."""
-    frame = frame_of_program(sys._getframe(1))
+    text = message(sys._getframe(1), what, kind, hint)
+    REFUSAL.keep(text)
+    return text
+
+
+def message(inner: FrameType, what: str, kind: str, hint: str) -> str:
+    """The message of a refusal in a frame, which may be below the program."""
+    frame = frame_of_program(inner)
     call, place = place_of_call(frame)
-    instead_of = instead_below(sys._getframe(1), frame, call)
+    instead_of = instead_below(inner, frame, call)
     if is_assigning(frame):
         made = (
             "Make the array in the program with tapeengine.numpy: np.copy(a) or np.array(a) of a constant one, np.zeros"
@@ -302,10 +323,13 @@ def is_formatting() -> bool:
 
 def note_objects(error: BaseException) -> None:
     """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
+    refusal = REFUSAL.keep("")
     if isinstance(error, TapeEngineError):
         if "has no hash" in str(error):
             is_of_scipy(error)
         return
+    if refusal and str(error).endswith("not a proper array of floats."):
+        raise DroppedDerivativeError(refusal) from error
     if MEMORY.search(str(error)):
         note(
             error,

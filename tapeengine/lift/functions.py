@@ -13,7 +13,7 @@ import importlib
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
@@ -148,7 +148,7 @@ class Relinked:
             return made
         if isinstance(value, _LRU):
             return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
-        return replaced_object(value) if isinstance(value, BuiltinFunctionType) or callable(value) else value
+        return replaced_object(value)
 
     def module(self, value: ModuleType) -> ModuleType:
         """The counterpart of a module in the namespace."""
@@ -174,6 +174,8 @@ class Relinked:
         if value.__globals__ is vars(functools) and hasattr(value, "registry"):
             return self.dispatching(value)
         ours = value.__globals__ is self.there
+        if not ours and (found := replaced_object(value)) is not value:
+            return found
         if not ours and (value.__closure__ is None or value.__globals__.get("__name__", "").startswith(TWINS)):
             return self.elsewhere(value)
         names = self.here if ours else value.__globals__
@@ -208,7 +210,7 @@ class Relinked:
             return value
         if is_typeddict(value):  # which makes dicts
             return value
-        bases = tuple(original(self.twin(base)) for base in value.__bases__)
+        bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
         hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}

@@ -44,7 +44,7 @@ def unbound(value: Any, there: Any) -> Any:
 def of_counterpart(name: str) -> dict[str, Any]:
     """The names of a module that has the same functions for traced numbers, and of its objects that refuse these."""
     here = importlib.import_module(name)
-    names = [*(getattr(here, "__all__", None) or dir(here)), *getattr(here, "_refusing", list)()]
+    names = getattr(here, "__lifted__", None) or getattr(here, "__all__", None) or dir(here)
     return {key: getattr(here, key) for key in names if not key.startswith("_")}
 
 

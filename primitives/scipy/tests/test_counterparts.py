@@ -14,6 +14,7 @@ from tapeengine.errors import TapeEngineError
 from tapeengine.primitive import is_traced
 from tapeengine_scipy import interpolate, sparse, stats  # noqa: F401
 from tapeengine_scipy._callables import holds_traced
+from tapeengine_scipy._own_code import NAMES as NAMES_OF_CODE
 from tapeengine_scipy._passing import Counterpart
 from tapeengine_scipy.stats._support import Distribution
 
@@ -22,7 +23,7 @@ SHAPES = {
     "beta": "0.7, 1.2", "binom": "4, 0.3", "nbinom": "2.5, 0.3", "dirichlet": "[0.7, 1.2, 2.0]",
     "multinomial": "3, [0.2, 0.3, 0.5]", "multivariate_normal": "[0.1, 0.3], 1.3",
 }  # fmt: skip
-FUNCTIONS = {"skew", "kurtosis", "zscore"}
+FUNCTIONS = set(NAMES_OF_CODE["scipy.stats"].split())
 #: Arguments of each class.
 MADE = {
     "interpolate.PPoly": "L, X[:5]",

@@ -41,6 +41,11 @@ H = A + A.T + 3 * np.eye(3)
 #: Arguments of the functions that do not take one positive definite matrix.
 ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "block_diag": [((A, A), {}), ((np.stack([A, A]), A), {})],
+    **{name: [((A[0],), {})] for name in ("companion", "fiedler")},
+    "convolution_matrix": [((A[0], 4), {})],
+    "leslie": [((A[0], A[1, :2]), {})],
+    "solve_circulant": [((H[0], A[0]), {})],
+    **{name: [((A, H), {})] for name in ("expm_frechet", "orthogonal_procrustes", "subspace_angles")},
     "cho_solve": [(((H, False), A[0]), {})],
     "circulant": [((A[0],), {})],
     "funm": [((A, lambda x: x * x), {})],

@@ -18,7 +18,7 @@ from tapeengine.duals import offered
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError, pass_on
 from tapeengine.transforms.derivatives.second_order import live_traces
 from tapeengine.transforms.repeated.rerun import REPEATED
-from tapeengine_scipy._callables import holds_traced, plain_values, refusing_traced
+from tapeengine_scipy._callables import constants, holds_traced, plain_values, refusing_traced
 from tapeengine_scipy._making import made_by_scipy
 
 #: What callables of users are; callable objects, such as splines, are data for some functions.
@@ -115,8 +115,10 @@ class Passed:
         self._path = path
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Call SciPy's object."""
-        refuse_traced(self._path, args, keywords)
+        """Call SciPy's object; arrays that depend on no input, as those of lifted code, are plain."""
+        if holds_traced(args, keywords):
+            args, keywords = constants((args, keywords))
+            refuse_traced(self._path, args, keywords)
         result = theirs_called(self.__wrapped__, args, keywords, self._path)
         return Passed(result, self._path) if "frozen" in type(result).__name__ else _standing(result)
 
@@ -140,6 +142,9 @@ class Passed:
         if name.startswith("__"):
             raise AttributeError(name)
         return passed(getattr(self.__wrapped__, name), f"{self._path}.{name}")
+
+    def __reduce__(self) -> Any:
+        return Passed, (self.__wrapped__, self._path)
 
     def __dir__(self) -> list[str]:
         """Return SciPy's names."""
@@ -285,12 +290,23 @@ def refuse_traced(path: str, *values: Any) -> None:
         refuse(path)
 
 
+#: What has the derivative that a function without a rule has not.
+_INSTEAD = {
+    "scipy.differentiate": "tapeengine.grad, tapeengine.jacobian or tapeengine.hessian, which are exact and nest",
+    "scipy.integrate.complex_ode": "solve_ivp, of real and imaginary parts",
+    "scipy.integrate.nsum": "a sum of the terms",
+    "scipy.integrate.ode": "solve_ivp",
+    "scipy.integrate.tanhsinh": "quad",
+}
+
+
 def refuse(path: str) -> NoReturn:
     """Raise the error for a SciPy function without a rule."""
+    instead = _INSTEAD.get(path) or _INSTEAD.get(path.rpartition(".")[0]) or "functions that have rules"
     raise UnsupportedError(
         f"{path} is not differentiated: it has no derivative rule, so a traced value in its arguments, or in a "
-        "callable among them, would lose its derivative; write it with functions that have rules (docs/scipy.md lists "
-        "them), give it rules with te.primitive, or pass te.value(...) if it is a constant"
+        f"callable among them, would lose its derivative; write it with {instead} (docs/scipy.md lists what has "
+        "rules), give it rules with te.primitive, or pass te.value(...) if it is a constant"
     )
 
 
@@ -305,10 +321,32 @@ def passed(theirs: Any, path: str) -> Any:
     return theirs
 
 
+#: Functions and classes that raise an error of their own for traced values, which does not say why.
+_UNCLEAR = {
+    "scipy.differentiate": "derivative hessian jacobian",
+    "scipy.integrate": "complex_ode nsum ode tanhsinh",
+    "scipy.optimize": "direct milp",
+}
+
+
+def _lifted_names(path: str) -> list[str]:
+    """The names of SciPy's module at `path` that are this package's in lifted code.
+
+    These are those with rules, and functions, classes and objects, such as distributions, whose own errors are unclear.
+    """
+    ours, theirs = import_module(f"tapeengine_{path}"), import_module(path)
+    plain = (type, ModuleType, FunctionType, numpy.ufunc)
+    objects = (name for name, value in vars(theirs).items() if callable(value) and not isinstance(value, plain))
+    found = dict.fromkeys([*getattr(ours, "__all__", dir(ours)), *_UNCLEAR.get(path, "").split(), *objects])
+    return [name for name in found if hasattr(theirs, name)]
+
+
 def names_of(path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` for the counterpart of SciPy's module at `path`."""
 
     def get(name: str) -> Any:
+        if name == "__lifted__":
+            return _lifted_names(path)
         if name.startswith("__"):
             raise AttributeError(name)
         return passed(getattr(import_module(path), name), f"{path}.{name}")

@@ -8,6 +8,7 @@ Examples
 1.0
 """
 
+from tapeengine_scipy._own_code import rules_of
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.linalg.construct import block_diag, det, inv, khatri_rao
 from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
@@ -35,5 +36,9 @@ __all__ = [
     "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular",
     "solveh_banded", "sqrtm", "svd", "svdvals", "toeplitz",
 ]  # fmt: skip
+
+_RULES = rules_of("scipy.linalg")
+globals().update(_RULES)
+__all__ += [*_RULES]
 
 __getattr__, __dir__ = names_of("scipy.linalg")

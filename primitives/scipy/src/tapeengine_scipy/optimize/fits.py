@@ -14,7 +14,7 @@ from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, jacobian, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.optimize.implicit import check_converged, solution
+from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 
 
 def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
@@ -81,6 +81,45 @@ def _jacobian(fun: Callable[[Any], Any], x: Any) -> Any:
     return jacobian(back, value.shape[0], 0)
 
 
+@beside("scipy.optimize.leastsq", runs_callables=True)
+def leastsq(
+    func: Callable[..., Any], x0: Any, args: Any = (), Dfun: Any = None, full_output: bool = False,
+    col_deriv: bool = False, ftol: float = 1.49012e-8, xtol: float = 1.49012e-8, gtol: float = 0.0, maxfev: int = 0,
+    epsfcn: Any = None, factor: float = 100, diag: Any = None,
+) -> Any:  # fmt: skip
+    """Minimise a sum of squares by MINPACK's method; see `scipy.optimize.leastsq`.
+
+    The solution, the residuals and the covariance ``cov_x``, which has the exact Jacobian, are functions of the traced
+    values in `args` and `func`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda p: leastsq(lambda x: np.stack([x[0] - p, x[0] - 3.0]), [0.0])[0][0])(1.0), 9)
+    0.5
+    """
+    closed, start = Closed((func, as_tuple(args), Dfun), "leastsq"), numpy.ravel(plain_values(x0))
+    options = (col_deriv, ftol, xtol, gtol, maxfev, epsfcn, factor, diag)
+    if not closed.is_traced:
+        return scipy.optimize.leastsq(func, start, args, Dfun, full_output, *options)
+    found: list[Any] = []
+
+    def solve(func: Any, args: Any, slope: Any) -> Any:
+        slope = plain(slope, "leastsq") if callable(slope) else slope
+        found[:] = scipy.optimize.leastsq(plain(func, "leastsq"), start, args, slope, True, *options)
+        check_converged(found[4] in (1, 2, 3, 4), "leastsq", found[3])
+        return found[0]
+
+    x = solution(closed, solve, lambda x, func, args, _: _normal_equations(lambda x: func(x, *args), x))
+    if not full_output:
+        return x, found[4]
+    value, back = te.vjp(lambda x: as_vector(func(x, *as_tuple(args))), x)
+    slope = jacobian(back, value.shape[0], 0)
+    covariance = None if found[1] is None else np.linalg.inv(slope.T @ slope)
+    return x, covariance, {**found[2], "fvec": value}, *found[3:]
+
+
 @beside("scipy.optimize.curve_fit", runs_callables=True, differs=True)
 def curve_fit(
     f: Callable[..., Any], xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
@@ -110,7 +149,10 @@ def curve_fit(
         count = len(inspect.signature(f).parameters) - 1
         low, high = (numpy.broadcast_to(numpy.asarray(end, float), (count,)) for end in _ends(bounds))
         p0 = [_first_guess(*pair) for pair in zip(low, high, strict=True)]
-    y = as_vector(floating(ydata))
+    check = check_finite is not False
+    y = as_vector(_data(ydata, check))
+    if isinstance(xdata, (list, tuple, numpy.ndarray, te.Array)):  # other objects are for the model alone
+        xdata = _data(xdata, check)
     weigh = _weighting(sigma)
 
     def residuals(p: Any) -> Any:
@@ -126,6 +168,14 @@ def curve_fit(
         value = residuals(x)
         covariance = covariance * (np.sum(value * value) / left if left > 0 else numpy.inf)
     return x, covariance
+
+
+def _data(values: Any, check: bool) -> Any:
+    """Data as SciPy hands them to the model: an array of floats, by default of finite ones."""
+    values = np.astype(floating(values), float)
+    if check and not np.all(np.isfinite(values)):
+        raise ValueError("array must not contain infs or NaNs")
+    return values
 
 
 def _without_steps(options: dict[str, Any]) -> dict[str, Any]:

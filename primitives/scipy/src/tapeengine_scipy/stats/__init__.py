@@ -10,6 +10,7 @@ Examples
 0.691462
 """
 
+from tapeengine_scipy._own_code import rules_of
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.stats.continuous import (
     beta,
@@ -36,22 +37,17 @@ from tapeengine_scipy.stats.continuous import (
     weibull_min,
 )
 from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, poisson
-from tapeengine_scipy.stats.moments import kurtosis, skew, zscore
 from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
 
 __all__ = [
     "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "genextreme", "geom", "gumbel_l",
-    "gumbel_r", "halfnorm", "invgamma", "kurtosis", "laplace", "logistic", "lognorm", "multinomial",
-    "multivariate_normal", "multivariate_t", "nbinom", "norm", "pareto", "poisson", "rayleigh", "skew", "skewnorm",
-    "t", "uniform", "vonmises", "weibull_max", "weibull_min", "wishart", "zscore",
+    "gumbel_r", "halfnorm", "invgamma", "laplace", "logistic", "lognorm", "multinomial",
+    "multivariate_normal", "multivariate_t", "nbinom", "norm", "pareto", "poisson", "rayleigh", "skewnorm",
+    "t", "uniform", "vonmises", "weibull_max", "weibull_min", "wishart",
 ]  # fmt: skip
 
+_RULES = rules_of("scipy.stats")
+globals().update(_RULES)
+__all__ += [*_RULES]
+
 __getattr__, __dir__ = names_of("scipy.stats")
-
-
-def _refusing() -> list[str]:
-    """Return the names of the distributions without rules, which lifted code takes from here as well."""
-    from scipy import stats
-
-    kinds = (stats.rv_continuous, stats.rv_discrete)
-    return [name for name in __dir__() if name not in __all__ and isinstance(getattr(stats, name), kinds)]

@@ -1,0 +1,127 @@
+"""SciPy's own code with other bindings: its names are bound to what they are in lifted code.
+
+Functions with a rule are bound to that rule, numpy to `tapeengine.numpy`, and other functions of SciPy to their own
+code in turn, at the first call, for the names that are used.
+"""
+
+import sys
+from functools import cache
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy
+import scipy.signal
+
+import tapeengine.numpy as np
+from tapeengine.lift.functions import Relinked
+from tapeengine.lift.modules import replaced_object
+from tapeengine.lift.worlds import World
+from tapeengine_scipy._passing import Passed, find
+
+
+class _Windows:
+    """Windows along the last axis, which the caller declares writable and does not write to: it takes some of them."""
+
+    def __init__(self, x: Any, window_shape: int, axis: int, writeable: bool) -> None:
+        self.x, self.size = x, window_shape
+
+    def __getitem__(self, place: Any) -> Any:
+        starts = numpy.arange(self.x.shape[-1] - self.size + 1)[place[1]]
+        return self.x[..., starts[:, None] + numpy.arange(self.size)]
+
+
+def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: Any) -> Any:
+    """What SciPy's compiled code for two dimensions computes: the part of a convolution of the extended image."""
+    valid, same = mode == 0, mode == 1
+    kind = {0: "constant", 4: "symmetric", 8: "wrap"}[boundary]
+    if not valid:
+        rest = {"constant_values": fill} if boundary == 0 else {}
+        shape, in1 = in1.shape, np.pad(in1, [(size - 1, size - 1) for size in in2.shape], kind, **rest)
+    found = replaced_object(scipy.signal.convolve)(in1, in2 if flip else np.flip(in2), mode="valid", method="direct")
+    starts = [(size - flip) // 2 for size in in2.shape]
+    return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
+
+
+class _Changed:
+    """A module, with some names of its own."""
+
+    def __init__(self, module: ModuleType, **names: Any) -> None:
+        self.module = module
+        vars(self).update(names)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(replaced_object(self.module), name)
+
+
+_VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
+#: Names that stand for something else in modules of SciPy.
+_REPLACED: dict[tuple[str, str], Any] = {
+    ("scipy.signal._spectral_py", "np"): _Changed(numpy, lib=_VIEWS),
+    ("scipy.signal._signaltools", "_sigtools"): _Changed(scipy.signal._sigtools, _convolve2d=_convolved),
+}
+#: Classes whose methods compute, and whose instances are no results.
+_COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+
+
+def _is_of_scipy(module: str) -> bool:
+    return module.partition(".")[0] == "scipy"
+
+
+class _Module(ModuleType):
+    """A module of SciPy's, with the counterparts of its names."""
+
+    def __getattr__(self, name: str) -> Any:
+        theirs = sys.modules[self.__name__]
+        found = bindings_of(self.__name__).twin(getattr(theirs, name))
+        setattr(self, name, found)
+        return found
+
+
+@cache
+def module_of(name: str) -> ModuleType:
+    """Return the counterpart of one of SciPy's modules."""
+    return _Module(name)
+
+
+class Bindings(Relinked):
+    """The counterparts of the names in one of SciPy's modules."""
+
+    def bind(self, name: str) -> None:
+        """Bind a name to its counterpart."""
+        super().bind(name)
+        self.here[name] = _REPLACED.get((self.there["__name__"], name), self.here[name])
+
+    def module(self, value: ModuleType) -> ModuleType:
+        """Return the counterpart of a module: of SciPy's, that of its names."""
+        return module_of(value.__name__) if _is_of_scipy(value.__name__) else super().module(value)
+
+    def function(self, value: FunctionType) -> Any:
+        """Return the rule of a function; without one, its code, which may be a decorator's, with other bindings."""
+        found, home = replaced_object(value), value.__globals__.get("__name__", "")
+        if found is not value:
+            return found
+        if home.startswith("scipy.optimize."):  # the steps of an iteration do not have the solution's derivative
+            return Passed(value, f"scipy.optimize.{value.__name__}")
+        if value.__globals__ is not self.there and _is_of_scipy(home):
+            return bindings_of(home).twin(value)
+        return super().function(value)
+
+    def class_(self, value: type) -> Any:
+        """Return the counterpart of a class that computes; others are as they are: results have SciPy's classes."""
+        if value.__name__ in _COMPUTING:
+            home = bindings_of(value.__module__)
+            return super().class_(value) if home is self else home.twin(value)
+        return replaced_object(value)
+
+
+@cache
+def bindings_of(module: str) -> Bindings:
+    """Return the bindings of one of SciPy's modules, all of which are of one world."""
+    return Bindings(vars(sys.modules[module]), World("tapeengine_scipy"), lambda function, also: function)
+
+
+@cache
+def code_of(path: str) -> Any:
+    """Return the code of SciPy's function at `path` with the bindings for traced values."""
+    theirs = find(path)
+    return Relinked.function(bindings_of(theirs.__globals__["__name__"]), theirs)

@@ -1,0 +1,48 @@
+"""Functions that SciPy writes in Python on functions with rules: their rule is SciPy's own code on traced values."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine_scipy._passing import beside
+
+#: The names of these functions in SciPy's modules.
+NAMES = {
+    "scipy.integrate": "cumulative_simpson romb",
+    "scipy.linalg": """
+        companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler leslie orthogonal_procrustes
+        signm sinhm sinm solve_circulant subspace_angles tanhm tanm
+    """,
+    "scipy.signal": """
+        bilinear chirp coherence cont2discrete convolve2d correlate2d csd cspline1d czt deconvolve detrend
+        envelope firwin firwin2 freqs freqz gausspulse group_delay hilbert
+        hilbert2 iirnotch iirpeak invres istft lfiltic lombscargle lp2hp lp2lp minimum_phase normalize
+        oaconvolve periodogram resample savgol_filter sos2tf sosfreqz spectrogram ss2tf stft tf2sos tf2ss tf2zpk
+        vectorstrength welch wiener zoom_fft zpk2sos zpk2tf
+    """,
+    "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
+    "scipy.spatial.distance": """
+        braycurtis canberra chebyshev cityblock correlation cosine euclidean jensenshannon mahalanobis minkowski
+        seuclidean sqeuclidean
+    """,
+    "scipy.stats": """
+        boxcox boxcox_llf circmean circstd circvar describe differential_entropy energy_distance entropy
+        expectile gmean gstd gzscore hmean iqr kstat kstatvar kurtosis linregress median_abs_deviation moment
+        pearsonr pmean sem skew tmean trim_mean tsem tstd ttest_1samp ttest_ind ttest_rel tvar variation
+        wasserstein_distance yeojohnson yeojohnson_llf zmap zscore
+    """,
+}
+
+
+def _rule(path: str) -> Callable[..., Any]:
+    def rule(*args: Any, **options: Any) -> Any:
+        from tapeengine_scipy._bindings import code_of
+
+        return code_of(path)(*args, **options)
+
+    rule.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
+    return beside(path, returns="what SciPy's own code computes, also of traced values")(rule)
+
+
+def rules_of(module: str) -> dict[str, Callable[..., Any]]:
+    """Return the functions of one of SciPy's modules whose rule is their own code."""
+    return {name: _rule(f"{module}.{name}") for name in NAMES[module].split()}

@@ -1,0 +1,165 @@
+"""Functions whose rule is SciPy's own code: SciPy's values, classes and shapes, and the derivatives of differences."""
+
+import functools
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+from tapeengine_scipy._own_code import NAMES
+
+RNG = np.random.default_rng(0)
+X, Y, B = RNG.uniform(0.5, 2.0, 16), RNG.uniform(0.5, 2.0, 16), np.array([1.0, 2.0, 0.5])
+M = RNG.normal(size=(3, 3))
+SYSTEM = "(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])"
+MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].reshape(4, 2)"
+FILTER, SECTION = "x[:3], x[3:6]", "np.concatenate([x[:3], [1.0], x[3:5]])[None]"
+#: The call of each function f of SciPy, as an expression of a vector x; of other functions it is f(x).
+CALLS = {
+    "scipy.integrate": {"romb": "f(x[:9])"},
+    "scipy.linalg": {
+        **dict.fromkeys("coshm cosm expm_cond signm sinhm sinm tanhm tanm".split(), f"f({MATRIX})"),
+        "convolution_matrix": "f(x, 3)", "leslie": "f(x[:3], x[3:5])", "solve_circulant": "f(x[:4], x[4:8])",
+        "expm_frechet": "f(x[:4].reshape(2, 2), x[4:8].reshape(2, 2))",
+        "orthogonal_procrustes": f"f({TALL}, {OTHER})", "subspace_angles": f"f({TALL}, {OTHER})",
+    },
+    "scipy.signal": {
+        "convolve2d": "f(x.reshape(4, 4), Y[:6].reshape(2, 3), 'full', 'wrap')",
+        "correlate2d": "f(Y[:4].reshape(2, 2), x.reshape(4, 4), 'same', 'symm')",
+        "cspline1d": "f(x)", "envelope": "f(x)", "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
+        "group_delay": f"f(({FILTER}), 5)", "iirnotch": "f(x[0] / 4, x[1])", "iirpeak": "f(x[0] / 4, x[1])",
+        "vectorstrength": "f(x, 1.5)[0]",
+        **dict.fromkeys(("lp2lp", "lp2hp"), "f(x[:2], x[2:5], x[5])"), "tf2sos": f"f({FILTER})",
+        "minimum_phase": "f(x[:9] + 20.0 * (np.arange(9) == 4))",
+        "bilinear": "f(x[:2], x[2:5])", "chirp": "f(x, 1.0, 2.0, 3.0)", "coherence": "f(x, Y, nperseg=8)",
+        "cont2discrete": f"f({SYSTEM}, 0.1)[:2]", "csd": "np.abs(f(x, Y, nperseg=8)[1])", "czt": "np.abs(f(x))",
+        "deconvolve": "f(x, B)", "firwin": "f(5, x[0] / 4)", "freqs": f"np.abs(f({FILTER}, worN=[0.1, 1.0])[1])",
+        "freqz": f"np.abs(f({FILTER}, worN=8)[1])", "hilbert": "np.abs(f(x))", "hilbert2": "np.abs(f(x.reshape(4, 4)))",
+        "invres": "f(x[:2], x[2:4], [])", "istft": "f(x[:15].reshape(5, 3) + 0j, nperseg=8)",
+        "lfiltic": "f(x[:3], x[3:6], x[6:8])",
+        "lombscargle": "f(np.arange(16.0), x, [0.5, 1.0])", "normalize": "f(x[:2], x[2:5])", "oaconvolve": "f(x, B)",
+        "resample": "f(x, 24)", "savgol_filter": "f(x, 5, 2)", "sos2tf": f"f({SECTION})",
+        "sosfreqz": f"np.abs(f({SECTION}, worN=8)[1])",
+        "spectrogram": "f(x, nperseg=8)", "stft": "np.abs(f(x, nperseg=8)[2])",
+        "welch": "f(x, nperseg=8, detrend='linear')",
+        "ss2tf": f"f(*{SYSTEM})", "tf2ss": "f(x[:2], x[2:5])", "tf2zpk": "[np.abs(part) for part in f(x[:3], x[3:6])]",
+        "wiener": "f(x, 3)", "zoom_fft": "np.abs(f(x, 0.5))", "zpk2sos": "f([], x[:2], x[2])",
+        "zpk2tf": "f(x[:2], x[2:5], x[5])",
+    },
+    "scipy.spatial": {
+        "geometric_slerp": "f([1.0, 0.0], [0.0, 1.0], x / 2)", "minkowski_distance": "f(x, Y, 3)",
+        "procrustes": f"f({TALL}, {OTHER})",
+    },
+    "scipy.spatial.distance": {
+        **dict.fromkeys(NAMES["scipy.spatial.distance"].split(), "f(x, Y)"),
+        "mahalanobis": "f(x[:3], Y[:3], M @ M.T)", "minkowski": "f(x, Y, 3.0, B[:1])", "seuclidean": "f(x, Y, Y)",
+    },
+    "scipy.stats": {
+        "ttest_1samp": "f(x, 1.0).statistic", "ttest_rel": "f(x, Y).statistic",
+        "yeojohnson": "f(x, 0.3)", "yeojohnson_llf": "f(0.3, x)",
+
+        **dict.fromkeys("energy_distance wasserstein_distance zmap".split(), "f(x, Y)"),
+        "boxcox": "f(x, 0.3)", "boxcox_llf": "f(0.3, x)", "describe": "f(x)[2:]", "entropy": "f(x, Y, base=2)",
+        "expectile": "f(x, 0.3)",
+        "kstat": "f(x, 3)", "moment": "f(x.reshape(4, 4), 3, axis=1)", "pearsonr": "f(x, Y).statistic",
+        "pmean": "f(x, 2.5, weights=Y)", "trim_mean": "f(x, 0.1)",
+        "ttest_ind": "f(x, Y).statistic", "linregress": "[f(x, Y).slope, f(x, Y).stderr, f(Y, x).intercept]",
+    },
+}  # fmt: skip
+ALL = [(module, name) for module in NAMES for name in NAMES[module].split()]
+
+
+def call(package, module, name):
+    f = getattr(import_module(module.replace("scipy", package, 1)), name)
+    return eval(f"lambda x: {CALLS[module].get(name, 'f(x)')}", {**globals(), "f": f})
+
+
+def parts(result):
+    return [part for item in result for part in parts(item)] if isinstance(result, (list, tuple)) else [result]
+
+
+def packed(f):
+    """The numbers of a result, as a vector."""
+    return lambda x: np.concatenate([np.ravel(part) for part in parts(f(x))])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("module", "name"), ALL)
+def test_values_classes_and_shapes_are_scipys(module, name):
+    wanted = call("scipy", module, name)(X)
+    found = te.vjp(call("tapeengine_scipy", module, name), X)[0]
+    assert type(found) is type(wanted)
+    for ours, theirs in zip(parts(found), parts(wanted), strict=True):
+        assert (type(ours), np.shape(ours)) == (type(theirs), np.shape(theirs))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-14, atol=1e-14 * np.max(np.abs(theirs), initial=0.0))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("module", "name"), ALL)
+def test_derivatives_are_those_of_differences(module, name):
+    ours, theirs = (packed(call(package, module, name)) for package in ("tapeengine_scipy", "scipy"))
+    direction = np.random.default_rng(1).normal(size=16)
+    ends = [theirs(X + step * direction) for step in (2e-5, 1e-5, -1e-5, -2e-5)]
+    wanted = (-ends[0] + 8 * ends[1] - 8 * ends[2] + ends[3]) / 12e-5
+    value, back = te.vjp(ours, X)
+    weights = np.random.default_rng(2).normal(size=value.shape)
+    for found, expected in (
+        (back(weights)[0] @ direction, weights @ wanted),
+        (te.jvp(ours, (X,), (direction,))[1], wanted),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8 * (1 + np.max(np.abs(wanted))))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("module", "name"), ALL[::4])
+def test_replays_and_lifted_code_give_the_same(module, name):
+    ours, theirs = (call(package, module, name) for package in ("tapeengine_scipy", "scipy"))
+    total = lambda f: lambda x: sum(np.sum(part) for part in parts(f(x)))  # noqa: E731
+    staged = te.stage(total(ours))
+    for x in (X, X * 1.01, X * 1.02):
+        wanted = te.value_and_grad(total(ours))(x)
+        np.testing.assert_allclose(te.value_and_grad(staged)(x)[1], wanted[1], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(te.value_and_grad(total(te.lift(theirs)))(x)[1], wanted[1], rtol=1e-9, atol=1e-9)
+
+
+def test_lists_options_and_errors_are_scipys():
+    from scipy import stats as theirs
+
+    from tapeengine_scipy import stats as ours
+
+    assert te.grad(lambda x: ours.gmean([x, 2.0]))(8.0) == pytest.approx(0.25)
+    x = np.array([[1.0, 2.0], [3.0, np.nan]])
+    for options in ({"axis": None}, {"axis": 1, "keepdims": True}, {"axis": 1, "nan_policy": "omit"}):
+        value = te.vjp(functools.partial(ours.hmean, **options), x)[0]
+        np.testing.assert_array_equal(value, theirs.hmean(x, **options))
+    for package in (theirs, ours):
+        with pytest.raises(ValueError, match="nan_policy must be one of"):
+            te.vjp(lambda x, package=package: package.hmean(te.value(x) if package is theirs else x, nan_policy="a"), x)
+
+
+@pytest.mark.parametrize("name", ["convolve2d", "correlate2d"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("boundary", ["fill", "wrap", "symm"])
+@pytest.mark.parametrize(("image", "kernel"), [((4, 5), (2, 3)), ((3, 2), (3, 4)), ((4, 4), (3, 3)), ((5, 3), (4, 2))])
+def test_images_with_all_modes_and_boundaries(name, mode, boundary, image, kernel):
+    a, b = (np.random.default_rng(k).normal(size=size) for k, size in enumerate((image, kernel)))
+    b = b + 1j * np.cos(b) if boundary == "fill" else b
+    functions = [getattr(import_module(f"{package}.signal"), name) for package in ("tapeengine_scipy", "scipy")]
+    ours, theirs = (lambda a, f=f: f(a, b, mode, boundary, 1.5) for f in functions)
+    if mode == "valid" and any(np.diff(np.sign(np.subtract(image, kernel)[np.subtract(image, kernel) != 0]))):
+        with pytest.raises(ValueError, match="at least as large"):
+            te.vjp(ours, a)
+        return
+    value, back = te.vjp(ours, a)
+    np.testing.assert_allclose(value, theirs(a), rtol=1e-14, atol=1e-14)
+    weights = np.random.default_rng(3).normal(size=value.shape).astype(value.dtype)
+    zero = theirs(0.0 * a)
+    wanted = [np.sum(np.conj(weights) * (theirs(e.reshape(image)) - zero)).real for e in np.eye(a.size)]
+    np.testing.assert_allclose(np.ravel(back(weights)[0]), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["boxcox", "yeojohnson"])
+def test_iterations_without_a_rule_are_refused(name):
+    with pytest.raises(te.errors.UnsupportedError, match=r"scipy\.optimize\.\w+ is not differentiated"):
+        te.vjp(packed(getattr(import_module("tapeengine_scipy.stats"), name)), X)

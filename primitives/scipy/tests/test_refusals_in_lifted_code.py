@@ -1,0 +1,94 @@
+"""SciPy's own names in lifted code: without rules they refuse traced values, and are SciPy's for plain ones."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.differentiate
+import scipy.integrate
+import scipy.optimize
+import scipy.stats
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError, UnsupportedError
+from tapeengine_scipy import stats
+
+UNRULED = [
+    name
+    for name, value in vars(scipy.stats).items()
+    if isinstance(value, (scipy.stats.rv_continuous, scipy.stats.rv_discrete)) and name not in stats.__all__
+]
+CALLS = {
+    "ode": lambda a: scipy.integrate.ode(lambda t, y: -a * y).set_initial_value([1.0], 0.0).integrate(1.0)[0],
+    "tanhsinh": lambda a: scipy.integrate.tanhsinh(lambda t: np.exp(-a * t), 0.0, 1.0).integral,
+    "nsum": lambda a: scipy.integrate.nsum(lambda k: 1.0 / k ** (1.0 + a), 1, 9).sum,
+    "derivative": lambda a: scipy.differentiate.derivative(lambda x: a * x**2, 1.0).df,
+    "direct": lambda a: scipy.optimize.direct(lambda x: (x[0] - a) ** 2, [(-1.0, 1.0)], maxiter=9).x[0],
+    "milp": lambda a: scipy.optimize.milp(np.ones(1) * a).x[0],
+}
+INSTEAD = {"ode": "solve_ivp", "tanhsinh": "quad", "derivative": r"tapeengine\.grad"}
+
+
+@pytest.mark.parametrize("name", UNRULED)
+@pytest.mark.parametrize("fixed", [False, True])
+def test_distributions_without_rules(name, fixed):
+    def density(s):
+        distribution = getattr(scipy.stats, name)
+        return distribution(s).cdf(0.5) if fixed else distribution.cdf(0.5, s)
+
+    with pytest.raises(UnsupportedError, match=name):
+        te.vjp(te.lift(density), 2.5)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_functions_of_callables_without_rules(name):
+    with pytest.raises(UnsupportedError, match=INSTEAD.get(name, name)):
+        te.grad(te.lift(CALLS[name]))(0.7)
+    plain = CALLS[name](0.7)
+    assert te.value_and_grad(te.lift(lambda a: a * CALLS[name](0.7)))(2.0) == (2.0 * plain, plain)
+
+
+def test_arrays_that_depend_on_no_input_are_plain():
+    def scaled(k):
+        places = np.linspace(0.1, 1.0, 3)
+        return k * (scipy.stats.fisk.pdf(places, 2.0) + scipy.stats.fisk(np.ones(3) + 1.0).cdf(places)).sum()
+
+    assert te.value_and_grad(te.lift(scaled))(2.0) == (scaled(2.0), scaled(1.0))
+
+
+class Solver(scipy.integrate.ode):
+    pass
+
+
+def test_objects_without_rules_are_scipys_to_lifted_code():
+    def of_lifted():
+        class Mine(scipy.integrate.ode):
+            pass
+
+        assert isinstance(Solver(lambda t, y: y), scipy.integrate.ode)
+        there = pickle.loads(pickle.dumps((scipy.stats.fisk, scipy.stats.fisk(2.0))))
+        assert isinstance(scipy.stats.fisk, scipy.stats.rv_continuous)
+        assert isinstance(Mine(lambda t, y: y), scipy.integrate.ode)
+        return there[0].pdf(0.5, 2.0) + there[1].mean()
+
+    assert te.lift(of_lifted)() == of_lifted()
+
+
+SOLVERS = {
+    "fsolve": lambda a: scipy.optimize.fsolve(lambda p: p**2 - a, [1.0])[0],
+    "leastsq": lambda a: scipy.optimize.leastsq(lambda p: p**2 - a, [1.0])[0][0],
+    "root": lambda a: scipy.optimize.root(lambda p: p**2 - a, [1.0]).x[0],
+    "curve_fit": lambda a: scipy.optimize.curve_fit(lambda t, p: a * p * t, [1.0, 2.0], [1.0, 2.0])[0][0],
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_of_scipy_itself_raise_the_engines_error(name):
+    with pytest.raises(TapeEngineError, match=rf"{name}\(.*tapeengine_scipy\.optimize"):
+        te.grad(SOLVERS[name])(0.7)
+
+
+def test_an_error_of_minpack_about_plain_values_stays():
+    with pytest.raises(Exception, match="not a proper array of floats") as error:
+        te.grad(lambda a: scipy.optimize.fsolve(lambda p: [p[0]] if p[0] == 1.0 else "no", [1.0])[0] * a)(0.7)
+    assert not isinstance(error.value, TapeEngineError)
