@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from functools import partial
 from typing import Any
 
 from .._core.arrays.array import Array
 from .._core.programs.callables import class_of, is_instance, original, stand_ins, traced_class
 from .._core.scalars import complex as complexes
 from .._core.scalars.scalar import Dual
-from .rewrite import CLASS_OF, STAND_IN
+from .rewrite import ASKING, CLASS_OF, STAND_IN
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
@@ -27,6 +28,11 @@ def has_attribute(x: Any, name: str, /) -> bool:
     return hasattr(x, name)
 
 
+def asking(x: Any, name: str) -> Any:
+    """``x.__lt__``, ..., of a plain number too, whose own methods do not ask traced operands."""
+    return partial(getattr(stand_ins()[type(x)], name), x) if type(x) in (float, complex) else getattr(x, name)
+
+
 def builtin_names() -> dict[str, Any]:
     """The builtin names of lifted code."""
     classes = stand_ins()
@@ -37,6 +43,7 @@ def builtin_names() -> dict[str, Any]:
         "type": classes[type],
         "isinstance": is_instance,
         "hasattr": has_attribute,
+        ASKING: asking,
         CLASS_OF: class_of,
         STAND_IN: lambda x: classes.get(x, x) if isinstance(x, type) else x,
     }

@@ -24,16 +24,18 @@ from .compilers import is_to_machine_code
 from .operands import MENTIONED, METHODS, made, with_operands
 from .stores import with_traced_stores
 
-#: The names of the functions that changed code calls for ``x.__class__`` and with the value of ``dtype.type``.
-CLASS_OF, STAND_IN = ".class_of", ".stand_in"
+#: The names of the functions that changed code calls for ``x.__class__``, with the value of ``dtype.type``, and for
+#: methods of operators, as ``x.__lt__``.
+CLASS_OF, STAND_IN, ASKING = ".class_of", ".stand_in", ".asking"
+_OPERATORS = "r?(?:add|sub|mul|truediv|floordiv|mod|divmod|pow)|[lg][te]|eq|ne"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 8
+RULES = 9
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
 _LIKELY = re.compile(
-    rf"\.\s*(?:__class__|type)\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
+    rf"\.\s*(?:__(?:class|{_OPERATORS})__|type)\b|is\s+(?:not\s+)?[\w.]*\b{_NAMED}\s*(?:[:)\]}}\n#]|and\b|or\b|if\b|else\b)|\b{_NAMED}\s+is\s+[\w.(]"
     rf"|is\s+(?:not\s+)?(?:np|numpy)\.|{MENTIONED}|\.(?:{'|'.join(METHODS)})\s*\(|\.(?:copy|astype|flatten)\s*\(|[-+*/%@&|^]=|\]\s*=(?!=)|\]\s*[,)].*=(?!=)".encode()
 )
 
@@ -59,12 +61,16 @@ def by_equality(tree: ast.Module) -> ast.Module:
 
 
 class Classes(ast.NodeTransformer):
-    """Replaces ``x.__class__`` and ``dtype.type`` by calls."""
+    """Replaces ``x.__class__``, ``dtype.type`` and methods of operators by calls."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         """Only where it is read."""
         self.generic_visit(node)
-        if not isinstance(node.ctx, ast.Load) or node.attr not in ("__class__", "type"):
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        if re.fullmatch(f"__(?:{_OPERATORS})__", node.attr):
+            return made(ASKING, [node.value, ast.Constant(node.attr)], node)
+        if node.attr not in ("__class__", "type"):
             return node
         return made(STAND_IN, [node], node) if node.attr == "type" else made(CLASS_OF, [node.value], node)
 

@@ -18,7 +18,7 @@ from ..errors import UnsupportedError
 from ._creation import asarray
 from ._ranges import arange
 
-__all__ = ["c_", "ndenumerate", "nditer", "r_"]
+__all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_"]
 
 concatenate, linspace = offered(numpy.concatenate), offered(numpy.linspace)
 
@@ -94,6 +94,27 @@ class ndenumerate:
         """The next pair, in C order."""
         index = next(self.indices)
         return index, self.array[index]
+
+
+def broadcast(*args: Any) -> numpy.broadcast:
+    """`numpy.broadcast`, which yields the elements of traced arrays as objects.
+
+    Examples
+    --------
+    >>> import tapeengine as te, tapeengine.numpy as np
+    >>> te.grad(lambda x: sum(a * b for a, b in np.broadcast(x, [[2.0], [3.0]])))(np.ones(2))
+    array([5., 5.])
+    """
+    return numpy.broadcast(*(elements(x) if holds_traced(x) else x for x in args))
+
+
+def elements(x: Any) -> Any:
+    """An array of objects of the elements of a traced array."""
+    a = asarray(x)
+    made = numpy.empty(a.shape, object)
+    for index, element in ndenumerate(a):
+        made[index] = element
+    return made
 
 
 class Walk:

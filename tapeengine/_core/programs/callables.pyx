@@ -13,7 +13,6 @@ from tapeengine._core.tape.tape cimport innermost_here
 
 import builtins
 import copyreg
-import operator
 from abc import ABCMeta
 from functools import partial
 from types import GenericAlias, MethodType, UnionType
@@ -26,7 +25,7 @@ from tapeengine._core.tape.tape import outside
 from tapeengine.errors import DroppedDerivativeError
 from tapeengine.naming import reduced
 from tapeengine.structure import Transformed
-from tapeengine._core.scalars.floatlike import FloatLike
+from tapeengine._core.scalars.floatlike import FloatLike, of_number
 
 cdef extern from "Python.h":
     PyObject *_PyType_Lookup(type cls, object name)

@@ -246,20 +246,20 @@ cdef extern from *:
     void te_set_vectorcall(object cls, void *function)
 
 
-def of_float(name, x, *args):
-    """A method of float, called by its name in the class, on traced numbers too."""
-    if type(x) is Dual or args and type(args[0]) is Dual:
-        return getattr(operator, name)(x, *args) if hasattr(operator, name) else getattr(x, name)(*args)
-    return getattr(python_float, name)(x, *args)
+cdef dict names_of(cls, python, traced):
+    return {
+        name: partial(of_number, cls, traced, python, name) for name in vars(cls)
+        if hasattr(traced[0], name) and callable(getattr(cls, name)) and name not in ("__new__", "__getattribute__")}
 
 
-cdef dict float_names = {
-    name: partial(of_float, name) for name in vars(python_float)
-    if hasattr(Dual, name) and callable(getattr(python_float, name)) and name not in ("__new__", "__getattribute__")}
-cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float), **float_names)
+cdef object made_float = stand_in(
+    python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float),
+    **names_of(python_float, float_call, (Dual,)))
 cdef object made_type = stand_in(
     python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
-stand_in(python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex))
+stand_in(
+    python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex),
+    **names_of(python_complex, make_complex, (ComplexDual, Dual)))
 the_float = <PyObject *> made_float
 te_set_vectorcall(made_float, <void *> vector_float)
 te_set_vectorcall(made_type, <void *> vector_type)

@@ -1,12 +1,27 @@
-"""The classes that ``__class__`` of traced numbers names."""
+"""The classes that ``__class__`` of traced numbers names, and methods of Python's that are called by name."""
 
 import numbers
+import operator
 from typing import Any, NoReturn
 
 
 def refused(*args: Any, **options: Any) -> NoReturn:
     """Refuse to make a value by the class of a traced one."""
     raise TypeError("traced values are made by transforms and operations: write 0.0 * x + value, or lift the program")
+
+
+def of_number(cls: Any, traced: Any, python: Any, name: str, x: Any, *args: Any) -> Any:
+    """``cls.name(x, *args)``, on traced numbers too, which `python` converts as `cls` converts others."""
+    if not any(isinstance(a, traced) for a in (x, *args[:1])):
+        return getattr(cls, name)(x, *args)
+    forward = "__" + name[3:] if name[2] == "r" else name
+    called = divmod if forward == "__divmod__" else getattr(operator, forward, None)
+    if called is None:
+        return getattr(x, name)(*args)
+    if not isinstance((*args, x)[0], (cls, float, int, *traced)):
+        return NotImplemented
+    operands = [*map(python, (x, *args))]
+    return called(*operands[:: 1 if forward is name else -1])
 
 
 class LikeFloat(type):

@@ -6,6 +6,7 @@ errors with numbers that leave a function which runs on plain numbers, such as a
 
 from __future__ import annotations
 
+import sys
 from threading import get_ident
 from types import CodeType
 from typing import Any, NamedTuple
@@ -13,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy
 
 from ... import errors
-from ...dropped import TWINS
-from ...errors import DroppedDerivativeError, TapeEngineError
+from ...dropped import TWINS, frame_of_program, place_of_call
+from ...errors import DroppedDerivativeError, TapeEngineError, UnsupportedError
 from ...naming import attribute_of
 from .tape import is_open, trace_here
 
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
-#: numpy's functions that call a method first, and otherwise convert the array, which is refused as well.
-TRIES = "numpy._core.fromnumeric"
+#: Modules of numpy that try a method, or a look-up by value, and otherwise convert, or read the dtype.
+TRIES = ("numpy._core.fromnumeric", "numpy._core.getlimits")
 
 #: How many objects of an error are looked at.
 MOST = 4096
@@ -61,6 +62,16 @@ def hear(error: Exception) -> None:
 
 
 errors.HEARERS.append(hear)
+
+
+def check_condition() -> None:
+    """Refuse NotImplemented as a condition: a plain number's method gives it for a traced operand, and asks none."""
+    if trace_here():
+        call, place = place_of_call(frame_of_program(sys._getframe(1)))
+        raise UnsupportedError(
+            f"{call} ({place}) would take NotImplemented for true: methods of plain numbers, such as (1.5).__lt__, do "
+            "not ask a traced operand. Write the operator: lambda x: 1.5 < x. Or lift the program"
+        )
 
 
 def carry(error: Exception, name: str) -> None:
@@ -149,7 +160,7 @@ def is_swallowed(error: Exception) -> bool:
         return False
     frame = error.__traceback__.tb_frame
     module = frame.f_globals.get("__name__") or ""
-    if module == TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
+    if module in TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
         return False
     names = frame.f_code.co_names
     if not isinstance(error, TapeEngineError):
