@@ -30,7 +30,7 @@ CLASS_OF, STAND_IN, ASKING = ".class_of", ".stand_in", ".asking"
 _OPERATORS = "r?(?:add|sub|mul|truediv|floordiv|mod|divmod|pow)|[lg][te]|eq|ne"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 9
+RULES = 10
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.
