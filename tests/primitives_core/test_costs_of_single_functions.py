@@ -13,10 +13,13 @@ import pytest
 import tapeengine as te
 
 X = np.random.default_rng(0).uniform(1.0, 2.0, size=(35_000, 2))
+PARTS = np.arange(0, len(X), 7)
 #: How many times numpy's call the forward and the reverse sweep may take.
 COSTS: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "repeated short rows": (lambda x: np.repeat(x, 3, axis=0), 20.0, 35.0),
     "partition": (lambda x: np.partition(x[:, 0], 5), 100.0, 20.0),
+    "products of parts": (lambda x: np.multiply.reduceat(x[:, 0], PARTS), 60.0, 90.0),
+    "maxima of parts": (lambda x: np.maximum.reduceat(x[:, 0], PARTS), 25.0, 25.0),
     "sinc": (lambda x: np.sinc(x), 10.0, 12.0),
 }
 
@@ -51,6 +54,19 @@ def test_copies_of_repeat_are_summed(shape: tuple[int, ...], repeats: int) -> No
         ct, expected = generator.normal(size=value.shape), np.zeros(shape)
         np.add.at(expected, (*(slice(None),) * axis, np.repeat(np.arange(shape[axis]), repeats)), ct)
         np.testing.assert_allclose(back(ct)[0] if isinstance(back(ct), tuple) else back(ct), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("ufunc", [np.multiply, np.maximum, np.hypot, np.logaddexp, np.subtract, np.divide, np.fmin])
+@pytest.mark.parametrize("step", [1, 2, 5, 40])
+def test_values_and_derivatives_of_short_and_long_parts(step: int, ufunc: Any) -> None:
+    x = np.random.default_rng(3).uniform(0.5, 2.0, size=(61, 2))
+    indices = np.unique(np.random.default_rng(4).integers(0, 61, 60 // step))
+    value, back = te.vjp(lambda x: ufunc.reduceat(x, indices), x)
+    assert np.array_equal(value, ufunc.reduceat(x, indices))
+    ct, tangent = np.random.default_rng(5).normal(size=value.shape), np.random.default_rng(6).normal(size=x.shape)
+    numeric = (ufunc.reduceat(x + 1e-6 * tangent, indices) - ufunc.reduceat(x - 1e-6 * tangent, indices)) / 2e-6
+    np.testing.assert_allclose(te.jvp(lambda x: ufunc.reduceat(x, indices), (x,), (tangent,))[1], numeric, rtol=1e-6)
+    np.testing.assert_allclose(np.sum(back(ct)[0] * tangent), np.sum(ct * numeric), rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("error")
