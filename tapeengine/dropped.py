@@ -279,9 +279,9 @@ def is_assigning(frame: FrameType) -> bool:
 
 
 def is_asked_by_engine() -> bool:
-    """Whether code of the engine, a plugin of this project, or numpy.finfo asked; they read dtypes of any number."""
+    """Whether code of the engine or of a plugin of this project called C; it reads dtype and shape of any number."""
     module = module_of_frame(sys._getframe(1))
-    return module.startswith(("tapeengine", "numpy._core.getlimits")) and not module.startswith(TWINS)
+    return module.startswith("tapeengine") and not module.startswith(TWINS)
 
 
 def is_formatting() -> bool:

@@ -27,7 +27,7 @@ def _values(x: Any, *, ufunc: Any, starts: tuple[int, ...]) -> Any:
     if lengths.max() > len(starts):
         return numpy.concatenate([ufunc.accumulate(x[slice(*part)]) for part in itertools.pairwise([*starts, len(x)])])
     out = x.astype(ufunc.accumulate(x[:1]).dtype)
-    for k in range(1, lengths.max()):  # many short parts: the k-th element of all of them
+    for k in range(1, lengths.max()):  # of all parts at once
         at = begins[lengths > k] + k
         out[at] = ufunc(out[at - 1], x[at])
     return out
@@ -62,10 +62,7 @@ def _times(ufunc: Any) -> Any:
 
 
 def _recurrence(factors: Any, terms: Any, times: Any, longest: int) -> Any:
-    """Return r with r[k] = terms[k] + factors[k] r[k-1], by doubling: log2(longest) steps on whole arrays.
-
-    At least one of `longest` factors in a row is zero.
-    """
+    """Return r with r[k] = terms[k] + factors[k] r[k-1], by doubling; one of `longest` factors in a row is zero."""
     distance = 1
     while distance < longest:
         tail = factors[distance:]
@@ -78,8 +75,8 @@ def _recurrence(factors: Any, terms: Any, times: Any, longest: int) -> Any:
 def _pull(ct: Any, x: Any, out: Any, x_space: Any, ufunc: Any, starts: tuple[int, ...]) -> Any:
     a, b, c, d = _slopes(x, out, ufunc, starts)
     times = _times(ufunc)
-    longest = _lengths(x, starts).max()
-    later = np.flip(_recurrence(np.flip(np.roll(a, -1, 0), 0), np.flip(PRODUCT(ct, c), 0), times, longest), 0)
+    factors, terms = np.flip(np.roll(a, -1, 0), 0), np.flip(PRODUCT(ct, c), 0)
+    later = np.flip(_recurrence(factors, terms, times, _lengths(x, starts).max()), 0)
     return unbroadcast(times(later, b) + PRODUCT(ct, d), x_space)
 
 

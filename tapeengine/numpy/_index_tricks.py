@@ -110,9 +110,8 @@ def broadcast(*args: Any) -> numpy.broadcast:
 
 def elements(x: Any) -> Any:
     """An array of objects of the elements of a traced array."""
-    a = asarray(x)
-    made = numpy.empty(a.shape, object)
-    for index, element in ndenumerate(a):
+    made = numpy.empty(numpy.shape(x), object)
+    for index, element in ndenumerate(x):
         made[index] = element
     return made
 

@@ -22,7 +22,9 @@ VALUES: dict[str, Any] = {
     "an array of no axes": np.array(2.0),
 }
 READ: dict[str, Callable[[Any, Any], Any]] = {
-    **{name: lambda np, x, name=name: getattr(np, name)(x) for name in ("finfo", "iinfo", "shape", "ndim", "size")},
+    **{name: lambda np, x, name=name: getattr(np, name)(x) for name in ("shape", "ndim", "size")},
+    "finfo": lambda np, x: np.finfo(x if hasattr(x, "dtype") else float),  # not of a Python float: that asks no number
+    "iinfo": lambda np, x: np.iinfo(x if hasattr(x, "dtype") else int),
     **{name: lambda np, x, name=name: getattr(np, name)(x) for name in ("isscalar", "iterable", "result_type")},
     **{name: lambda np, x, name=name: getattr(np, name)(x) for name in ("iscomplexobj", "isrealobj", "common_type")},
     "min_scalar_type": lambda np, x: np.min_scalar_type(x),
@@ -37,6 +39,7 @@ READ: dict[str, Callable[[Any, Any], Any]] = {
     "zeros_like": lambda np, x: (np.zeros_like(x).shape, np.zeros_like(x).dtype),
     "isfortran": lambda np, x: np.isfortran(x),
     "eps of sums": lambda np, x: np.finfo(np.sum(x)).eps,
+    "eps of elements": lambda np, x: np.finfo(np.ravel(x)[0]).eps,
 }
 #: Classes in C, which `tapeengine.numpy` and lifted code replace.
 REPLACED: dict[str, Callable[[Any, Any], Any]] = {

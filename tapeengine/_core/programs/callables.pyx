@@ -25,7 +25,7 @@ from tapeengine._core.tape.tape import outside
 from tapeengine.errors import DroppedDerivativeError
 from tapeengine.naming import reduced
 from tapeengine.structure import Transformed
-from tapeengine._core.scalars.floatlike import FloatLike, of_number
+from tapeengine._core.scalars.floatlike import FloatLike, methods
 
 cdef extern from "Python.h":
     PyObject *_PyType_Lookup(type cls, object name)

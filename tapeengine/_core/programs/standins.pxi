@@ -246,20 +246,14 @@ cdef extern from *:
     void te_set_vectorcall(object cls, void *function)
 
 
-cdef dict names_of(cls, python, traced):
-    return {
-        name: partial(of_number, cls, traced, python, name) for name in vars(cls)
-        if hasattr(traced[0], name) and callable(getattr(cls, name)) and name not in ("__new__", "__getattribute__")}
-
-
 cdef object made_float = stand_in(
     python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float),
-    **names_of(python_float, float_call, (Dual,)))
+    **methods(python_float, (Dual,), float_call))
 cdef object made_type = stand_in(
     python_type, (StandIn,), type_call, __class_getitem__=partial(GenericAlias, python_type))
 stand_in(
     python_complex, (ComplexDual,), make_complex, dtype=numpy.dtype(python_complex),
-    **names_of(python_complex, make_complex, (ComplexDual, Dual)))
+    **methods(python_complex, (ComplexDual, Dual), make_complex))
 the_float = <PyObject *> made_float
 te_set_vectorcall(made_float, <void *> vector_float)
 te_set_vectorcall(made_type, <void *> vector_type)

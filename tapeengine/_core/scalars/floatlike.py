@@ -2,6 +2,7 @@
 
 import numbers
 import operator
+from functools import partial
 from typing import Any, NoReturn
 
 
@@ -10,18 +11,27 @@ def refused(*args: Any, **options: Any) -> NoReturn:
     raise TypeError("traced values are made by transforms and operations: write 0.0 * x + value, or lift the program")
 
 
-def of_number(cls: Any, traced: Any, python: Any, name: str, x: Any, *args: Any) -> Any:
-    """``cls.name(x, *args)``, on traced numbers too, which `python` converts as `cls` converts others."""
-    if not any(isinstance(a, traced) for a in (x, *args[:1])):
-        return getattr(cls, name)(x, *args)
+def of_number(cls: Any, traced: Any, python: Any, name: str, *args: Any) -> Any:
+    """``cls.name(*args)``, on traced numbers too, which `python` converts as `cls` converts others."""
+    if not any(isinstance(a, traced) for a in args[:2]):
+        return getattr(cls, name)(*args)
     forward = "__" + name[3:] if name[2] == "r" else name
     called = divmod if forward == "__divmod__" else getattr(operator, forward, None)
     if called is None:
-        return getattr(x, name)(*args)
-    if not isinstance((*args, x)[0], (cls, float, int, *traced)):
+        return getattr(args[0], name)(*args[1:])
+    if not isinstance(args[-1], (cls, float, int, *traced)):
         return NotImplemented
-    operands = [*map(python, (x, *args))]
+    operands = [*map(python, args)]
     return called(*operands[:: 1 if forward is name else -1])
+
+
+def methods(cls: Any, traced: Any, python: Any) -> dict[str, Any]:
+    """The methods of a class of numbers by their names, for traced numbers too."""
+    return {
+        name: partial(of_number, cls, traced, python, name)
+        for name in vars(cls)
+        if hasattr(traced[0], name) and callable(getattr(cls, name)) and name not in ("__new__", "__getattribute__")
+    }
 
 
 class LikeFloat(type):

@@ -16,7 +16,7 @@ import numpy
 from cpython.complex cimport PyComplex_Check, PyComplex_CheckExact
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
-from cpython.object cimport PyObject, Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
+from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE, PyObject_RichCompare
 from libc.math cimport floor, isfinite, isnan, pow
 from libc.stdint cimport uint32_t
 cimport cython
@@ -37,7 +37,7 @@ from tapeengine._core.tape.tape cimport (
 from tapeengine._core.scalars.discrete import quotient
 from tapeengine._core.scalars.floatlike import FloatLike, refused
 from tapeengine._core.tape.swallowed import check_condition
-from tapeengine.dropped import is_asked_by_engine, is_formatting, told
+from tapeengine.dropped import is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, TraceError, UnsupportedError
 
 cdef extern from "Python.h":
@@ -653,8 +653,8 @@ cdef class Dual:
 
     def __getattr__(self, name):
         """Attributes of numpy scalars that floats lack, and the methods that numpy calls on object-array elements."""
-        if name == "__numpy_dtype__" and not is_numpy(self) and not is_asked_by_engine():
-            raise TypeError(f"Cannot interpret '{self.v!r}' as a data type")    # numpy.dtype reads `dtype` next
+        if name == "__numpy_dtype__" and not is_numpy(self):    # numpy.dtype reads it before `dtype`
+            raise TypeError(f"Cannot interpret '{self.v!r}' as a data type")
         if name.startswith("__") and name != "__array_namespace__":
             raise AttributeError(f"a dual number has no attribute {name!r}")
         ufunc = getattr(numpy, name, None)
@@ -837,21 +837,22 @@ te_use_pool(&pool, Dual)
 cdef extern from *:
     """
     static inquiry te_bool_of_python;
-    static void te_ask_for_bool(inquiry asked) {
+    static PyObject *te_check;
+    /* The truth of NotImplemented, which a trace refuses: float.__lt__ does not ask a traced number. */
+    static int te_bool_of_not_implemented(PyObject *x) {
+        PyObject *found = PyObject_CallNoArgs(te_check);
+        if (found == NULL) return -1;
+        Py_DECREF(found);
+        return te_bool_of_python(x);
+    }
+    static void te_check_conditions(PyObject *check) {
         PyNumberMethods *methods = Py_TYPE(Py_NotImplemented)->tp_as_number;
+        te_check = Py_NewRef(check);
         te_bool_of_python = methods->nb_bool;
-        methods->nb_bool = asked;
+        methods->nb_bool = te_bool_of_not_implemented;
     }
     """
-    int te_bool_of_python(PyObject *x) except -1
-    void te_ask_for_bool(int (*asked)(PyObject *) except -1)
+    void te_check_conditions(object check)
 
-
-cdef int bool_of_not_implemented(PyObject *x) except -1:
-    """The truth of NotImplemented, which is refused in a trace: ``float.__lt__`` does not ask the traced number."""
-    check_condition()
-    return te_bool_of_python(x)
-
-
-te_ask_for_bool(&bool_of_not_implemented)
+te_check_conditions(check_condition)
 numbers.Real.register(Dual)

@@ -22,7 +22,7 @@ from .tape import is_open, trace_here
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
-#: Modules of numpy that try a method, or a look-up by value, and otherwise convert, or read the dtype.
+#: Modules of numpy that try a method or a look-up first, and otherwise convert or read the dtype.
 TRIES = ("numpy._core.fromnumeric", "numpy._core.getlimits")
 
 #: How many objects of an error are looked at.
@@ -65,12 +65,12 @@ errors.HEARERS.append(hear)
 
 
 def check_condition() -> None:
-    """Refuse NotImplemented as a condition: a plain number's method gives it for a traced operand, and asks none."""
+    """Refuse NotImplemented as a condition, which a plain number's method returns for a traced operand."""
     if trace_here():
         call, place = place_of_call(frame_of_program(sys._getframe(1)))
         raise UnsupportedError(
-            f"{call} ({place}) would take NotImplemented for true: methods of plain numbers, such as (1.5).__lt__, do "
-            "not ask a traced operand. Write the operator: lambda x: 1.5 < x. Or lift the program"
+            f"{call} ({place}) takes NotImplemented for true, which (1.5).__lt__(x) is for a traced x. Write the "
+            "operator: lambda x: 1.5 < x. Or lift the program"
         )
 
 
