@@ -279,6 +279,8 @@ def in_place_of(call: str, frame: FrameType) -> str:
     module = getattr(found, "__name__", "") if isinstance(found, ModuleType) else getattr(found, "__module__", "")
     if ".dot(" in call and module != "numpy":
         return "Write np.dot(a, x) for a.dot(x) of a plain array"
+    if ".astype(" in call:
+        return "Write np.asarray(a, float), of tapeengine.numpy, for a.astype(float) of an array of objects"
     if module in ("math", "cmath"):
         return f"Import tapeengine.{module} in place of {module}"
     if module == "numpy":

@@ -14,6 +14,8 @@ OUTER_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF"))
 GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 #: The functions for the names of methods that are operators.
 OPERATIONS = {name: f for name, f in {**vars(operator), "__divmod__": divmod}.items() if callable(f) and name[0] == "_"}
+#: Python's numbers, whose operators leave other operands to their classes.
+NUMBERS = (float, complex)
 
 
 def found_as(program: Any) -> Any:
@@ -44,6 +46,8 @@ def method_of(plain: Any, name: str, stand_ins: dict[Any, Any], classes: frozens
 
     def method(x: Any, *args: Any, **options: Any) -> Any:
         if operation is not None and not classes.isdisjoint(map(type, (x, *args))):
+            if args and cls in NUMBERS and not (type(args[0]) in classes or isinstance(args[0], (cls, float, int))):
+                return NotImplemented
             # An instance of a subclass has operators of its own, which may call this method.
             return operation(cls.__pos__(x) if isinstance(x, cls) and type(x) is not cls else x, *args)
         return getattr(x, name)(*args, **options) if type(x) in classes else plain(x, *args, **options)

@@ -23,7 +23,18 @@ _RECORDS = {**of_ufuncs(vars(arithmetic)), **of_ufuncs(vars(extremes)), **of_ufu
 
 
 def _values(x: Any, *, ufunc: Any, starts: tuple[int, ...]) -> Any:
-    return numpy.concatenate([ufunc.accumulate(x[slice(*part)]) for part in itertools.pairwise([*starts, len(x)])])
+    begins, lengths = numpy.array(starts), _lengths(x, starts)
+    if lengths.max() > len(starts):
+        return numpy.concatenate([ufunc.accumulate(x[slice(*part)]) for part in itertools.pairwise([*starts, len(x)])])
+    out = x.astype(ufunc.accumulate(x[:1]).dtype)
+    for k in range(1, lengths.max()):  # of all parts at once
+        at = begins[lengths > k] + k
+        out[at] = ufunc(out[at - 1], x[at])
+    return out
+
+
+def _lengths(x: Any, starts: tuple[int, ...]) -> Any:
+    return numpy.diff([*starts, shape_of(x)[0]])
 
 
 def _slopes(x: Any, out: Any, ufunc: Any, starts: tuple[int, ...]) -> tuple[Any, Any, Any, Any]:
@@ -50,10 +61,10 @@ def _times(ufunc: Any) -> Any:
     return PRODUCT if ufunc in EXTREMES else scale
 
 
-def _recurrence(factors: Any, terms: Any, times: Any) -> Any:
-    """Return r with r[k] = terms[k] + factors[k] r[k-1], by doubling: log2(n) steps on whole arrays."""
+def _recurrence(factors: Any, terms: Any, times: Any, longest: int) -> Any:
+    """Return r with r[k] = terms[k] + factors[k] r[k-1], by doubling; one of `longest` factors in a row is zero."""
     distance = 1
-    while distance < shape_of(terms)[0]:
+    while distance < longest:
         tail = factors[distance:]
         terms = np.concatenate((terms[:distance], terms[distance:] + times(terms[:-distance], tail)))
         factors = np.concatenate((factors[:distance], times(factors[:-distance], tail)))
@@ -64,14 +75,16 @@ def _recurrence(factors: Any, terms: Any, times: Any) -> Any:
 def _pull(ct: Any, x: Any, out: Any, x_space: Any, ufunc: Any, starts: tuple[int, ...]) -> Any:
     a, b, c, d = _slopes(x, out, ufunc, starts)
     times = _times(ufunc)
-    later = np.flip(_recurrence(np.flip(np.roll(a, -1, 0), 0), np.flip(PRODUCT(ct, c), 0), times), 0)
+    factors, terms = np.flip(np.roll(a, -1, 0), 0), np.flip(PRODUCT(ct, c), 0)
+    later = np.flip(_recurrence(factors, terms, times, _lengths(x, starts).max()), 0)
     return unbroadcast(times(later, b) + PRODUCT(ct, d), x_space)
 
 
 def _push(t: Any, x: Any, out: Any, out_space: Any, ufunc: Any, starts: tuple[int, ...]) -> Any:
     a, b, c, d = _slopes(x, out, ufunc, starts)
     times = _times(ufunc)
-    return unbroadcast(PRODUCT(_recurrence(a, times(t, b), times), c) + PRODUCT(t, d), out_space)
+    along = _recurrence(a, times(t, b), times, _lengths(x, starts).max())
+    return unbroadcast(PRODUCT(along, c) + PRODUCT(t, d), out_space)
 
 
 FOLD = Primitive(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -84,7 +85,9 @@ STACK = linear(
 def _repeat_vjp(ct: Any, x_space: Any, repeats: int, axis: int) -> Any:
     axis = normal_axis(axis, x_space.ndim)
     shape = (*x_space.shape[: axis + 1], max(repeats, 0), *x_space.shape[axis + 1 :])  # of no elements -1 is one, too
-    return unbroadcast(np.sum(np.reshape(ct, shape), axis=axis + 1), x_space)
+    copies = np.moveaxis(np.reshape(ct, shape), axis + 1, 0)
+    is_short = 1 < math.prod(shape[axis + 2 :]) < 64 > repeats > 0  # numpy adds rows as short as these slowly
+    return unbroadcast(sum(copies[1:], copies[0]) if is_short else np.sum(copies, axis=0), x_space)
 
 
 REPEAT = linear(

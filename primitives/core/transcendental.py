@@ -207,11 +207,11 @@ def _sinc(x: Any, *, derivative: int = 0) -> Any:
 
 def _sinc_series(u: Any, derivative: int) -> Any:
     first = (derivative + 1) // 2
-    total = numpy.zeros_like(u)
-    for j in range(first, first + 20 + 2 * derivative):
+    total, square = numpy.zeros_like(u), u * u
+    for j in reversed(range(first, first + 20 + 2 * derivative)):
         falling = math.prod(range(2 * j - derivative + 1, 2 * j + 1))
-        total = total + (-1.0) ** j * (falling / math.factorial(2 * j + 1)) * u ** (2 * j - derivative)
-    return total
+        total = total * square + (-1.0) ** j * (falling / math.factorial(2 * j + 1))
+    return total * u ** (2 * first - derivative)
 
 
 SINC: Primitive = elementwise(

@@ -26,7 +26,7 @@ from ..errors import module_of
 MENTIONED = "sparse"
 _TIMES, _OVER, _METHOD = ".times", ".over", ".method"
 #: Methods of sparse matrices, and those of plain arrays whose arguments may be traced.
-METHODS = ("multiply", "dot", "clip", "searchsorted", "choose", "__array__")
+METHODS = ("multiply", "dot", "clip", "searchsorted", "choose", "__array__", "astype")
 
 
 def is_sparse(a: Any) -> bool:
@@ -45,9 +45,11 @@ def over(a: Any, b: Any) -> Any:
 
 
 def method(a: Any, name: str) -> Callable[..., Any]:
-    """``a.multiply``, ``a.dot``, ..., and ``a.__array__`` of a traced array."""
+    """``a.multiply``, ``a.dot``, ..., ``a.__array__`` of a traced array, and ``a.astype`` of one of objects."""
     if name == "__array__":
         return partial(tapeengine.numpy.asarray, a) if type(a) is Array else getattr(a, name)
+    if name == "astype":
+        return partial(converted, a) if type(a) is numpy.ndarray and a.dtype == object else a.astype
     return partial(called, a, name) if type(a) is numpy.ndarray or is_sparse(a) else getattr(a, name)
 
 
@@ -61,6 +63,13 @@ def called(a: Any, name: str, *args: Any, **options: Any) -> Any:
     x = args[0]
     rule = rules_of(x).of_class((a,))
     return getattr(a, name)(x) if rule is None else rule(getattr(type(a), name), a, x)
+
+
+def converted(a: Any, dtype: Any, *args: Any, **options: Any) -> Any:
+    """``a.astype(dtype)`` of an array of objects."""
+    if numpy.dtype(dtype) != object and holds_traced(a.tolist()):
+        return tapeengine.numpy.asarray(a, dtype)
+    return a.astype(dtype, *args, **options)
 
 
 def clipped(a: Any, min: Any = None, max: Any = None, *args: Any, **options: Any) -> Any:

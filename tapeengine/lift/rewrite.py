@@ -28,10 +28,10 @@ from .stores import with_traced_stores
 #: The names of the functions that changed code calls for ``x.__class__`` and with the value of ``dtype.type``.
 CLASS_OF, STAND_IN, BOUND = ".class_of", ".stand_in", ".bound"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
-#: Those operators that plain numbers have as methods.
-METHODS_OF_NUMBERS = OPERATIONS.keys() & dir(float)
+#: Those operators that plain numbers have as methods, also on the right.
+METHODS_OF_NUMBERS = {name for name in dir(float) if name.replace("__r", "__", 1) in OPERATIONS}
 #: The version of the changes, so that code cached by other versions is not used.
-RULES = 10
+RULES = 11
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 #: Sources that do not match need no change; the context in the pattern excludes most sentences of docstrings.

@@ -17,7 +17,7 @@ from ..duals.outputs import numpys
 from ..errors import UnsupportedError
 from ._creation import arange, asarray
 
-__all__ = ["c_", "ndenumerate", "nditer", "r_"]
+__all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_"]
 
 concatenate, linspace = offered(numpy.concatenate), offered(numpy.linspace)
 
@@ -93,6 +93,26 @@ class ndenumerate:
         """The next pair, in C order."""
         index = next(self.indices)
         return index, self.array[index]
+
+
+def broadcast(*args: Any) -> numpy.broadcast:
+    """`numpy.broadcast`, which yields the elements of traced arrays as objects.
+
+    Examples
+    --------
+    >>> import tapeengine as te, tapeengine.numpy as np
+    >>> te.grad(lambda x: sum(a * b for a, b in np.broadcast(x, [[2.0], [3.0]])))(np.ones(2))
+    array([5., 5.])
+    """
+    return numpy.broadcast(*(elements(x) if holds_traced(x) else x for x in args))
+
+
+def elements(x: Any) -> Any:
+    """An array of objects of the elements of a traced array."""
+    made = numpy.empty(numpy.shape(x), object)
+    for index, element in ndenumerate(x):
+        made[index] = element
+    return made
 
 
 class Walk:

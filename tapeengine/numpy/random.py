@@ -12,6 +12,7 @@ import numpy as _numpy
 from .._core.arrays.array import Array as _Array
 from .._core.arrays.storing import holds_traced as _holds_traced
 from ..duals.creation import plain as _plain
+from ..errors import DroppedDerivativeError as _DroppedDerivativeError
 from ..errors import UnsupportedError as _UnsupportedError
 from ._creation import asarray as _asarray
 
@@ -25,12 +26,13 @@ def _scaled(name: str) -> Callable[..., Any]:
 
 
 def _constant(cov: Any) -> Any:
-    if _holds_traced([cov]):
+    try:
+        return _numpy.asarray(cov)
+    except _DroppedDerivativeError as error:
         raise _UnsupportedError(
             "the covariance of multivariate_normal is not differentiated: draw standard numbers and multiply them by a "
             "factor, mean + np.linalg.cholesky(cov) @ rng.standard_normal(len(mean))"
-        )
-    return cov
+        ) from error
 
 
 #: The formula of each distribution: of a generator, the shape of the draws, and the parameters.

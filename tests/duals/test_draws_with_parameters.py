@@ -123,6 +123,35 @@ def test_means_of_several_numbers(size: Any) -> None:
     numpy.testing.assert_allclose(back(expected)[0], expected.reshape(-1, 2).sum(0))
 
 
+#: Constants that a program makes of numbers, also in arrays that could hold traced ones.
+COVARIANCES: dict[str, Callable[[Any], Any]] = {
+    "plain": lambda np: numpy.eye(2),
+    "eye": lambda np: np.eye(2),
+    "sums": lambda np: 2.0 * np.eye(2) + np.ones((2, 2)),
+    "written": lambda np: written(np),
+    "lists": lambda np: [[1.0, 0.5], [0.5, 1.0]],
+    "of draws": lambda np: np.cov(np.random.default_rng(0).normal(size=(2, 5))),
+}
+
+
+def written(np: Any) -> Any:
+    """A matrix whose elements are written."""
+    made = np.zeros((2, 2))
+    made[0, 0], made[1, 1] = 2.0, 1.0
+    return made
+
+
+@pytest.mark.parametrize("lifted", [False, True])
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_covariances_that_a_program_makes_are_constants(name: str, lifted: bool) -> None:
+    def program(mean: Any, np: Any = np) -> Any:
+        return np.random.default_rng(3).multivariate_normal(mean, COVARIANCES[name](np))
+
+    value, tangent = te.jvp(te.lift(program) if lifted else program, (numpy.ones(2),), (numpy.array([1.0, 3.0]),))
+    numpy.testing.assert_array_equal(value, program(numpy.ones(2), numpy))
+    numpy.testing.assert_array_equal(tangent, [1.0, 3.0])
+
+
 REFUSED: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "a shape": (lambda np, x: np.random.default_rng(0).gamma(x, 1.0), "no derivative by this parameter"),
     "degrees of freedom": (lambda np, x: np.random.default_rng(0).chisquare(x), "no derivative by this parameter"),

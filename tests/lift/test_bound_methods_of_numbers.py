@@ -15,7 +15,7 @@ UNARY = {"__abs__", "__neg__", "__pos__"}
 BINARY = sorted(METHODS_OF_NUMBERS - UNARY)
 TEMPLATE = """
 def called(xs):
-    return sum((1.5).NAME(x)[1] * x if "NAME" == "__divmod__" else (1.5).NAME(x) * x for x in xs)
+    return sum((1.5).NAME(x)[1] * x if "divmod" in "NAME" else (1.5).NAME(x) * x for x in xs)
 
 def mapped(xs, number=1.25):
     found = list(map(number.NAME, xs))

@@ -93,10 +93,10 @@ def test_derivatives_through_classes_of_numpy():
 
 
 @pytest.mark.parametrize("call", [lambda x: np.broadcast(x, x).shape, lambda x: sum(a for a, _ in np.broadcast(x, x))])
-def test_numpys_broadcast_says_what_to_write(call):
-    for program in (call, te.lift(call)):
-        with pytest.raises(TapeEngineError, match=r"Write np.broadcast_arrays .* np.broadcast_shapes"):
-            te.vjp(program, np.ones(2))
+def test_numpys_broadcast_says_what_to_write_unless_it_is_lifted(call):
+    with pytest.raises(TapeEngineError, match=r"Write np.broadcast_arrays .* np.broadcast_shapes"):
+        te.vjp(call, np.ones(2))
+    assert te.vjp(te.lift(call), np.ones(2))[0] == call(np.ones(2))
 
 
 OF_DTYPES = {

@@ -21,8 +21,8 @@ from .tape import is_open, trace_here
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
-#: numpy's functions that call a method first, and otherwise convert the array, which is refused as well.
-TRIES = "numpy._core.fromnumeric"
+#: Modules of numpy that try a method or a look-up first, and otherwise convert or read the dtype.
+TRIES = ("numpy._core.fromnumeric", "numpy._core.getlimits")
 
 #: How many objects of an error are looked at.
 MOST = 4096
@@ -149,7 +149,7 @@ def is_swallowed(error: Exception) -> bool:
         return False
     frame = error.__traceback__.tb_frame
     module = frame.f_globals.get("__name__") or ""
-    if module == TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
+    if module in TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
         return False
     names = frame.f_code.co_names
     if not isinstance(error, TapeEngineError):
