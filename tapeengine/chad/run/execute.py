@@ -431,19 +431,19 @@ class Executable:
             return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
 
         made = with_room(self.returned, value)
-        return made, back if made is value else functools.partial(with_room, converted)
+        return (value, back) if made is None else (made[0], functools.partial(with_room, converted))
 
-    def returned(self, value: Any) -> Any:
-        """Give a value of the plain function as the typed program returns it.
+    def returned(self, value: Any) -> tuple[Any] | None:
+        """Give a value of the plain function as the typed program returns it, in a tuple.
 
-        Without an annotation, a value of another type than the text shows is the plain function's.
+        None for a value of another type than the text shows, where no annotation says one.
         """
         try:
-            return self.converter.returned(self.definition.result, value)
+            return (self.converter.returned(self.definition.result, value),)
         except StructureError:
             if self.is_declared:
                 raise
-            return value
+            return None
 
     def converted_back(self, value: Any, back: Callable[[Any], Any], cotangent: Any) -> tuple[Any, ...]:
         """Call the backpropagator of a value of the plain program with a cotangent that has to be converted."""
@@ -534,8 +534,10 @@ class Executable:
             value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
         if self.for_duals[1] is self.converter and self.converter.fits(of, value):
             return value, tangent
-        out = self.returned(value)
-        return out, tangent if out is value else self.converter.tangent(of, out, tangent, "the tangent")
+        made = self.returned(value)
+        if made is None:
+            return value, tangent
+        return made[0], self.converter.tangent(of, made[0], tangent, "the tangent")
 
     def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
         """Give tangents in the structures of their primals."""

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..._core.programs.native import Native, are_alike
+from ..._core.programs.native import Form, Native, are_alike
 from ...primitive import Primitive
 from ..backends.forms import Forms
 from ..backends.passes import Passes, is_stepwise, of_tangent
@@ -77,16 +77,28 @@ class TangentPasses:
             return None
 
     def by_loops(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
-        """Return value and tangent from loops; None if there are none for these primals."""
-        made = None if self.entry is None else self.entry.vjp(*primals, *(tangents[k] for k in self.places))
+        """Return value and tangent from loops; None if there are none, or tangents are not as their primals."""
+        along = tuple(tangents[k] for k in self.places)
+        if self.entry is None or not self.is_along(primals, along):
+            return None
+        made = self.entry.vjp(*primals, *along)
         found: tuple[Any, Any] | None = None if made is None else made[0]
         return found
 
     @functools.cached_property
+    def varied(self) -> Form | None:
+        """The form of the tangents; None if they have none."""
+        of = Product(tuple(self.definition.params[k].of for k in self.places))
+        return Forms(self.classes, self.boundary.types).find(of)
+
+    def is_along(self, primals: Sequence[Any], tangents: tuple[Any, ...]) -> bool:
+        """Tell whether tangents have the classes and sizes of their primals: loops go through the primals' sizes."""
+        return self.varied is not None and are_alike(self.varied, tuple(primals[k] for k in self.places), tangents)
+
+    @functools.cached_property
     def others(self) -> Others:
         """The tangent on references, which is compiled once dual numbers have taken as long as that takes."""
-        of, types = self.definition, self.boundary.types
-        varied = Forms(self.classes, types).find(Product(tuple(of.params[k].of for k in self.places)))
+        of, types, varied = self.definition, self.boundary.types, self.varied
 
         def lower() -> Passes | None:
             return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
@@ -97,7 +109,7 @@ class TangentPasses:
     def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent from native code; None if there is none, or tangents are not as their primals."""
         native, along = self.others.ready(), tuple(tangents[k] for k in self.places)
-        if native is None or not are_alike(self.others.forms[0], tuple(primals[k] for k in self.places), along):
+        if native is None or not self.is_along(primals, along):
             return None
         made = native.vjp(*primals, *along)
         return None if made is None else made[0]

@@ -104,7 +104,7 @@ def test_terms_of_the_language(program, data):
     value = Unboxed(module_of(env, term))
     try:
         with deep():
-            d = data.draw(terms_of_language.cotangents(term.type, value.run("f", args)))
+            d = data.draw(terms_of_ec.cotangents(term.type, value.run("f", args)))
         event(f"{check(env, args, term, d)} back ends")
     except (NotLowered, IndexError, ValueError) as reason:
         event(f"not lowered: {reason}"[:60])

@@ -57,8 +57,11 @@ def test_discrete_values_have_no_tangent():
 
 
 def shape(value):
-    """The structure of a value: types, shapes, None; a list of numbers is an array."""
-    if isinstance(value, np.ndarray) or (isinstance(value, list) and value and not isinstance(value[0], tuple | list)):
+    """The structure of a value: types, shapes, None; lists of numbers are arrays."""
+    first = value
+    while isinstance(first, list) and first:
+        first = first[0]
+    if isinstance(first, float | np.ndarray) and isinstance(value, list | np.ndarray):
         return np.shape(value)
     return (type(value), *map(shape, value)) if isinstance(value, tuple | list) else type(value)
 
