@@ -11,7 +11,6 @@ from typing import Any
 GLOBAL_STORES = frozenset(("STORE_GLOBAL", "DELETE_GLOBAL"))
 GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 OUTER_STORES = frozenset(("STORE_DEREF", "DELETE_DEREF"))
-GLOBAL_LOADS = frozenset(("LOAD_GLOBAL", "LOAD_NAME"))
 #: The functions for the names of methods that are operators.
 OPERATIONS = {name: f for name, f in {**vars(operator), "__divmod__": divmod}.items() if callable(f) and name[0] == "_"}
 #: Python's numbers, whose operators leave other operands to their classes.
