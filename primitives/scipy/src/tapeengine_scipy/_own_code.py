@@ -1,9 +1,10 @@
 """Functions that SciPy writes in Python on functions with rules: their rule is SciPy's own code on traced values."""
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, find
 
 #: The names of these functions in SciPy's modules.
 NAMES = {
@@ -33,12 +34,24 @@ NAMES = {
 }
 
 
+class _Theirs:
+    """SciPy's function, which is imported when its signature is asked for."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(find(self._path))
+
+
 def _rule(path: str) -> Callable[..., Any]:
     def rule(*args: Any, **options: Any) -> Any:
         from tapeengine_scipy._bindings import code_of
 
         return code_of(path)(*args, **options)
 
+    rule.__wrapped__ = _Theirs(path)  # type: ignore[attr-defined]
     rule.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
     return beside(path, returns="what SciPy's own code computes, also of traced values")(rule)
 
