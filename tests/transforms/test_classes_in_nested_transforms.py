@@ -41,7 +41,9 @@ def test_a_derivative_has_the_same_class_inside_a_transform(function, derivative
 
     plain, nested = inner(x), OUTER[outer](inner, x)
     assert type(nested) is type(plain)
-    assert nested == pytest.approx(plain, rel=1e-14)
+    # Partials of traced numbers in single precision are computed in double precision and rounded.
+    of_single = isinstance(plain, np.generic) and plain.dtype == np.float32
+    assert nested == pytest.approx(plain, rel=float(np.finfo(np.float32).eps) if of_single else 1e-14)
 
 
 PRIMALS = {
