@@ -519,50 +519,12 @@ cdef ComplexDual cosh_of(ComplexDual z, object value):
                valued(one(z.re, OP_SINH), one(z.im, OP_SIN), OP_MUL, value.imag))
 
 
-cdef ComplexDual by_array(object ufunc, ComplexDual z):
-    """Apply a function whose rule for arrays is exact where a formula in real and imaginary parts would cancel."""
-    from tapeengine._core.arrays.calls import as_python
-    return <ComplexDual> as_complex(as_python(ufunc(z._array())))
-
-
-cdef ComplexDual tanh_of(ComplexDual z, object value):
-    return by_array(numpy.tanh, z)
-
-
 cdef ComplexDual sin_of(ComplexDual z, object value):
     return over_i(sinh_of(times_i(z), value * 1j))
 
 
 cdef ComplexDual cos_of(ComplexDual z, object value):
     return cosh_of(times_i(z), value)
-
-
-cdef ComplexDual tan_of(ComplexDual z, object value):
-    return by_array(numpy.tan, z)
-
-
-cdef ComplexDual asin_of(ComplexDual z, object value):
-    return by_array(numpy.arcsin, z)
-
-
-cdef ComplexDual acos_of(ComplexDual z, object value):
-    return by_array(numpy.arccos, z)
-
-
-cdef ComplexDual atan_of(ComplexDual z, object value):
-    return by_array(numpy.arctan, z)
-
-
-cdef ComplexDual asinh_of(ComplexDual z, object value):
-    return by_array(numpy.arcsinh, z)
-
-
-cdef ComplexDual acosh_of(ComplexDual z, object value):
-    return by_array(numpy.arccosh, z)
-
-
-cdef ComplexDual atanh_of(ComplexDual z, object value):
-    return by_array(numpy.arctanh, z)
 
 
 ctypedef ComplexDual (*formula)(ComplexDual, object)
@@ -575,6 +537,16 @@ cdef object apply(object x, object function, formula rule):
         return function(x)
     value = function(plain(x))
     return exactly(rule(<ComplexDual> as_complex(x), value), value)
+
+
+cdef object by_array(object x, object function, object ufunc):
+    """Apply a function whose rule for arrays is exact where a formula in real and imaginary parts would cancel."""
+    from tapeengine._core.arrays.calls import as_python
+    x = number(x)
+    if not is_dual(x):
+        return function(x)
+    value = function(plain(x))
+    return exactly(as_python(ufunc((<ComplexDual> as_complex(x))._array())), value)
 
 
 cdef object c_log = python_cmath.log

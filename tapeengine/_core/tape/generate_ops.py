@@ -30,6 +30,8 @@ GENERATED = (
 )
 #: The first byte of a record that is no scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
 SPECIAL = 0xC0
+#: The functions of complex numbers that `complex.pyx` computes by real and imaginary parts.
+FORMULAS = ("cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt")
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 
 
@@ -185,7 +187,7 @@ def functions(ops: Any) -> list[str]:
 def complex_functions(ops: Any) -> list[str]:
     """The functions of `tapeengine.cmath` that rows describe and the ufuncs that they compute, for `complex.pyx`.
 
-    The formula of each is there, as `exp_of` for `exp`.
+    The formula of each of `FORMULAS` is there, as `exp_of` for `exp`. The others have the rule of arrays.
     """
     offered = [op for op in ops if op.doc and hasattr(cmath, op.name)]
     lines = ["# Generated from table.py by generate_ops.py."]
@@ -194,11 +196,18 @@ def complex_functions(ops: Any) -> list[str]:
             f"cdef object c_{op.name} = python_cmath.{op.name}",
             f"def {op.name}(z, /):",
             f'    """{op.doc.replace(" x", " z")}"""',
-            f"    return apply(z, c_{op.name}, {op.name}_of)",
+            f"    return {complex_rule(op)}",
             "",
         ]
     ufuncs = [f"numpy.{ufunc}: {op.name}" for op in offered for ufunc in op.ufuncs.split()]
     return [*lines, f"cdef dict functions = {{{', '.join(ufuncs)}, numpy.log: log}}", ""]
+
+
+def complex_rule(op: Any) -> str:
+    """The call in `complex.pyx` that computes the function of a row of a complex number."""
+    if op.name in FORMULAS:
+        return f"apply(z, c_{op.name}, {op.name}_of)"
+    return f"by_array(z, c_{op.name}, numpy.{op.ufuncs.split()[0]})"
 
 
 def way(op: Any) -> str:
