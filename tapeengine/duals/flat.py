@@ -11,6 +11,7 @@ import numpy
 from .._core.arrays.array import Array
 from .._core.arrays.assignment import put_overlapping
 from .creation import put_in_turn, put_numbered
+from .foreign import replaced
 
 
 def by_copy(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -20,11 +21,7 @@ def by_copy(compare: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def arrays_of(value: Any) -> Any:
     """A value with arrays in place of iterators, also in lists, tuples and dicts."""
-    if isinstance(value, Flat):
-        return value.copy()
-    if type(value) in (list, tuple):
-        return type(value)(map(arrays_of, value))
-    return {k: arrays_of(v) for k, v in value.items()} if type(value) is dict else value
+    return replaced(lambda x: x.copy() if type(x) is Flat else x, value)
 
 
 class Flat:

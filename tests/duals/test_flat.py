@@ -30,6 +30,10 @@ list(map(abs, f)); np.asarray(f); np.array(f) * 2; np.sum([f, f])
 """.replace("\n", " ").split(";")
 
 
+#: What is refused of arrays as well, outside of lifted code.
+REFUSED = ("np.asarray(f)", "np.array(f) * 2", "np.sum([f, f])")
+
+
 def plain(value):
     if isinstance(value, (list, tuple)):
         return type(value)(map(plain, value))
@@ -59,9 +63,8 @@ def test_an_iterator_does_what_numpys_does(text, name):
         return
     try:
         te.vjp(program, x)
-    except TapeEngineError:  # a refusal, which the program above has caught
-        assert isinstance(found[0], type)
-        assert issubclass(found[0], TapeEngineError)
+    except TapeEngineError:
+        assert text in REFUSED
         return
     if isinstance(wanted, type):
         assert isinstance(found[0], type)
@@ -90,7 +93,7 @@ def test_derivatives_of_its_elements(text):
     try:
         gradient = te.grad(program)(x)
     except TapeEngineError:
-        assert text in ("np.asarray(f)", "np.array(f) * 2", "np.sum([f, f])")  # as of arrays
+        assert text in REFUSED
         return
     step = 1e-6
     difference = (program(x + step * v) - program(x - step * v)) / (2 * step)

@@ -355,14 +355,18 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     return (value, back, aux) if has_aux else (value, back)
 
 
+cdef object of_its_class(Array x, object found):
+    """The values of a traced array, or the number that it stands for."""
+    return found.item() if x.storage.python else found[()] if x.storage.number else found
+
+
 def value_unseen(x):
     """The plain number or array of a leaf, of the class that the plain program has, for the engine.
 
     A recording does not note that the program looked at it.
     """
     if type(x) is Array:
-        found = plain(x).copy()
-        return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
+        return of_its_class(<Array> x, plain(x).copy())
     if type(x) is ComplexDual:
         number = complex(value_unseen((<ComplexDual> x).re), value_unseen((<ComplexDual> x).im))
         return numpy.complex128(number) if (<ComplexDual> x).numpys else number
@@ -381,8 +385,7 @@ def value_of(x):
     3.0
     """
     if type(x) is Array:
-        found = x._value
-        return found.item() if (<Array> x).storage.python else found[()] if (<Array> x).storage.number else found
+        return of_its_class(<Array> x, x._value)
     if type(x) is ComplexDual:
         return numpy.complex128(x._value) if (<ComplexDual> x).numpys else x._value
     return number_seen(<Dual> x) if type(x) is Dual else x
