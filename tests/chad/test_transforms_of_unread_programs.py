@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 
@@ -61,16 +62,13 @@ METHODS = ("maximum.accumulate(x)", "add.outer(x, x)", "maximum.reduce(x)")
 
 
 @pytest.mark.parametrize("text", METHODS)
-def test_methods_of_ufuncs_are_the_same_at_each_call(tmp_path, text):
+def test_methods_of_ufuncs_are_the_same_at_each_call(text):
     """A method is another object each time it is looked up."""
-    path = tmp_path / "methods.py"
-    path.write_text(f"def f(x: te.Vec):\n    return np.{text}\n")
-    scope = {"np": np, "te": te}
-    exec(compile(path.read_text(), path, "exec"), scope)
-    program, x = te.program(scope["f"]), np.array([0.5, 2.0, 1.5])
+    function = function_of("x: te.Vec", [f"return np.{text}"], te=te)
+    program, x = te.program(function), np.array([0.5, 2.0, 1.5])
     te.vjp(program, x)
     read = program.parsed()
     te.vjp(program, x)
     assert program.parsed() is read
     hessian = te.jacobian(te.grad(lambda x: np.sum(program(x) ** 2)))
-    np.testing.assert_allclose(hessian(x), te.jacobian(te.grad(lambda x: np.sum(scope["f"](x) ** 2)))(x), rtol=1e-12)
+    np.testing.assert_allclose(hessian(x), te.jacobian(te.grad(lambda x: np.sum(function(x) ** 2)))(x), rtol=1e-12)
