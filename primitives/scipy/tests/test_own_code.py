@@ -1,6 +1,9 @@
 """Functions whose rule is SciPy's own code: SciPy's values, classes and shapes, and the derivatives of differences."""
 
 import functools
+import inspect
+import subprocess
+import sys
 from importlib import import_module
 
 import numpy as np
@@ -163,3 +166,21 @@ def test_images_with_all_modes_and_boundaries(name, mode, boundary, image, kerne
 def test_iterations_without_a_rule_are_refused(name):
     with pytest.raises(te.errors.UnsupportedError, match=r"scipy\.optimize\.\w+ is not differentiated"):
         te.vjp(packed(getattr(import_module("tapeengine_scipy.stats"), name)), X)
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_they_have_scipys_signatures(module):
+    ours = import_module(f"tapeengine_{module}")
+    for name in NAMES[module].split():
+        theirs = getattr(import_module(module), name)
+        assert inspect.signature(getattr(ours, name)) == inspect.signature(theirs), name
+
+
+def test_code_of_one_module_imports_no_other():
+    text = """
+import sys, numpy, tapeengine as te
+from tapeengine_scipy import linalg
+te.grad(lambda a: numpy.sum(linalg.cosm(a)))(numpy.eye(2))
+assert not {"scipy.signal", "scipy.stats"}.intersection(sys.modules), sorted(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)

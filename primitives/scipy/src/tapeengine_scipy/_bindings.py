@@ -10,7 +10,6 @@ from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy
-import scipy.signal
 
 import tapeengine.numpy as np
 from tapeengine.lift.functions import Relinked
@@ -37,27 +36,28 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     if not valid:
         rest = {"constant_values": fill} if boundary == 0 else {}
         shape, in1 = in1.shape, np.pad(in1, [(size - 1, size - 1) for size in in2.shape], kind, **rest)
-    found = replaced_object(scipy.signal.convolve)(in1, in2 if flip else np.flip(in2), mode="valid", method="direct")
+    convolve, turned = replaced_object(find("scipy.signal.convolve")), in2 if flip else np.flip(in2)
+    found = convolve(in1, turned, mode="valid", method="direct")
     starts = [(size - flip) // 2 for size in in2.shape]
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
 
 
 class _Changed:
-    """A module, with some names of its own."""
+    """A module that is imported, with some names of its own."""
 
-    def __init__(self, module: ModuleType, **names: Any) -> None:
+    def __init__(self, module: str, **names: Any) -> None:
         self.module = module
         vars(self).update(names)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(replaced_object(self.module), name)
+        return getattr(replaced_object(sys.modules[self.module]), name)
 
 
 _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
 #: Names that stand for something else in modules of SciPy.
 _REPLACED: dict[tuple[str, str], Any] = {
-    ("scipy.signal._spectral_py", "np"): _Changed(numpy, lib=_VIEWS),
-    ("scipy.signal._signaltools", "_sigtools"): _Changed(scipy.signal._sigtools, _convolve2d=_convolved),
+    ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
+    ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
 }
 #: Classes whose methods compute, and whose instances are no results.
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
