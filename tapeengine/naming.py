@@ -37,11 +37,15 @@ def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> 
     return made
 
 
+def operation_of(name: str) -> Callable[..., Any] | None:
+    """The function of a method that is an operator, also of one on the right; None for another method."""
+    direct = OPERATIONS.get(name.replace("__r", "__", 1))
+    return OPERATIONS.get(name) or (direct and (lambda x, y: direct(y, x)))
+
+
 def method_of(plain: Any, name: str, stand_ins: dict[Any, Any], classes: frozenset[type]) -> Callable[..., Any]:
     """A method of a class, called by its name there, that takes traced values too; operators also on the right."""
-    cls = plain.__objclass__
-    direct = OPERATIONS.get(name.replace("__r", "__", 1))
-    operation = OPERATIONS.get(name) or (direct and (lambda x, y: direct(y, x)))
+    cls, operation = plain.__objclass__, operation_of(name)
 
     def method(x: Any, *args: Any, **options: Any) -> Any:
         if operation is not None and not classes.isdisjoint(map(type, (x, *args))):

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import builtins
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from types import MethodType
 from typing import Any
 
 from .._core.programs.callables import TRACED, class_of, is_instance, original, stand_ins, traced_class
-from ..naming import named_like
+from .._core.sweeps.trace import value_of
+from ..naming import named_like, operation_of
 from .rewrite import BOUND, CLASS_OF, STAND_IN
 
 
@@ -25,7 +29,17 @@ def has_attribute(x: Any, name: str, /) -> bool:
 
 def bound_method(x: Any, name: str) -> Any:
     """``x.__lt__`` of a plain number, which would not know a traced operand; an attribute of another object."""
-    return MethodType(getattr(stand_ins()[type(x)], name), x) if type(x) in (float, complex) else getattr(x, name)
+    if type(x) in (float, complex):
+        return MethodType(getattr(stand_ins()[type(x)], name), x)
+    return partial(asked, x, name) if type(x) in (Fraction, Decimal) else getattr(x, name)
+
+
+def asked(x: Any, name: str, *args: Any) -> Any:
+    """A method of an exact number; for a traced operand its operator, where the method knows a plain one."""
+    method, operation = getattr(x, name), operation_of(name)
+    if operation is None or not args or type(args[0]) not in TRACED or method(value_of(args[0])) is NotImplemented:
+        return method(*args)
+    return operation(x, *args)
 
 
 named_like(build_class, builtins.__build_class__)
