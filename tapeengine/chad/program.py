@@ -184,6 +184,32 @@ class Program(Enterable):
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
+    def value(self, *args: Any, **named: Any) -> Any:
+        """Compute the value by the forward pass of the derivative, which back ends compile; a call runs plain Python.
+
+        Returns
+        -------
+        object
+            What ``engine.vjp(program, *args)`` gives as the value: numbers are Python's, and results share no memory
+            with arguments. A program that the language does not have runs as plain Python, and so does one that
+            changes its arguments.
+
+        Raises
+        ------
+        Exception
+            What the plain function raises.
+
+        Examples
+        --------
+        >>> import tapeengine as te
+        >>> @te.program
+        ... def square(x: float) -> float:
+        ...     return x * x
+        >>> square.value(3.0)
+        9.0
+        """
+        return self.__tapeengine_value__(default_engine(), *self.positional(args, named)[1])
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 

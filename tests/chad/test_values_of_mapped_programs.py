@@ -1,4 +1,4 @@
-"""`te.vmap` and `te.iterate` of a program compute values by the program: the Python function is not called.
+"""`te.vmap` and `te.iterate` of a program, and its `value`, run the program: the Python function is not called.
 
 Where the language does not take the program, or it changes its arguments, the plain function computes them, with
 its errors.
@@ -128,6 +128,33 @@ def test_vmap_of_a_program_calls_no_python(function: Callable[..., Any]) -> None
         found = mapped(xs, 1.5)
     assert calls == [0]
     same(found, te.vmap(function, (0, None))(xs, 1.5))
+
+
+@pytest.mark.parametrize("function", MAPPED, ids=lambda f: f.__name__)
+def test_the_value_alone_calls_no_python(function: Callable[..., Any]) -> None:
+    program, xs = te.program(function), MAPPED[function]
+    x = xs[0] if xs.ndim > 1 else float(xs[0])
+    program.value(x, a=1.5)  # the program is read at its first call
+    with counted(function) as calls:
+        found = program.value(x, a=1.5)
+    assert calls == [0]
+    same(found, function(x, 1.5))
+
+
+def test_a_program_that_changes_its_arguments_changes_them_for_its_value_too() -> None:
+    given, plain = np.array([2.0, 3.0]), np.array([2.0, 3.0])
+    assert te.program(changing).value(given, 1.5) == changing(plain, 1.5)
+    np.testing.assert_array_equal(given, plain)
+
+
+@pytest.mark.parametrize("function", [not_read, refused])
+def test_a_program_that_is_not_read_has_the_plain_value(function: Callable[..., Any]) -> None:
+    assert te.program(function).value(2.0, 1.5) == function(2.0, 1.5)
+
+
+def test_the_value_inside_a_derivative_is_differentiated() -> None:
+    program = te.program(annotated)
+    assert te.grad(lambda x: program.value(x, 1.5))(0.5) == te.grad(program)(0.5, 1.5)
 
 
 @pytest.mark.parametrize("function", STEPS, ids=lambda f: f.__name__)
