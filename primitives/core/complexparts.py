@@ -13,7 +13,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.array import is_number
-from tapeengine.duals.creation import copy_mode, is_discrete
+from tapeengine.duals.creation import copy_mode, is_discrete, plain
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 
@@ -104,8 +104,12 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return value[()] if is_number(x) else value
 
 
-def _replaced(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
-    return NAN_TO_NUM(x, nan=nan, posinf=posinf, neginf=neginf)
+def _replaced(x: Any, **numbers: Any) -> Any:
+    """Replace NaN and infinities; traced numbers take the places of their plain values."""
+    value = NAN_TO_NUM(x, **{name: plain(number) for name, number in numbers.items()})
+    for test, number in zip((np.isnan, np.isposinf, np.isneginf), numbers.values(), strict=True):
+        value = np.where(test(x), np.asarray(number, dtype_of(x)), value) if is_traced(number) else value
+    return value
 
 
 def _where_finite(first: Any, x: Any, space: Any) -> Any:
@@ -131,10 +135,11 @@ NAN_TO_NUM = Primitive(
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """Replace NaN and infinities by numbers; see `numpy.nan_to_num`."""
+    x, numbers = as_array(x), {"nan": nan, "posinf": posinf, "neginf": neginf}
     if is_complex(x):
-        value = of_parts(*(_replaced(part, nan, posinf, neginf) for part in (np.real(x), np.imag(x))))
+        value = of_parts(*(_replaced(part, **numbers) for part in (np.real(x), np.imag(x))))
     else:
-        value = _replaced(x, nan, posinf, neginf)
+        value = _replaced(x, **numbers)
     if copy_mode(copy) or not hasattr(x, "flags"):
         return value
     x[...] = value

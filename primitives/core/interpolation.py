@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine.duals.creation import sample_of
+from tapeengine.duals.creation import plain, sample_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
@@ -165,8 +165,9 @@ UNWRAP_STEPS = discrete(
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
     """Make angles continuous by multiples of the period; see `numpy.unwrap`."""
-    x = as_array(p)
-    return x + UNWRAP_STEPS(x, discont=discont, axis=axis, period=period)
+    x, size = as_array(p), plain(period)
+    steps = UNWRAP_STEPS(x, discont=plain(discont), axis=axis, period=size)
+    return x + (np.round(steps / size) * (period - size) + steps if is_traced(period) else steps)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:

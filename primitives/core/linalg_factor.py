@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.duals.creation import plain as untraced
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns
 from tapeengine.primitive.builders import scale, unbroadcast
@@ -379,8 +380,9 @@ LSTSQ_SINGULAR = Primitive(
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     """Solve a least-squares problem; see `numpy.linalg.lstsq`. Differentiable in both arguments, at constant rank."""
     a, b = in_one_precision(as_array(a), as_array(b))
-    x, squares = LSTSQ(a, b, rcond=rcond)
-    return x, squares, RANK(a, rcond=rcond), LSTSQ_SINGULAR(a)
+    cutoff = untraced(rcond)
+    x, squares = LSTSQ(a, b, rcond=cutoff)
+    return x, squares, RANK(a, rcond=cutoff), LSTSQ_SINGULAR(a)
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:

@@ -30,10 +30,8 @@ _WRITING = (numpy.polydiv, numpy.polyfit)
 
 
 def _following(value: Any) -> Any:
-    """Return an argument with a copy on the trace in place of each plain array of numbers."""
-    if type(value) in (list, tuple):
-        return type(value)(map(_following, value))
-    return np.array(value) if type(value) is numpy.ndarray and value.dtype.kind in "fc" else value
+    """Return an argument with a copy on the trace, of floats, in place of an array or a list of numbers."""
+    return np.array(np.asarray(value) + 0.0) if type(value) in (list, tuple, numpy.ndarray) else value
 
 
 def _writing(function: Any) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ from . import linalg as linalg
 from . import random as random
 from ._creation import *  # noqa: F403
 from ._index_tricks import *  # noqa: F403
-from ._poly1d import poly1d as poly1d
+from ._poly1d import *  # noqa: F403
 from ._vectorize import vectorize as vectorize
 
 _ABOVE.numpy = _modules[__name__]

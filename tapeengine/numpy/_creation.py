@@ -151,11 +151,11 @@ def making(function: Callable[..., Any]) -> Callable[..., Any]:
     return named_like(made, function, f"numpy.{function.__name__}.")
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
     """numpy.full, with a fill value that may be traced."""
     if not holds_traced(fill_value):
-        return fresh(numpy.full(shape, fill_value, dtype, **options))
-    return full_like(asarray(fill_value), fill_value, dtype, shape=shape, **{"order": "C", **options})
+        return fresh(numpy.full(shape, fill_value, dtype, order, **options))
+    return full_like(asarray(fill_value), fill_value, dtype, order, shape=shape, **options)
 
 
 def window(function: Callable[..., Any]) -> Callable[..., Any]:

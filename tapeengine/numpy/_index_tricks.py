@@ -1,4 +1,4 @@
-"""numpy's `r_` and `c_`, `ndenumerate` and `nditer` for arrays that may hold traced numbers."""
+"""numpy's `r_` and `c_`, `mgrid` and `ogrid`, `ndenumerate` and `nditer` for arrays that may hold traced numbers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from ..duals.outputs import numpys
 from ..errors import UnsupportedError
 from ._creation import arange, asarray
 
-__all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_"]
+__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "ogrid", "r_"]
 
-concatenate, linspace = offered(numpy.concatenate), offered(numpy.linspace)
+concatenate, linspace, stack = map(offered, (numpy.concatenate, numpy.linspace, numpy.stack))
+broadcast_arrays = offered(numpy.broadcast_arrays)
 
 
 class Concatenator:
@@ -65,11 +66,52 @@ def row(item: Any) -> Any:
     """The array for an item; for a slice, its numbers."""
     if not isinstance(item, slice):
         return item
-    if isinstance(item.step, (complex, ComplexDual)):
-        return linspace(item.start or 0, item.stop, int(abs(item.step)))
+    start, step = start_and_step(item)
+    if is_count(step):
+        return linspace(start, item.stop, int(abs(step)))
     if not is_traced_item(item):
         return numpy.r_[item]
-    return arange(item.start or 0, item.stop, item.step or 1)
+    return arange(start, item.stop, step)
+
+
+class Grid:
+    """`numpy.mgrid` or `numpy.ogrid`: numpy's own gives the sizes, and coordinates follow traced ends and steps."""
+
+    def __init__(self, theirs: Any) -> None:
+        self.theirs = theirs
+
+    def __getitem__(self, key: Any) -> Any:
+        """The coordinates of the grid's points."""
+        items = key if isinstance(key, tuple) else (key,)
+        if not any(map(is_traced_item, items)):
+            return self.theirs[key]
+        if items is not key and not is_count(key.step):
+            return row(key)
+        ends = tuple(end for item in items for end in (item.start, item.stop, item.step))
+        axes = numpys(lambda *given: numpy.ogrid[tuple(map(slice, given[::3], given[1::3], given[2::3]))], ends, {})
+        found = tuple(map(coordinates, items, axes))
+        if items is not key:
+            return found[0]
+        return found if self.theirs.sparse else stack(broadcast_arrays(*found))
+
+
+def is_count(step: Any) -> bool:
+    """Whether the step of a grid is complex, so that it is a number of points."""
+    return isinstance(step, (complex, numpy.complexfloating, ComplexDual))
+
+
+def coordinates(item: slice, axis: Any) -> Any:
+    """The points of an axis, in the shape and dtype of numpy's, by numpy's formula."""
+    places = numpy.arange(axis.size, dtype=axis.dtype).reshape(axis.shape)
+    start, step = start_and_step(item)
+    if is_count(step):
+        step = (item.stop - start) / float(axis.size - 1) if axis.size != 1 else 1
+    return places * step + start
+
+
+def start_and_step(item: slice) -> tuple[Any, Any]:
+    """The start and the step of a slice; a traced start at 0 stays traced."""
+    return 0 if item.start is None else item.start, 1 if item.step is None else item.step
 
 
 class ndenumerate:
@@ -203,3 +245,4 @@ def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **options
 
 
 c_, r_ = Concatenator(numpy.c_), Concatenator(numpy.r_)
+mgrid, ogrid = Grid(numpy.mgrid), Grid(numpy.ogrid)

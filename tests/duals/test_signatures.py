@@ -136,3 +136,23 @@ def test_errors_of_arguments_are_numpys() -> None:
             call(numpy, x)
         with pytest.raises(plain.type):
             te.vjp(lambda x, call=call: call(np, x) * 1.0, x)
+
+
+def positional(function: Any) -> list[str] | None:
+    """The names of the parameters that may be given by position; None if there are any number of them."""
+    parameters = inspect.signature(function).parameters.values()
+    is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return None if is_open else [p.name for p in parameters if p.kind in POSITIONAL]
+
+
+def creating() -> Iterator[tuple[Any, Any]]:
+    """numpy's functions without a rule, such as those that make arrays, with ours of the same name."""
+    for theirs, ours in ((numpy, np), (numpy.linalg, np.linalg), (numpy.fft, np.fft)):
+        for name, function in vars(theirs).items():
+            if name[0] != "_" and inspect.isfunction(function) and inspect.isfunction(getattr(ours, name)):
+                yield function, getattr(ours, name)
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [pytest.param(*pair, id=pair[0].__name__) for pair in creating()])
+def test_a_function_takes_arguments_in_numpys_places(theirs: Any, ours: Any) -> None:
+    assert positional(ours) in (None, positional(theirs))
