@@ -11,6 +11,7 @@ from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
+from tapeengine_scipy.optimize.results import Result, Table, entries
 
 
 @beside("scipy.optimize.root", runs_callables=True)
@@ -29,7 +30,8 @@ def root(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        Its ``x`` is a function of the traced values in `args` and in `fun`; the rest is plain.
+        Its ``x`` and ``fun`` are functions of the traced values in `args` and in `fun`; other entries that are not
+        whole numbers, such as ``fjac``, are refused when they are read.
 
     Examples
     --------
@@ -49,7 +51,7 @@ def root(
     if not closed.is_traced:
         return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
     x = solution(closed, solve, lambda x, fun, args, jac, _: only_value(fun(x, *args), jac))
-    return scipy.optimize.OptimizeResult({**found, "x": x})
+    return Result({**entries("root", found, fun=lambda: only_value(fun(x, *as_tuple(args)), jac)), "x": x})
 
 
 @beside("scipy.optimize.fsolve", runs_callables=True)
@@ -88,7 +90,9 @@ def fsolve(
         return found[0]
 
     x = solution(closed, solve, lambda x, func, args, fprime: func(x, *args))
-    return (x, *found[1:]) if full_output else x
+    if not full_output:
+        return x
+    return x, Table(entries("fsolve", found[1], fvec=lambda: func(x, *as_tuple(args)))), *found[2:]
 
 
 @beside("scipy.optimize.root_scalar", runs_callables=True)
@@ -171,4 +175,6 @@ def newton(
     shape = numpy.shape(start) or (1,)
     x = solution(closed, solve, lambda x, func, args, _: func(x if numpy.ndim(start) else x[0], *args))
     x = x if numpy.ndim(start) else x[0]
+    if not numpy.ndim(start):
+        found[1].root = x
     return (x, *found[1:]) if full_output else x

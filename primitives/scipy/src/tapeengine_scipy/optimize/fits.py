@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy
@@ -15,6 +16,7 @@ from tapeengine_scipy._callables import Closed, as_vector, constants, holds_trac
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
+from tapeengine_scipy.optimize.results import Result, Table, entries
 
 
 def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
@@ -33,9 +35,9 @@ def least_squares(
 ) -> Any:  # fmt: skip
     """Solve a nonlinear least-squares problem; see `scipy.optimize.least_squares`.
 
-    Its ``x``, ``fun`` and ``cost`` are functions of the traced values in `args`, `kwargs` and `fun`; the rest is plain.
-    If `jac` is not given, the solver gets the engine's Jacobian. A component on a bound is constant. Losses other than
-    'linear' are refused.
+    Its ``x``, ``fun``, ``cost``, ``jac`` and ``grad`` are functions of the traced values in `args`, `kwargs` and `fun`;
+    ``optimality`` is refused when it is read. If `jac` is not given, the solver gets the engine's Jacobian. A component
+    on a bound is constant. Losses other than 'linear' are refused.
 
     Examples
     --------
@@ -73,7 +75,12 @@ def least_squares(
         return scipy.optimize.least_squares(fun, start, jac, args=args, kwargs=kwargs or {}, **given)
     x = solution(closed, solve, residual)
     value = as_vector(fun(x, *args, **(kwargs or {})))
-    return scipy.optimize.OptimizeResult({**found, "x": x, "fun": value, "cost": 0.5 * np.sum(value * value)})
+    slope = cache(lambda: _jacobian(lambda x: fun(x, *args, **(kwargs or {})), x))
+    known = {"grad": lambda: slope().T @ value}
+    if isinstance(found["jac"], numpy.ndarray):
+        known["jac"] = slope
+    rest = entries("least_squares", found, **known) if closed.is_traced else found
+    return Result({**rest, "x": x, "fun": value, "cost": 0.5 * np.sum(value * value)})
 
 
 def _jacobian(fun: Callable[[Any], Any], x: Any) -> Any:
@@ -117,7 +124,7 @@ def leastsq(
     value, back = te.vjp(lambda x: as_vector(func(x, *as_tuple(args))), x)
     slope = jacobian(back, value.shape[0], 0)
     covariance = None if found[1] is None else np.linalg.inv(slope.T @ slope)
-    return x, covariance, {**found[2], "fvec": value}, *found[3:]
+    return x, covariance, Table(entries("leastsq", found[2], fvec=lambda: value)), *found[3:]
 
 
 @beside("scipy.optimize.curve_fit", runs_callables=True, differs=True)

@@ -53,6 +53,7 @@ def _root(
 
     x = solution(closed, solve, lambda x, f, args: f(x[0], *args))[0]
     x = of_python(x) if type(found[0]) is float else x
+    found[1].root = x
     return (x, found[1]) if full_output else x
 
 

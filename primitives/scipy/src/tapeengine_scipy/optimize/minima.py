@@ -14,6 +14,7 @@ from tapeengine_scipy._callables import Closed, as_vector, constants, holds_trac
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
+from tapeengine_scipy.optimize.results import Result, entries
 
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
@@ -41,7 +42,8 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        Its ``x`` and ``fun`` are functions of the traced values in `args` and in `fun`; the rest is plain.
+        Its ``x``, ``fun`` and ``jac`` are functions of the traced values in `args` and in `fun`; other entries that
+        are not whole numbers, such as ``hess_inv``, are refused when they are read.
 
     Examples
     --------
@@ -77,9 +79,9 @@ def minimize(
     x = solution(closed, solve, residual)
     fun, args, jac, _ = closed.at(closed.params)
     value = as_number(only_value(fun(x, *args), jac))
-    return scipy.optimize.OptimizeResult(
-        {**found, "x": x, "fun": of_python(value) if type(found["fun"]) is float else value}
-    )
+    value = of_python(value) if type(found["fun"]) is float else value
+    rest = entries("minimize", found, jac=lambda: _slope(x, fun, args, jac)) if closed.is_traced else found
+    return Result({**rest, "x": x, "fun": value})
 
 
 def _plain(derivative: Any) -> Any:
