@@ -111,6 +111,15 @@ def test_orders_of_nan(text):
         agree(program, [float(str(v)) for v in x])
 
 
+@pytest.mark.parametrize("transform", [te.jacobian, te.jacrev, te.jacfwd, te.hessian])
+@pytest.mark.parametrize("text", [text for text in OF_NANS if "* 1.0" not in text])
+def test_derivatives_by_blocks_where_a_nan_is_in_an_order(text, transform):
+    program = te.program(function_of("x: list[float]", [f"return {text} * x[0]"]))
+    for x in ([3.0, np.nan, 1.0], [1.5, 3.0, np.nan]):
+        found, wanted = comparable(transform(program), x), comparable(transform(program.python), x)
+        np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-13)
+
+
 def test_parts_of_an_array_are_a_list():
     lines = ["return {'a': np.split(x, [1]), 'b': np.split(x, (1, 2))}"]
     program = te.program(function_of("x: np.ndarray", lines))

@@ -21,14 +21,14 @@ def over_block(
     """Give a function for a block of some parameters, which gives blocks of some results.
 
     The other parameters come first, then the blocks, then the sizes of the results whose numbers are listed,
-    which do not follow from other sizes. The function has run at these primals: what may raise an
-    error, and is not needed for the results, is left out. Its first ``count`` statements do not depend on what varies.
+    which do not follow from other sizes. The function has run at these primals, in Python perhaps: what may raise
+    an error of Python's, and is not needed for the results, is left out. Its first ``count`` statements do not depend on what varies.
 
     It raises `NotWhole` for parameters or results that are no arrays of real numbers.
     """
     alone = copy.deepcopy(replace(function, results=list(results)))
     first = list(map(id, alone.body[:count]))
-    needed(alone, may_raise=False)
+    needed(alone, may_raise=False, may_differ=True)
     blocks = [F.Var(f"{p.name}.block", longer(p.type)) for p in varied]
     before, inside = divided([s for s in alone.body if id(s) not in first], varied)
     before = [*(s for s in alone.body if id(s) in first), *before]

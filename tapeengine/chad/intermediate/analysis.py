@@ -257,19 +257,26 @@ class Needs:
                 self.want(p[0].frames for p in s.recalled if any(f.name == name for k in p for f in k.fields))
 
 
-def needed(function: F.Function, may_raise: bool) -> None:
-    """Remove statements that are needed neither for the results nor the frames nor, if `may_raise`, the errors."""
+def needed(function: F.Function, may_raise: bool, may_differ: bool = False) -> None:
+    """Remove statements that are needed neither for the results nor the frames nor the errors.
+
+    With `may_raise` all errors count, with `may_differ` comparisons of numbers that have to be equal.
+    """
     needs = Needs(function.body)
     needs.want(function.results)
     if function.kept is not None:
         needs.want(function.kept.fields)
     needs.want(p for p in function.params)
-    if may_raise:
-        for s, around in walk(function.body):
-            if raises(s) or isinstance(s, F.While):
-                needs.keep(s, around)
+    for s, around in walk(function.body):
+        if (may_raise and (raises(s) or isinstance(s, F.While))) or (may_differ and is_equality(s)):
+            needs.keep(s, around)
     needs.close()
     sweep(function.body, needs)
+
+
+def is_equality(s: F.Statement) -> bool:
+    """Tell whether a statement fails where two numbers differ; so programs refuse values that only Python orders."""
+    return isinstance(s, F.Compute) and s.operation.name == "iequal"
 
 
 def sweep(statements: list[F.Statement], needs: Needs) -> None:
