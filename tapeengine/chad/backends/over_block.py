@@ -22,7 +22,8 @@ def over_block(
 
     The other parameters come first, then the blocks, then the sizes of the results whose numbers are listed,
     which do not follow from other sizes. The function has run at these primals, in Python perhaps: what may raise
-    an error of Python's, and is not needed for the results, is left out. Its first ``count`` statements do not depend on what varies.
+    an error of Python's, and is not needed for the results, is left out. Its first ``count`` statements do not depend
+    on what varies.
 
     It raises `NotWhole` for parameters or results that are no arrays of real numbers.
     """

@@ -107,7 +107,8 @@ def fits(p: Parser, test: Test, of: Type) -> bool:
 
 def classes_of(p: Parser, test: Test, of: Type) -> tuple[Any, ...]:
     """Give the classes that a value may have; those of numbers are Python's where a test names none of numpy's."""
-    match of:
+    is_rectangle = isinstance(test.node, ast.Name) and p.is_grid(test.node.id)
+    match Array(of) if is_rectangle else of:
         case Array():
             kind = p.kinds.of(test.node)
             if isinstance(kind, ListOf) and kind.made is not None:
