@@ -47,7 +47,7 @@ LAYERS: dict[str, int] = {
     "tapeengine.staged": 3,
     "tapeengine.transforms": 3,
     "tapeengine.workers": 3,
-    "tapeengine.lift": 3,
+    "tapeengine.lift": 2,
     "tapeengine.testing": 4,
     "tapeengine.commands": 5,
     "tapeengine": 5,

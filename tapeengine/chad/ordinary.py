@@ -7,37 +7,27 @@ them, as its text is read and not run; to run it on dual numbers the same code g
 from __future__ import annotations
 
 import builtins
-import cmath
 import dataclasses
 import functools
 import itertools
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator
-from types import CellType, FunctionType, GenericAlias, ModuleType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
-import tapeengine.cmath as traced_cmath
-import tapeengine.math as traced_math
-import tapeengine.numpy as traced_numpy
-
-from .._core.programs.callables import Memoised, is_instance, original, stand_ins, traced_class
+from .._core.programs.callables import Memoised
 from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
-from ..naming import GLOBAL_STORES, OUTER_STORES, attribute_of, named_by, names_in
+from ..lift.modules import replaced_object
+from ..lift.rewrite import changed_code
+from ..lift.worlds import names_of_code
+from ..lift.wrappers import singledispatch
+from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
 from ..primitive import is_traced
 from .parse.names.callees import MEMOISED, is_plain
 from .parse.names.constants import content, global_names, imports, watch
-
-_MODULES: tuple[tuple[ModuleType, ModuleType], ...] = (
-    (math, traced_math),
-    (cmath, traced_cmath),
-    (numpy, traced_numpy),
-    (numpy.linalg, traced_numpy.linalg),
-    (numpy.fft, traced_numpy.fft),
-)
 
 
 def on_duals(
@@ -59,9 +49,9 @@ def on_duals(
     """
     if not isinstance(function, FunctionType):
         return function
-    given = function.__globals__
-    used = set(global_names(function.__code__))
-    if not all(name in given or hasattr(builtins, name) for name in used):
+    given, code, builtin = function.__globals__, changed_code(function), names_of_code()
+    used = set(global_names(code))
+    if not all(name in given or name in builtin for name in used):
         return None
     known = {} if known is None else known
     made: Any = function
@@ -70,12 +60,17 @@ def on_duals(
     outside = {name: given[name] for name in used if name in given}
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
     named = used.difference(given)
-    exchanged |= {n: x for n, x in BUILTINS.items() if n in named}
+    exchanged |= {n: builtin[n] for n in named if builtin[n] is not getattr(builtins, n, None)}
     cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
     captured = zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True)
     own = {name for name, new, old in captured if content(new) is not content(old)}
-    same = not imports(function.__code__) and all(given.get(name) is value for name, value in exchanged.items())
-    if same and not own:
+    given_defaults, given_by_name = function.__defaults__ or (), function.__kwdefaults__ or {}
+    defaults = tuple(_exchanged(x, known) for x in given_defaults)
+    by_name = {n: _exchanged(x, known) for n, x in given_by_name.items()}
+    pairs = zip((*defaults, *by_name.values()), (*given_defaults, *given_by_name.values()), strict=True)
+    are_new = any(new is not old for new, old in pairs)
+    same = code is function.__code__ and not imports(code) and all(given.get(n) is x for n, x in exchanged.items())
+    if same and not own and not are_new:
         return function
     moved = named_by(function.__code__, OUTER_STORES) & own
     moved |= named_by(function.__code__, GLOBAL_STORES) | (named & NAMESPACES)
@@ -91,14 +86,13 @@ def on_duals(
 
     scope: dict[str, Any] = exchanged
     if changes_names(given):
-        scope = Scope(
-            {n: getattr(builtins, n) for n in named} | {n: x for n, x in exchanged.items() if given.get(n) is not x}
-        )
+        scope = Scope({n: builtin[n] for n in named} | {n: x for n, x in exchanged.items() if given.get(n) is not x})
         scope.__missing__ = given.__getitem__
-    scope |= {"__builtins__": {**vars(builtins), "__import__": importing}, "__name__": given.get("__name__")}
-    made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
-    for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__kwdefaults__", "__dict__"):
+    scope |= {"__builtins__": {**builtin, "__import__": importing}, "__name__": given.get("__name__")}
+    made = FunctionType(code, scope, function.__name__, defaults or None, cells)
+    for attribute in (*functools.WRAPPER_ASSIGNMENTS, "__dict__"):
         setattr(made, attribute, getattr(function, attribute))
+    made.__kwdefaults__ = by_name or None
     for name in used:  # a recursive function calls itself, and not the program of it
         if exchanged.get(name) is function:
             scope[name] = made
@@ -224,13 +218,20 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
         return on_duals(value, known) or value
     if isinstance(value, MEMOISED) and is_plain(value.__wrapped__):
         return _memoised(value, known)
-    name = attribute_of(value, "__name__")
-    for theirs, ours in _MODULES:
-        if value is theirs:
-            return ours
-        if callable(value) and isinstance(name, str) and getattr(theirs, name, None) is value:
-            return getattr(ours, name, value)
-    return value
+    if type(value) is functools.partial:
+        called = _exchanged(value.func, known)
+        return value if called is value.func else functools.partial(called, *value.args, **value.keywords)
+    if isinstance(value, FunctionType) and hasattr(value, "registry"):
+        return _dispatching(value, known)
+    return replaced_object(value)
+
+
+def _dispatching(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
+    """A function of functools.singledispatch, which takes a traced value for one of the plain value's class."""
+    made = singledispatch(_exchanged(value.registry[object], known))
+    for cls, function in value.registry.items():
+        made.register(cls, _exchanged(function, known))
+    return made
 
 
 def _memoised(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
@@ -253,33 +254,6 @@ def calls_own_program(function: Callable[..., Any]) -> bool:
     outside = [function.__globals__.get(name) for name in global_names(function.__code__)]
     outside += map(content, function.__closure__ or ())
     return any(value is not function and _is_own(value, function) for value in outside)
-
-
-class _Kind(type):
-    """The class of the `type` that a function on dual numbers gets."""
-
-    def __call__(cls, *args: Any, **named: Any) -> Any:
-        if len(args) != 1 or named:
-            return type(*args, **named)
-        found = original(traced_class(args[0]))
-        return EXCHANGED.get(found, found)
-
-    def __instancecheck__(cls, x: Any) -> bool:
-        return isinstance(x, type)
-
-    def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, type)
-
-
-class Kind(metaclass=_Kind):
-    """`type`, which tells the class that a traced number has in the plain program, by the name it has there."""
-
-    __class_getitem__: Any = classmethod(GenericAlias)
-
-
-#: The classes that a function on dual numbers gets: `float` and `complex` keep traced numbers, `type` knows these.
-EXCHANGED: dict[type, Any] = {float: stand_ins()[float], complex: stand_ins()[complex], type: Kind}
-BUILTINS = {**{cls.__name__: made for cls, made in EXCHANGED.items()}, "isinstance": is_instance}
 
 
 def _cell(cell: CellType, function: FunctionType, known: dict[Any, Callable[..., Any]]) -> CellType:

@@ -26,6 +26,11 @@ NEVER = {"tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "sc
 ACCELERATORS = {"statistics": "_statistics"}
 
 
+def names_of_code() -> dict[str, Any]:
+    """The builtin names of changed code."""
+    return {**builtin_names(), **written_names(), **operand_names(), "__build_class__": build_class}
+
+
 class World:
     """Packages (roots) whose modules are imported again under a prefix, so that they refer to each other's twins."""
 
@@ -38,13 +43,7 @@ class World:
     @cached_property
     def builtins(self) -> dict[str, Any]:
         """The builtin names of the world's modules."""
-        return {
-            **builtin_names(),
-            **written_names(),
-            **operand_names(),
-            "__import__": self.import_statement,
-            "__build_class__": build_class,
-        }
+        return {**names_of_code(), "__import__": self.import_statement}
 
     @cached_property
     def _siblings(self) -> set[str]:
