@@ -17,7 +17,7 @@ from ..duals.outputs import numpys
 from ..errors import UnsupportedError
 from ._creation import arange, asarray
 
-__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "ogrid", "r_"]
+__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "nested_iters", "ogrid", "r_"]
 
 concatenate, linspace, stack = map(offered, (numpy.concatenate, numpy.linspace, numpy.stack))
 broadcast_arrays = offered(numpy.broadcast_arrays)
@@ -157,15 +157,16 @@ def elements(x: Any) -> Any:
     return made
 
 
+#: Names of the position in `numpy.nditer`, which a program may assign.
+POSITIONS = frozenset({"index", "multi_index", "iterindex", "iterrange"})
+
+
 class Walk:
     """`numpy.nditer` over traced arrays: numpy's own iterates over element numbers and gives the positions."""
 
     def __init__(self, ops: list[Any], one: bool, flags: tuple[str, ...], options: dict[str, Any]) -> None:
-        if {"external_loop", "buffered"} & set(flags) or any(op is None for op in ops):
-            raise UnsupportedError(
-                "numpy.nditer of traced arrays visits single elements: external_loop, buffered and operands that it "
-                "allocates are not differentiated. Write array operations, or assign into numpy.zeros_like(a)"
-            )
+        if {"external_loop", "buffered"} & set(flags) or options.get("op_axes") or any(op is None for op in ops):
+            raise no_walk("external_loop, buffered, op_axes and operands that it allocates")
         self.ops, self.one, self.options = ops, one, options
         self.flags = tuple({*flags, "multi_index"})
         self.numbers = [numpy.asarray(plain(op)) for op in ops]
@@ -181,6 +182,31 @@ class Walk:
     def __iter__(self) -> Iterator[Any]:
         """Return the iterator itself."""
         return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Move to another position, by numpy's names of positions."""
+        if name not in POSITIONS:
+            return object.__setattr__(self, name, value)
+        setattr(self.walk, name, value)
+        self.started = False
+
+    def copy(self) -> Walk:
+        """An iterator at the same position."""
+        made = object.__new__(Walk)
+        vars(made).update(vars(self), walk=self.walk.copy())
+        return made
+
+    __copy__ = copy
+
+    def __len__(self) -> int:
+        """The number of operands."""
+        return len(self.ops)
+
+    def remove_axis(self, *args: Any) -> None:
+        """Refuse, as numpy's iterator would visit other elements."""
+        raise no_walk("remove_axis and remove_multi_index")
+
+    remove_multi_index = remove_axis
 
     def __next__(self) -> Any:
         """The elements at the next position, as writable arrays without axes."""
@@ -219,6 +245,21 @@ class Walk:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.walk, name)
+
+
+def no_walk(what: str) -> UnsupportedError:
+    """The error where elements of traced arrays are visited in another way than one by one."""
+    return UnsupportedError(
+        f"numpy.nditer of traced arrays visits single elements: {what} are not differentiated. Write array "
+        "operations, or assign into numpy.zeros_like(a)"
+    )
+
+
+def nested_iters(op: Any, *args: Any, **options: Any) -> Any:
+    """`numpy.nested_iters` of plain arrays."""
+    if holds_traced(op if isinstance(op, (list, tuple)) else [op]):
+        raise no_walk("iterators inside one another")
+    return numpy.nested_iters(op, *args, **options)
 
 
 def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **options: Any) -> Any:
