@@ -104,3 +104,11 @@ def test_dicts_of_arguments_and_elements_as_keys(backend):
     lines = ["d = {1: x, 2: 2 * x}", "s = 0.0", "for k in ks:", "    if k in d:", "        s += d[k]", "return s"]
     looped = te.program(function_of("ks, x", lines), backend=backend)
     assert ENGINE.vjp(looped, np.array([1, 5, 2, 2]), 3.0)[0] == 15.0
+
+
+def without_axes(x: float) -> float:
+    return x * (2.0 if np.ndim({"a": x}) == 0 else 3.0)
+
+
+def test_a_dict_has_no_axes():
+    assert tapeengine.vjp(te.program(without_axes), 1.5)[0] == without_axes(1.5)

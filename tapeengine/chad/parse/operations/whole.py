@@ -226,6 +226,8 @@ def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.ndim(x)``, also of tuples."""
 
     def of(t: Any) -> int:
+        if isinstance(t, Product) and not p.is_sequence(t):
+            return 0
         found = {of(item) for item in t.items} if isinstance(t, Product) else set()
         if len(found) > 1:
             p.error(node, "np.ndim of parts of different ranks", "give an array")
