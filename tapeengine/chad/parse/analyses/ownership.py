@@ -40,7 +40,10 @@ MAKING = frozenset(
 COMPUTING = frozenset(
     "mean std var sum prod dot outer nansum nanmean median average percentile quantile trapezoid cov corrcoef choose "
     "r_ c_ inner where bincount clip column_stack convolve correlate cross cumprod delete gradient round select "
-    "hstack identity insert kron stack take unique vstack".split()
+    "hstack identity insert kron stack take unique vstack amax amin max min nanmax nanmin nanstd nanvar nanprod ptp "
+    "tril triu tensordot vander unwrap ediff1d append repeat nancumsum nancumprod nanmedian nanpercentile nanquantile "
+    "sinc i0 fix diagflat block dstack resize compress extract norm solve inv cholesky pinv polyval polymul "
+    "polyadd".split()
 )
 #: Methods that give a new array along an axis.
 ALONG = frozenset("mean std var sum prod max min cumsum cumprod argsort argmax argmin any all".split())
@@ -303,6 +306,10 @@ class Walk:
                 return self.makes(body) and self.makes(orelse)
             case ast.Call(func=ast.Attribute(attr=name), keywords=[ast.keyword("axis"), *_]) if name in ALONG:
                 return True
+            case ast.Call(func=ast.Attribute(value=ast.BinOp() | ast.UnaryOp(), attr=name)) if name in ALONG:
+                return True
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant() | ast.UnaryOp()]) if name in ALONG:
+                return True
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                 return name in MAKING or self.computes(value.func) or self.makes_record(value.func)
             case ast.Subscript(value=xs, slice=ast.Compare(left=ys)) if ast.unparse(xs) == ast.unparse(ys):
@@ -319,7 +326,7 @@ class Walk:
         if not isinstance(function, ast.Attribute):
             return False
         is_new = function.attr in names or isinstance(getattr(numpy, function.attr, None), numpy.ufunc)
-        return is_new and self.is_numpy(ast.unparse(function.value))
+        return is_new and self.is_numpy(ast.unparse(function.value).removesuffix(".linalg"))
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
