@@ -54,7 +54,7 @@ CHANGED = {
     "a diagonal": ["r = (x[:, None] * x[None]).sum(-1)", "np.fill_diagonal(r, 1.0)", "return r.sum()"],
     "norms": ["w = np.linalg.norm(x, axis=1)", "w[0] = 3.0", "return w.sum()"],
     "an inverse": ["w = np.linalg.inv(x)", "w[0, 1] = 3.0", "return w.sum()"],
-    "a tuple for a part of a row": ["r = np.zeros((3, 3))", "r[1, 0:3] = x[0, 0], x[1, 1], 1.0", "return np.sum(r * x)"],
+    "a tuple in a row": ["r = np.zeros((3, 3))", "r[1, 0:3] = x[0, 0], x[1, 1], 1.0", "return np.sum(r * x)"],
     "a tuple for a range": ["r = np.zeros(5)", "r[1:4] = x[0, 0], 2 * x[1, 1], x[2, 0]", "return (r * r).sum()"],
     "a tuple for a range of a list": ["r = [0.0] * 4", "r[1:3] = x[0, 0], x[1, 1]", "return r[1] * r[2]"],
     "a tuple for a key": ["r = {}", "r['a'] = x[0, 0], x[1, 1]", "return r['a'][0] * r['a'][1]"],
