@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.arrays.array import Array
-from .._core.arrays.assignment import add_at
-from .._core.arrays.indexing import view
+from .._core.arrays.indexing import add_at, view
 from .._core.arrays.storing import from_values, numbers_of
 from .._core.programs.replay import (
     KINDS,

@@ -17,9 +17,8 @@ from tapeengine._core.tape.numpy_c cimport (
     PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
 )
 
-from tapeengine._core.arrays.assignment cimport put
+from tapeengine._core.arrays.indexing cimport get, put, read_number, read_part, viewed
 from tapeengine._core.arrays.calls cimport apply, as_python, is_foreign
-from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
 from tapeengine._core.arrays.storing cimport kernels, look_at, need_rules, numbers_of, plain, seen, view_by
 from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.tape.accumulation cimport strided, view_of

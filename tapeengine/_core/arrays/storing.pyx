@@ -18,12 +18,10 @@ from tapeengine._core.tape.numpy_c cimport (
 )
 
 from tapeengine._core.arrays.array cimport Array, Shown, Storage
-from tapeengine._core.arrays.accesses cimport ReadRecord
-from tapeengine._core.arrays.indexing cimport read_part
+from tapeengine._core.arrays.indexing cimport ReadRecord, read_part
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.tape.accumulation cimport View, strided, view_of
+from tapeengine._core.tape.accumulation cimport View, record_array, strided, view_of
 from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
-from tapeengine._core.tape.blocks cimport record_array
 from tapeengine._core.tape.tape cimport Head, Tape, head_of, innermost_here, tape_of, traces
 
 import warnings

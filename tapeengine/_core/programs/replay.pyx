@@ -26,14 +26,13 @@ from tapeengine._core.tape.numpy_c cimport (
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
 
-from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
+from tapeengine._core.arrays.indexing cimport AddRecord, ReadRecord, WriteRecord
 from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
-from tapeengine._core.arrays.calls cimport CustomRecord
-from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
+from tapeengine._core.arrays.kernels cimport (
+    ElementwiseRecord, Operand as Elementwise, ProductRecord, SumRecord, add_up, compute_doubles, loop_of_doubles,
+    one_value, te_operand,
 )
-from tapeengine._core.arrays.primitives cimport PrimitiveRecord
+from tapeengine._core.arrays.calls cimport CustomRecord, PrimitiveRecord
 from tapeengine._core.arrays.storing cimport (
     ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand,
     array_over, dense, errors_are_seen, everything, view_by,
@@ -46,8 +45,7 @@ from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport (
     Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, record_selection, unary_of,
 )
-from tapeengine._core.tape.accumulation cimport Reverse, View, strided
-from tapeengine._core.tape.blocks cimport ArrayRecord
+from tapeengine._core.tape.accumulation cimport ArrayRecord, Reverse, View, free_zeros, strided, unset, zeros
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
 )
@@ -59,7 +57,6 @@ from tapeengine._core.tape.tape cimport (
     record1, record2, record_at, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
-from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros
 
 import builtins
 import enum

@@ -15,7 +15,7 @@ from tapeengine._core.scalars.parts cimport add, div, is_zero, mul, neg, one, su
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, is_numpy, of_kind, other_precision
 from tapeengine._core.tape.opcodes cimport (
     OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_COSH, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SINH,
-    OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
+    OP_SQRT, OP_SUB,
 )
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, traces
 

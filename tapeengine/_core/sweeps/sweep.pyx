@@ -21,16 +21,15 @@ from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.arrays.storing cimport new_array, view_by
 from tapeengine._core.scalars.scalar cimport Dual, new_dual
 from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, of_type, once, repeats
+from tapeengine._core.tape.accumulation cimport ArrayRecord, Reverse, View, fitted, of_type, once, repeats
 from tapeengine._core.tape.nested cimport Copies, add_recorded, carried, gather, pass_on, te_scalar
-from tapeengine._core.tape.blocks cimport ArrayRecord
 from tapeengine._core.tape.tape cimport (
     ARRAY, CHUNK_LAST, CHUNK_SHIFT, INPUT, READ, SPECIAL, WRITE, Chunk, Head, Place, Record, Tape, op_at, record_at, tape_of,
 )
 
 import numpy
 
-from tapeengine._core.arrays.assignment import add_at
+from tapeengine._core.arrays.indexing import add_at
 from tapeengine._core.arrays.calls import zero_dim
 from tapeengine.errors import TraceError
 

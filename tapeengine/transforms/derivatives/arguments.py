@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..._core.arrays.assignment import refuse_writes
+from ..._core.arrays.indexing import refuse_writes
 from ..._core.arrays.storing import from_values
 from ..._core.programs.callables import own_derivative
 from ..._core.structures.boundary import overlap

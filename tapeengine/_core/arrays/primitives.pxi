@@ -1,20 +1,9 @@
-"""The record of a primitive's call, with its rules for one cotangent or tangent and for many at once.
-
-A record holds geometry, ids and the values that its rules keep. A rule is a Python function of one cotangent or
-tangent. It may have another form for many at once (`Rule.block`). Otherwise the rule is tried on all together, along a
-new first or a new last axis. Rules are linear, so a random combination of the cotangents must give the same combination
-of the results; if it does not, the rule is called for each cotangent.
-"""
-
-from libc.stdint cimport uint32_t
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.object cimport PyObject, visitproc
-from cpython.ref cimport Py_REFCNT
-cimport cython
-
-from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Rows, Tangents, aligned
-from tapeengine._core.tape.tape cimport Tape
+# The record of a primitive's call, with its rules for one cotangent or tangent and for many at once.
+#
+# A record holds geometry, ids and the values that its rules keep. A rule is a Python function of one cotangent or
+# tangent. It may have another form for many at once (`Rule.block`). Otherwise the rule is tried on all together, along a
+# new first or a new last axis. Rules are linear, so a random combination of the cotangents must give the same combination
+# of the results; if it does not, the rule is called for each cotangent.
 
 cdef extern from *:
     """
@@ -33,16 +22,9 @@ cdef extern from *:
     """
     void te_traverse_with(object tape_type, int (*visit_kept)(PyObject *, visitproc, void *) noexcept)
 
-import numpy
-
-from tapeengine.errors import pass_on
-from tapeengine.primitive.rule_checks import CheckedRule
-from tapeengine.primitive.spaces import Space
 
 cdef object float64 = numpy.dtype(float), complex128 = numpy.dtype(complex), dtype_class = numpy.dtype
 cdef object checked_rule = CheckedRule
-cdef object array_class = numpy.ndarray
-
 cdef enum:
     FIRST   # the rows are the first axis
     LAST    # ... the last axis
@@ -96,7 +78,7 @@ cdef class PrimitiveRecord(ArrayRecord):
 
     cdef tuple wide(self, tuple kept):
         """The values for a rule, in the precision in which numpy computed the result."""
-        return tuple([widened(x) for x in kept]) if self.narrow else kept
+        return tuple([in_double(x) for x in kept]) if self.narrow else kept
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         """Sum the results of the arguments' jvp rules."""
@@ -222,10 +204,10 @@ cdef class PrimitiveRecord(ArrayRecord):
         return walk.of_primitive(id, self.primitive, self.inputs, self.output, [self.wide(kept) for kept in self.kept])
 
 
-cdef object widened(object x):
+cdef object in_double(object x):
     """A kept value in double precision."""
     if type(x) is tuple:
-        return tuple([widened(item) for item in x])
+        return tuple([in_double(item) for item in x])
     kind = getattr(x, "dtype", None)
     if isinstance(x, Space) or not isinstance(kind, dtype_class) or kind.char not in "efF":
         return x
