@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
+from .._core.arrays.array import Array, form_of, fresh, from_values, holds_traced, is_number
 from .._core.arrays.functions import offered
-from .._core.arrays.storing import form_of, fresh, from_values, holds_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.storing import holds_traced
+from .._core.arrays.array import holds_traced
 from ._creation import asarray
 
 __all__ = ["poly1d"]

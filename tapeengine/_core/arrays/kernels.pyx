@@ -18,20 +18,19 @@ from tapeengine._core.tape.numpy_c cimport (
     PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
-from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.array cimport (
+    COMPUTED, MULTIPLIED, SUMMED, Array, errors_raised, head_of_array, is_recording, keep, keeps_values, kernels,
+    new_array, note, operand,
+)
 from tapeengine._core.tape.accumulation cimport (
     ArrayRecord, Reverse, Rows, Tangents, View, fitted, record_array, te_rows_scale, te_rows_zero, view_of,
-)
-from tapeengine._core.arrays.storing cimport (
-    COMPUTED, MULTIPLIED, SUMMED, errors_raised, head_of_array, is_recording, keep, keeps_values, kernels, new_array,
-    note, operand,
 )
 from tapeengine._core.scalars.scalar cimport Dual, as_double, new_dual
 from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
 from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy
-from tapeengine._core.arrays.calls import zero_dim
+from tapeengine._core.arrays.array import zero_dim
 from tapeengine.primitive.contractions import contracting
 
 cnp.import_array()

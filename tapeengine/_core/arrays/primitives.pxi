@@ -51,7 +51,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             if contribution is None:
                 continue
             if type(function) is checked_rule:
-                function.check(contribution, form_of(place))
+                function.check(contribution, form_of_place(place))
             if type(place) is View:
                 r.add(<View> place, contribution)
             else:
@@ -97,7 +97,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             function = rules[0 if self.primitive.variadic else argument].function
             part = function(t, *self.wide(kept))
             if type(function) is checked_rule:
-                function.check(part, form_of(self.output))
+                function.check(part, form_of_place(self.output))
             total = part if total is None else sum_of(total, part)
             part = t = None
         put_tangent(r, self.output, total)
@@ -119,7 +119,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             if expected is None:
                 continue
             if type(rule) is checked_rule:
-                rule.check(expected, form_of(place))
+                rule.check(expected, form_of_place(place))
             shape = (<View> place).shape if type(place) is View else ()
             contribution = by_rule(rows, rule, kept, (first, last), shape, expected, axes, spaces)
             if contribution is None:
@@ -224,12 +224,12 @@ cdef list views(object output):
     return [place for place in leaves(output) if type(place) is View]
 
 
-cdef object form_of(object place):
+cdef object form_of_place(object place):
     """The form of a place, as an argument of `CheckedRule.check`."""
     if type(place) is View:
         return place.shape, place.dtype
     if type(place) is tuple:
-        return place[0], [form_of(part) for part in place[1]]
+        return place[0], [form_of_place(part) for part in place[1]]
     return None if place is None else ((), float64)
 
 
@@ -329,9 +329,9 @@ cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict
 cdef object cotangents_of(Rows rows, object output, int how):
     """The cotangents of an output in its structure, arranged as `how` says; None where all of them are zero."""
     if type(output) is View:
-        return arranged(rows, rows.part(<View> output), how)
+        return rows_arranged(rows, rows.part(<View> output), how)
     if type(output) is not tuple:
-        return None if output is None else arranged(rows, rows.scalar(<uint32_t> output), how)
+        return None if output is None else rows_arranged(rows, rows.scalar(<uint32_t> output), how)
     parts = [cotangents_of(rows, part, how) for part in output[1]]
     if all([part is None for part in parts]):
         return None
@@ -352,7 +352,7 @@ cdef object untouched_rows(Rows rows, View place, int how):
     return untouched(one if how == ONE else (rows.width, *one) if how == FIRST else (*one, rows.width), place)
 
 
-cdef object arranged(Rows rows, object cotangents, int how):
+cdef object rows_arranged(Rows rows, object cotangents, int how):
     if cotangents is None or how == FIRST:
         return cotangents
     if how == LAST:

@@ -10,6 +10,25 @@ cdef enum:
 cdef class ArrayPart:
     """The arrays of a path: one slot for the values of each storage and epoch (the time between copies of it)."""
 
+    cdef Tape places            # the sizes of the storages
+    cdef dict numbers           # storage << 32 | epoch -> slot
+    cdef list storages          # of each slot
+    cdef list steps             # (note, register)
+    cdef Access *accesses
+    cdef Py_ssize_t access_count, access_room
+    cdef uint32_t *specials     # registers of steps and accesses, the last one first
+    cdef Py_ssize_t special_count
+    cdef dict inputs            # storage -> View
+    cdef dict epochs            # of each storage, at the end
+    cdef set unneeded           # numbers of the steps that no run does
+    cdef set settled            # and of those that are done once, when buffers are made
+    cdef dict shared            # slot -> an earlier one, whose values nothing reads any longer and whose buffer it takes
+    cdef list spare             # buffers of finished runs
+    cdef dict pool              # buffers of cotangents, see `PooledReverse`
+    cdef dict fused             # numbers of the steps that are done in strips, see `adopt_strips`
+    cdef set inner              # slots of which only strips exist
+    cdef bint writes_inputs
+
     def __dealloc__(self):
         free(self.accesses)
         free(self.specials)
@@ -47,6 +66,16 @@ cdef class ArrayPart:
 @cython.final
 cdef class Arena:
     """The buffers of one run, and its steps, which hold the addresses of their operands in these buffers."""
+
+    cdef ArrayPart part
+    cdef double *v
+    cdef char **data        # of each slot
+    cdef list owners
+    cdef list steps
+    cdef list small         # buffers of cotangents, see `PooledReverse`
+    cdef dict inputs        # storage -> array
+    cdef dict fused         # see `ArrayPart`
+    cdef Path path
 
     cdef int release(self) except -1:
         """Return the buffers for later runs, unless these need others or the collector has cleared what keeps them."""

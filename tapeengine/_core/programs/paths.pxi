@@ -207,6 +207,30 @@ cdef class Numbering:
 cdef class Path:
     """One path through a program."""
 
+    cdef uint8_t *op
+    cdef te_operands *operands
+    cdef double *constants
+    cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
+    cdef readonly uint32_t guards
+    cdef readonly uint32_t dropped  # guards that follow from others
+    cdef readonly uint32_t dead     # operations that it leaves out
+    cdef readonly uint32_t shared   # operations and guards that repeat others
+    cdef Dead *left_out
+    cdef long long last     # the time of its last run, in runs of its plan
+    cdef uint32_t constant_count
+    cdef Layout outputs     # ids are registers
+    cdef tuple known        # the constant leaves of the value
+    cdef bytes example      # the inputs of its recording, unless it works on arrays
+    cdef readonly dict forks    # register of a guard -> paths that fork there
+    cdef ArrayPart part         # None if there are only scalars
+    cdef list calls         # (function, operands) of values that a function of Python gives
+    cdef te_bodies single, lanes    # native code for one run, and for lanes; no entries where there is none
+    cdef list code              # keeps it alive
+    cdef object compiler        # makes it; None if nothing does
+    cdef long long work, lane_work  # the instructions that are run until then
+    cdef te_row *spare_rows     # registers and zeroed cotangents of a block of lanes; NULL while in use
+    cdef te_row *spare_zeros
+
     def __dealloc__(self):
         free(self.op)
         free(self.operands)

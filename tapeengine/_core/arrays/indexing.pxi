@@ -1,39 +1,6 @@
-"""Reading traced arrays: an element is one record of storage and offset, a basic slice a view, anything else a copy.
-
-The records of reads and writes are in `accesses.pxi`; `assignment.pxi` writes.
-"""
-
-from libc.stdint cimport uint32_t
-from cpython.long cimport PyLong_CheckExact
-cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_BOOL, NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DIMS,
-    PyArray_DescrFromType, PyArray_ISWRITEABLE, PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
-    PyArray_TYPE, PyTypeNum_ISCOMPLEX, ndarray,
-)
-
-from tapeengine._core.arrays.array cimport Array, Storage
-from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, new_dual
-from tapeengine._core.arrays.storing cimport (
-    ADDED, COPIED_PART, POKED, WRITTEN, array_over, constant_of, ended_copy, everything, geometry, head_of_array,
-    is_recording, is_traced, make_writable, new_array, note, operand, plain, unlifted, view_by,
-)
-from tapeengine._core.tape.accumulation cimport (
-    ArrayRecord, Reverse, Rows, Tangents, View, aligned, fitted, record_array, repeats, strided,
-)
-from tapeengine._core.tape.tape cimport READ, WRITE, Head, head_of, innermost_here, record_special, tape_of, traces
-from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.arrays.calls cimport outward, stripped
-
-from operator import index as whole_number
-
-import numpy
-
-from tapeengine._core.arrays.storing import from_values
-from tapeengine.errors import TraceError, UnsupportedError
-
-cnp.import_array()
+# Reading traced arrays: an element is one record of storage and offset, a basic slice a view, anything else a copy.
+#
+# The records of reads and writes are in `accesses.pxi`; `assignment.pxi` writes.
 
 cdef extern from *:
     """
@@ -51,7 +18,6 @@ cdef extern from *:
     Py_ssize_t clipped "te_clipped"(object number) except? -1
     Py_ssize_t PyNumber_AsSsize_t(object number, object error) except? -1
 
-cdef object array_class = numpy.ndarray
 
 cdef enum Kind:     # the kind of numpy's result for an index
     VIEWED          # a view, or an element

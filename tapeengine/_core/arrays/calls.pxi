@@ -1,53 +1,8 @@
-"""Calls of primitives on traced values: they compute on the values and record on the innermost trace of the arguments.
+# Calls of primitives on traced values: they compute on the values and record on the innermost trace of the arguments.
+#
+# The record keeps the arguments that rules ask for by name. Within an inner trace the values of an array may be arrays of
+# an outer trace: the call is then recorded there as well. The record is in `primitives.pxi`.
 
-The record keeps the arguments that rules ask for by name. Within an inner trace the values of an array may be arrays of
-an outer trace: the call is then recorded there as well. The record is in `primitives.pxi`.
-"""
-
-from cpython.array cimport array
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from libc.stdint cimport uint32_t
-cimport cython
-from cpython.object cimport PyObject, visitproc
-from cpython.ref cimport Py_REFCNT
-
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray,
-)
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays
-from tapeengine._core.tape.nested cimport copied_id
-from tapeengine._core.scalars.scalar cimport (
-    Dual, as_kind, head_of_dual, is_numpy, new_dual, of_kind, other_precision, takes_one,
-)
-from tapeengine._core.arrays.storing cimport (
-    CALLED, RULED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording,
-    is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted,
-)
-from tapeengine._core.tape.accumulation cimport ArrayRecord, Block, Reverse, Rows, Tangents, View, aligned, record_array
-from tapeengine._core.tape.tape cimport (
-    ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
-    tape_of,
-)
-
-from bisect import bisect_left
-from functools import partial
-
-import numpy
-
-from tapeengine._core.scalars.complex import of_numbers as complex_of
-from tapeengine._core.scalars.sequences import joins
-from tapeengine._core.tape.above import ABOVE
-from tapeengine._core.tape.swallowed import OPEN, carry, forget as forget_refused
-from tapeengine.dropped import is_asked_by_engine
-from tapeengine.errors import DroppedDerivativeError, TraceError, pass_on
-from tapeengine.primitive.rule_checks import CheckedRule
-from tapeengine.primitive.spaces import Space
-
-cnp.import_array()
-
-cdef object array_class = numpy.ndarray
 cdef list REFUSED = OPEN.errors
 
 cdef extern from *:
