@@ -198,6 +198,26 @@ def test_a_module_that_uses_numpys_c_interface_fills_its_table(path: Path) -> No
     assert fills or not re.search(r"\bPyArray_\w+", text)
 
 
+def bound(path: Path) -> Iterator[tuple[str, str]]:
+    """The names that a Cython file, with the files that it includes, imports or defines; and where each comes from."""
+    text = re.sub(r'""".*?"""', "", path.read_text(), flags=re.DOTALL)
+    for found in re.finditer(r"^(?:cp?def|def|class) (?:[^=\n]*?[ *])?(\w+)\(", text, re.MULTILINE):
+        yield found[1], f"{path}:{found.start()}"
+    for module, several, some, _ in CYTHON.findall(text):
+        for name in filter(str.strip, (several or some).split(",")):
+            yield name.split(" as ")[-1].strip(), f"{module}.{name.split(' as ')[0].strip()}"
+    for included in re.findall('^include "(.*)"', text, re.MULTILINE):
+        if (path.parent / included).exists():
+            yield from bound(path.parent / included)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tapeengine" / "_core").rglob("*.pyx")), ids=lambda path: path.stem)
+def test_a_compiled_module_binds_a_name_once(path: Path) -> None:
+    """Of two modules' names that are the same, Cython takes the last one, and says nothing."""
+    names = [name for name, _ in set(bound(path))]
+    assert {name for name in names if names.count(name) > 1} == set()
+
+
 @pytest.mark.parametrize(
     ("module", "target"),
     [

@@ -51,7 +51,7 @@ cdef class ArrayPart:
     cdef int access(self, uint32_t storage, Py_ssize_t element, uint32_t value, bint writes, bint constant) except -1:
         if self.access_count == self.access_room:
             self.access_room = 2 * self.access_room + 16
-            self.accesses = <Access *> room_for(self.accesses, self.access_room, sizeof(Access), "accesses to elements")
+            self.accesses = <Access *> enlarged(self.accesses, self.access_room, sizeof(Access), "accesses to elements")
         self.accesses[self.access_count] = Access(
             self.slot(storage, self.epochs.get(storage, 0)), storage, value, writes, constant, element)
         self.access_count += 1
@@ -130,8 +130,8 @@ cdef Arena new_arena(ArrayPart part, Path path):
     cdef Py_ssize_t k
     cdef Place *place
     arena.part, arena.path, arena.fused = part, path, part.fused
-    arena.v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
-    arena.data = <char **> room_for(NULL, len(part.storages), sizeof(char *), "arrays")
+    arena.v = <double *> enlarged(NULL, path.end, sizeof(double), "registers")
+    arena.data = <char **> enlarged(NULL, len(part.storages), sizeof(char *), "arrays")
     arena.owners, arena.small = [], [None] * part.places.place_count
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
@@ -837,31 +837,13 @@ cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t regi
     elif what[0] == MOVED:
         part.slot(what[1], what[2])
         part.make(what[1], what[2] + 1)
-    elif what[0] == CALLED:
-        make_outputs(part, (<PrimitiveRecord> what[5]).output)
-    elif what[0] == RULED:
-        for place in (<CustomRecord> what[5]).outputs:
-            make_outputs(part, place)
-    elif what[0] == COMPUTED:
-        part.make((<ElementwiseRecord> what[4]).result, 0)
-    elif what[0] == SUMMED:
-        make_outputs(part, (<SumRecord> what[2]).result)
-    elif what[0] == MULTIPLIED:
-        make_outputs(part, (<ProductRecord> what[2]).result)
-    elif what[0] == COPIED_PART:
-        make_outputs(part, (<ReadRecord> what[3]).result)
     elif what[0] == WRITTEN or what[0] == ADDED:
         part.writes_inputs = part.writes_inputs or (<View> what[1]).storage in part.inputs
+    elif isinstance(what[len(what) - 1], ArrayRecord):
+        for place in (<ArrayRecord> what[len(what) - 1]).writes():
+            if type(place) is View:
+                part.make((<View> place).storage, 0)
     part.steps.append((what, register))
-    return 0
-
-
-cdef int make_outputs(ArrayPart part, object place) except -1:
-    if type(place) is View:
-        return part.make((<View> place).storage, 0)
-    if type(place) is tuple:
-        for inner in place[1]:
-            make_outputs(part, inner)
     return 0
 
 

@@ -51,8 +51,8 @@ from tapeengine._core.tape.opcodes cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects, op_value,
 )
 from tapeengine._core.tape.tape cimport (
-    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
-    record1, record2, record_at, reserve, value_at,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, enlarged,
+    op_at, record1, record2, record_at, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
 
@@ -193,17 +193,9 @@ class NotThisRun(NotReplayable):
     """A run that cannot be replayed, although other runs of the program may be."""
 
 
-cdef void *room_for(void *old, size_t count, size_t size, str what) except NULL:
-    """Memory for some items, which takes the place of older memory, if there is any."""
-    cdef void *room = realloc(old, max(count, 1) * size)
-    if room == NULL:
-        raise MemoryError(f"no memory for {count:,} {what}")
-    return room
-
-
 cdef void *zeros_for(size_t count, size_t size, str what) except NULL:
     """Memory for some items, filled with zeros."""
-    return memset(room_for(NULL, count, size, what), 0, max(count, 1) * size)
+    return memset(enlarged(NULL, count, size, what), 0, max(count, 1) * size)
 
 
 include "reading.pxi"
@@ -230,7 +222,7 @@ cdef class Registers:
     cdef int reserve(self, uint32_t room) except -1:
         """Enlarge the buffer for a path that another thread may have added."""
         if room > self.room:
-            self.v = <double *> room_for(self.v, room, sizeof(double), "registers")
+            self.v = <double *> enlarged(self.v, room, sizeof(double), "registers")
             self.room = room
         return 0
 
@@ -330,7 +322,7 @@ cdef class Plan:
         self.spare = None
         if registers is None or registers.room < self.most:
             registers = Registers.__new__(Registers)
-            registers.v = <double *> room_for(NULL, self.most, sizeof(double), "registers")
+            registers.v = <double *> enlarged(NULL, self.most, sizeof(double), "registers")
             registers.room = self.most
         return registers
 

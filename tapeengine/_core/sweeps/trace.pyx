@@ -14,7 +14,7 @@ from tapeengine._core.tape.numpy_c cimport PyArray_DIMS, PyArray_NDIM, ndarray
 from tapeengine._core.arrays.array cimport Array, new_array, plain, unlifted, view_by
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
-from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
+from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, FLOAT, NUMPY, Layout, Leaves, Matcher, build
 from tapeengine._core.tape.nested cimport (
     Copies, add_recorded, carried, copy_out, gather, lifted, outer_of, pass_on, te_scalar,
 )
@@ -217,7 +217,7 @@ cdef class Backpropagator:
         if self.result.count != 1:
             return False
         cdef int kind = self.result.steps[0].kind
-        if kind == ARRAY:
+        if kind == ARRAY_LEAF:
             return self.result.aux[0].shape == () and self.result.aux[0].dtype.kind == "f"
         return kind == FLOAT or kind == NUMPY
 
@@ -343,7 +343,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             inputs.check_containers()
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
-                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {summary(result)}")
+                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {type(result).__name__}")
             result, aux = result
         outputs = begin_outputs(tape, structures, "value")
         value = outputs.walk(result)
