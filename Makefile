@@ -26,7 +26,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tapeengine needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi scalars/math.pyi)
+GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi scalars/math.pyi scalars/complex.pyi)
 BUILT_OF = $(filter-out $(GENERATED),$(SOURCES))
 
 # Modules are compiled to bytecode when they are imported: the demo imports a small part of SciPy and scikit-learn.

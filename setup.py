@@ -31,9 +31,9 @@ LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting
 ERRORS, WAYS = " -DCYTHON_FAST_THREAD_STATE=0", ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
 SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-GROUPS = {"accumulation indexing interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS, "scalar sweep": LOOPS}
-GROUPS |= {"elementwise second trace": LOOPS + LESS, "blocks contractions machine": LOOPS + LESS + ERRORS}
-GROUPS |= {"accesses array boundary calls replay": SHORT, "callables": COLD + " -UCYTHON_VECTORCALL"}
+GROUPS = {"array interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS, "scalar trace": LOOPS}
+GROUPS |= {"kernels second": LOOPS + LESS, "accumulation machine": LOOPS + LESS + ERRORS}
+GROUPS |= {"boundary replay": SHORT, "callables": COLD + " -UCYTHON_VECTORCALL"}
 LEVELS = {name: level for names, level in GROUPS.items() for name in names.split()}
 COMPILE = {"release": ["-g0", "-fno-ident", "-fno-asynchronous-unwind-tables", "-fno-plt"], "tsan": TSAN}
 LINK = ["-nostartfiles", "-Wl,--strip-all,--build-id=none,-z,noseparate-code"] * (sys.platform == "linux")

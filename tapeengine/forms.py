@@ -10,9 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ._core.arrays.array import Array
-from ._core.arrays.storing import from_values
-from ._core.arrays.storing import is_traced as is_traced
+from ._core.arrays.array import Array, from_values
+from ._core.arrays.array import is_traced as is_traced
 from ._core.scalars.complex import ComplexDual
 from ._core.scalars.scalar import Dual
 from ._core.sweeps.trace import value_unseen

@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.storing import form_of
+from tapeengine._core.arrays.array import form_of
 
 from .ufuncs import of_names
 from .values import as_array, dtype_of, is_complex, promoting, shape_of

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.contractions import MatrixRule
+from tapeengine._core.arrays.kernels import MatrixRule
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.blocks import aligned
 from tapeengine.primitive.builders import bilinear, scale, unbroadcast

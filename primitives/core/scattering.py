@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.storing import holds_traced
+from tapeengine._core.arrays.array import holds_traced
 from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 

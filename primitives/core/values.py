@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.storing import form_of as form_of
+from tapeengine._core.arrays.array import form_of as form_of
 from tapeengine.duals.creation import in_order_of as in_order_of
 from tapeengine.duals.creation import sample_of
 from tapeengine.primitive.spaces import is_traced as is_traced

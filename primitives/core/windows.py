@@ -9,8 +9,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
-from tapeengine._core.arrays.array import Array
-from tapeengine._core.arrays.storing import follow
+from tapeengine._core.arrays.array import Array, follow
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear
 

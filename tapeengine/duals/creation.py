@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
-from .._core.arrays.assignment import add_at, put_overlapping
-from .._core.arrays.calls import counts_as_double
-from .._core.arrays.storing import form_of, fresh, from_values, holds_traced, numbers_of
+from .._core.arrays.array import (
+    Array,
+    add_at,
+    counts_as_double,
+    form_of,
+    fresh,
+    from_values,
+    holds_traced,
+    is_number,
+    numbers_of,
+    put_overlapping,
+)
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of

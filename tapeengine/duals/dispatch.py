@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
-from .._core.arrays.calls import holds_foreign, is_foreign, widened
-from .._core.arrays.storing import form_of, fresh, numbers_of
+from .._core.arrays.array import Array, form_of, fresh, holds_foreign, is_foreign, is_number, numbers_of, widened
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.scalars.sequences import is_read, repeats

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.storing import constant_of
+from .._core.arrays.array import constant_of
 from .foreign import replaced
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
-from .._core.arrays.assignment import put_overlapping
+from .._core.arrays.array import Array, put_overlapping
 from .creation import put_in_turn, put_numbered
 from .foreign import replaced
 

@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
-from .._core.arrays.calls import is_foreign
-from .._core.arrays.storing import rules_of
+from .._core.arrays.array import Array, is_foreign, rules_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.storing import form_of, from_values
+from .._core.arrays.array import form_of, from_values
 from ..errors import StructureError, module_of
 from ..structure import Container
 

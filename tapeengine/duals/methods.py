@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
-from .._core.arrays.calls import as_python, numbers_of_python
+from .._core.arrays.array import Array, as_python, form_of, is_number, numbers_of, numbers_of_python, rules_of
 from .._core.arrays.functions import mean_method, sum_method
-from .._core.arrays.storing import form_of, numbers_of, rules_of
 from .._core.sweeps.trace import value_of
 from .._core.tape.above import ABOVE
 from ..errors import UnsupportedError, full_name

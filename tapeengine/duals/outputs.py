@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
-from .._core.arrays.storing import constant_of, form_of, holds_traced, numbers_of
+from .._core.arrays.array import Array, constant_of, form_of, holds_traced, is_number, numbers_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.structures.boundary import overlap

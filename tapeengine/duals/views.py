@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
-from .._core.arrays.indexing import view
-from .._core.arrays.storing import form_of, from_values, numbers_of
+from .._core.arrays.array import Array, form_of, from_values, numbers_of, view
 from .._core.scalars.scalar import Dual
 from .creation import copy_mode, plain, sample_of
 

@@ -17,8 +17,7 @@ import numpy
 
 import tapeengine.numpy
 
-from .._core.arrays.array import Array
-from .._core.arrays.storing import holds_traced, rules_of
+from .._core.arrays.array import Array, holds_traced, rules_of
 from .._core.scalars.scalar import Dual
 from ..errors import module_of
 

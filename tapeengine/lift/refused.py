@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._core.arrays.storing import holds_traced
+from .._core.arrays.array import holds_traced
 from .._core.programs.callables import stand_in, stand_ins
 from ..dropped import place_of_call
 from ..errors import DroppedDerivativeError

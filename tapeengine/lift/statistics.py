@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from .._core.arrays.storing import holds_traced
+from .._core.arrays.array import holds_traced
 from .._core.scalars import math
 from .._core.scalars.scalar import with_value
 from .._core.sweeps.trace import value_of

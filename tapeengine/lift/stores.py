@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.storing import fresh
+from .._core.arrays.array import fresh
 from .._core.tape.swallowed import forget
 from ..errors import DroppedDerivativeError, UnsupportedError
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_number
+from .._core.arrays.array import Array, form_of, fresh, from_values, holds_traced, is_number
 from .._core.arrays.functions import offered
-from .._core.arrays.storing import form_of, fresh, from_values, holds_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
@@ -96,20 +95,14 @@ def asanyarray(a: Any, dtype: Any = None, order: Any = None, **options: Any) -> 
     return asarray(a, dtype, order, **options) if holds_traced(a) else numpy.asanyarray(a, dtype, order, **options)
 
 
-def ascontiguousarray(a: Any, dtype: Any = None) -> Any:
-    """numpy.ascontiguousarray."""
-    a = taken(a)
-    if not holds_traced(a):
-        return numpy.ascontiguousarray(a, dtype)
-    return array(a, dtype, copy=None, order="C", ndmin=1)
+def contiguous(function: Callable[..., Any], order: str) -> Callable[..., Any]:
+    """The counterpart of a function that makes an array contiguous in an order."""
 
+    def made(a: Any, dtype: Any = None) -> Any:
+        a = taken(a)
+        return array(a, dtype, copy=None, order=order, ndmin=1) if holds_traced(a) else function(a, dtype)
 
-def asfortranarray(a: Any, dtype: Any = None) -> Any:
-    """numpy.asfortranarray."""
-    a = taken(a)
-    if not holds_traced(a):
-        return numpy.asfortranarray(a, dtype)
-    return array(a, dtype, copy=None, order="F", ndmin=1)
+    return named_like(made, function, f"numpy.{function.__name__}.")
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -228,3 +221,4 @@ hanning, kaiser = window(numpy.hanning), window(offered(numpy.kaiser))
 eye, identity, tri = making(numpy.eye), making(numpy.identity), making(numpy.tri)
 linspace, logspace, geomspace = (making(offered(f)) for f in (numpy.linspace, numpy.logspace, numpy.geomspace))
 zeros_like, ones_like, empty_like = like(numpy.zeros_like), like(numpy.ones_like), like(numpy.empty_like)
+ascontiguousarray, asfortranarray = contiguous(numpy.ascontiguousarray, "C"), contiguous(numpy.asfortranarray, "F")

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
+from .._core.arrays.array import Array, holds_traced
 from .._core.arrays.functions import offered
-from .._core.arrays.storing import holds_traced
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy
 
+from .._core.arrays.array import holds_traced
 from .._core.arrays.functions import offered
-from .._core.arrays.storing import holds_traced
 from ..naming import named_like
 from ._creation import asarray
 

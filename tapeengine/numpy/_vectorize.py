@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array
-from .._core.arrays.storing import fresh
+from .._core.arrays.array import Array, fresh
 from ..duals.creation import objects, plain
 from ..duals.outputs import laid_out
 from ._creation import array, asarray

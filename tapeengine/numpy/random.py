@@ -10,7 +10,7 @@ from typing import Any
 import numpy as _numpy
 
 from .._core.arrays.array import Array as _Array
-from .._core.arrays.storing import holds_traced as _holds_traced
+from .._core.arrays.array import holds_traced as _holds_traced
 from ..duals.creation import plain as _plain
 from ..errors import DroppedDerivativeError as _DroppedDerivativeError
 from ..errors import UnsupportedError as _UnsupportedError

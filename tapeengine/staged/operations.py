@@ -16,10 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.arrays.array import Array
-from .._core.arrays.assignment import add_at
-from .._core.arrays.indexing import view
-from .._core.arrays.storing import from_values, numbers_of
+from .._core.arrays.array import Array, add_at, from_values, numbers_of, view
 from .._core.programs.replay import (
     KINDS,
     MISS,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core.arrays.storing import errors_are_seen
+from .._core.arrays.array import errors_are_seen
 from .._core.programs.replay import MISS, Checks, NotReplayable, NotThisRun, Plan, Recording, Replays, is_plain
 from .._core.sweeps import trace
 from .._core.sweeps.linear import has_array_records, is_recorded, open_tape

@@ -7,9 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._core.arrays.array import Array
-from .._core.arrays.assignment import refuse_writes
-from .._core.arrays.calls import as_python, call
+from .._core.arrays.array import Array, as_python, call, refuse_writes
 from .._core.scalars.complex import ComplexDual
 from .._core.structures.boundary import overlapping, place
 from .._core.tape.swallowed import carry

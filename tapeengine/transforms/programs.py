@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .._core.arrays.storing import fresh
+from .._core.arrays.array import fresh
 from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
 from .._core.sweeps.linear import has_array_records

@@ -6,39 +6,69 @@ and offset. A storage is copied once, at its first write, if a rule or the calle
 
 Within an inner trace the values of an array may be arrays of an outer trace; the rules that keep them are then recorded
 on the outer trace when they run.
+
+The class and the functions that its methods call are one module: storages and views are in `storing.pxi`, reads and
+writes in `indexing.pxi`, calls of primitives in `calls.pxi`.
 """
 
 cimport cython
+from cpython.array cimport array
+from cpython.contextvars cimport get_value
 from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject, PyObject_RichCompare
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_WRITEABLE, PyArray_CLEARFLAGS, PyArray_ISCOMPLEX, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_SIZE, ndarray,
+from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject, PyObject_RichCompare, visitproc
+from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.ref cimport Py_REFCNT
+from libc.stdint cimport uint32_t
+from libc.string cimport memcmp, memcpy
+from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays
+from tapeengine._core.scalars.scalar cimport (
+    Dual, as_double, as_kind, head_of_dual, is_numpy, new_dual, of_kind, other_precision, takes_one, value_seen,
 )
-
-from tapeengine._core.arrays.assignment cimport put
-from tapeengine._core.arrays.calls cimport apply, as_python, is_foreign
-from tapeengine._core.arrays.indexing cimport get, read_number, read_part, viewed
-from tapeengine._core.arrays.storing cimport kernels, look_at, need_rules, numbers_of, plain, seen, view_by
-from tapeengine._core.scalars.scalar cimport Dual
-from tapeengine._core.tape.accumulation cimport strided, view_of
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.accumulation cimport (
+    ArrayRecord, Block, Reverse, Rows, Tangents, View, aligned, fitted, record_array, repeats, strided, view_of,
+)
+from tapeengine._core.tape.nested cimport copied_id
+from tapeengine._core.tape.numpy_c cimport (
+    NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_KEEPORDER, NPY_OBJECT,
+    NPY_UINT32, NPY_UINT64, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_DescrFromType, PyArray_ISBEHAVED_RO,
+    PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_IS_F_CONTIGUOUS,
+    PyArray_ITEMSIZE, PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE,
+    PyTypeNum_ISCOMPLEX, ndarray,
+)
 from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
-from tapeengine._core.tape.tape cimport traces
+from tapeengine._core.tape.tape cimport (
+    ARRAY, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, READ, SPECIAL, WRITE, Head, Record, Tape, first_id, head_of,
+    innermost_here, op_at, record_at, record_special, tape_of, traces,
+)
 
 import math
 import operator
+import warnings
+from bisect import bisect_left
+from functools import partial
+from operator import index as whole_number
 from types import GenericAlias
 
 import numpy
 
+from tapeengine._core.arrays.reports import errors_stop
+from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike, refused
 from tapeengine._core.scalars.scalar import opcode_of
+from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
-from tapeengine.dropped import is_formatting, told
-from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, UnsupportedError
+from tapeengine._core.tape.swallowed import OPEN, carry, forget as forget_refused
+from tapeengine.dropped import is_asked_by_engine, is_formatting, told
+from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, TraceError, UnsupportedError, pass_on
+from tapeengine.primitive.rule_checks import CheckedRule
+from tapeengine.primitive.spaces import Space
 
 cnp.import_array()
+
+cdef object array_class = numpy.ndarray
 
 cdef extern from "Python.h":
     object PySeqIter_New(object sequence)
@@ -51,6 +81,11 @@ cdef object np_remainder = numpy.remainder, np_floor_divide = numpy.floor_divide
 cdef object np_negative = numpy.negative, np_absolute = numpy.absolute
 #: Indexed by Python's codes of comparisons.
 cdef tuple COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+
+
+include "storing.pxi"
+include "indexing.pxi"
+include "calls.pxi"
 
 
 @cython.final

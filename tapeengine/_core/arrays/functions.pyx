@@ -5,10 +5,8 @@ They find traced arguments without numpy's protocols, which cost more than a sma
 
 from cpython.long cimport PyLong_CheckExact
 
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.contractions cimport product, total
-from tapeengine._core.arrays.elementwise cimport elementwise, one_value
-from tapeengine._core.arrays.storing cimport check_depth, kernels
+from tapeengine._core.arrays.array cimport Array, check_depth, kernels
+from tapeengine._core.arrays.kernels cimport elementwise, one_value, product, total
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.scalars.scalar cimport Dual, as_double, binary_of, by_ufunc, of_kind, other_precision, unary_of
 from tapeengine._core.tape.tape cimport NUMPY_DOUBLES
@@ -17,8 +15,7 @@ from functools import partial
 
 import numpy
 
-from tapeengine._core.arrays.storing import from_values
-from tapeengine._core.arrays.storing import rules_of
+from tapeengine._core.arrays.array import from_values, rules_of
 from tapeengine._core.scalars.scalar import opcode_of
 
 kernels.product = product

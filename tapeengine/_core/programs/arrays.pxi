@@ -10,6 +10,25 @@ cdef enum:
 cdef class ArrayPart:
     """The arrays of a path: one slot for the values of each storage and epoch (the time between copies of it)."""
 
+    cdef Tape places            # the sizes of the storages
+    cdef dict numbers           # storage << 32 | epoch -> slot
+    cdef list storages          # of each slot
+    cdef list steps             # (note, register)
+    cdef Access *accesses
+    cdef Py_ssize_t access_count, access_room
+    cdef uint32_t *specials     # registers of steps and accesses, the last one first
+    cdef Py_ssize_t special_count
+    cdef dict inputs            # storage -> View
+    cdef dict epochs            # of each storage, at the end
+    cdef set unneeded           # numbers of the steps that no run does
+    cdef set settled            # and of those that are done once, when buffers are made
+    cdef dict shared            # slot -> an earlier one, whose values nothing reads any longer and whose buffer it takes
+    cdef list spare             # buffers of finished runs
+    cdef dict pool              # buffers of cotangents, see `PooledReverse`
+    cdef dict fused             # numbers of the steps that are done in strips, see `adopt_strips`
+    cdef set inner              # slots of which only strips exist
+    cdef bint writes_inputs
+
     def __dealloc__(self):
         free(self.accesses)
         free(self.specials)
@@ -32,7 +51,7 @@ cdef class ArrayPart:
     cdef int access(self, uint32_t storage, Py_ssize_t element, uint32_t value, bint writes, bint constant) except -1:
         if self.access_count == self.access_room:
             self.access_room = 2 * self.access_room + 16
-            self.accesses = <Access *> room_for(self.accesses, self.access_room, sizeof(Access), "accesses to elements")
+            self.accesses = <Access *> enlarged(self.accesses, self.access_room, sizeof(Access), "accesses to elements")
         self.accesses[self.access_count] = Access(
             self.slot(storage, self.epochs.get(storage, 0)), storage, value, writes, constant, element)
         self.access_count += 1
@@ -47,6 +66,16 @@ cdef class ArrayPart:
 @cython.final
 cdef class Arena:
     """The buffers of one run, and its steps, which hold the addresses of their operands in these buffers."""
+
+    cdef ArrayPart part
+    cdef double *v
+    cdef char **data        # of each slot
+    cdef list owners
+    cdef list steps
+    cdef list small         # buffers of cotangents, see `PooledReverse`
+    cdef dict inputs        # storage -> array
+    cdef dict fused         # see `ArrayPart`
+    cdef Path path
 
     cdef int release(self) except -1:
         """Return the buffers for later runs, unless these need others or the collector has cleared what keeps them."""
@@ -101,8 +130,8 @@ cdef Arena new_arena(ArrayPart part, Path path):
     cdef Py_ssize_t k
     cdef Place *place
     arena.part, arena.path, arena.fused = part, path, part.fused
-    arena.v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
-    arena.data = <char **> room_for(NULL, len(part.storages), sizeof(char *), "arrays")
+    arena.v = <double *> enlarged(NULL, path.end, sizeof(double), "registers")
+    arena.data = <char **> enlarged(NULL, len(part.storages), sizeof(char *), "arrays")
     arena.owners, arena.small = [], [None] * part.places.place_count
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
@@ -808,31 +837,13 @@ cdef int add_note(ArrayPart part, tuple what, uint32_t *registers, uint32_t regi
     elif what[0] == MOVED:
         part.slot(what[1], what[2])
         part.make(what[1], what[2] + 1)
-    elif what[0] == CALLED:
-        make_outputs(part, (<PrimitiveRecord> what[5]).output)
-    elif what[0] == RULED:
-        for place in (<CustomRecord> what[5]).outputs:
-            make_outputs(part, place)
-    elif what[0] == COMPUTED:
-        part.make((<ElementwiseRecord> what[4]).result, 0)
-    elif what[0] == SUMMED:
-        make_outputs(part, (<SumRecord> what[2]).result)
-    elif what[0] == MULTIPLIED:
-        make_outputs(part, (<ProductRecord> what[2]).result)
-    elif what[0] == COPIED_PART:
-        make_outputs(part, (<ReadRecord> what[3]).result)
     elif what[0] == WRITTEN or what[0] == ADDED:
         part.writes_inputs = part.writes_inputs or (<View> what[1]).storage in part.inputs
+    elif isinstance(what[len(what) - 1], ArrayRecord):
+        for place in (<ArrayRecord> what[len(what) - 1]).writes():
+            if type(place) is View:
+                part.make((<View> place).storage, 0)
     part.steps.append((what, register))
-    return 0
-
-
-cdef int make_outputs(ArrayPart part, object place) except -1:
-    if type(place) is View:
-        return part.make((<View> place).storage, 0)
-    if type(place) is tuple:
-        for inner in place[1]:
-            make_outputs(part, inner)
     return 0
 
 

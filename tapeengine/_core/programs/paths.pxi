@@ -45,7 +45,7 @@ cdef class Numbering:
         free(self.places)
         self.places = NULL
         self.places = <uint32_t *> zeros_for(size, sizeof(uint32_t), "constants of a recording")
-        self.constant_at = <uint32_t *> room_for(self.constant_at, size, sizeof(uint32_t), "constants of a recording")
+        self.constant_at = <uint32_t *> enlarged(self.constant_at, size, sizeof(uint32_t), "constants of a recording")
         self.mask = size - 1
         for k in range(self.path.constant_count):
             self.places[self.place(self.path.constants[k])] = k + 1
@@ -207,6 +207,30 @@ cdef class Numbering:
 cdef class Path:
     """One path through a program."""
 
+    cdef uint8_t *op
+    cdef te_operands *operands
+    cdef double *constants
+    cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
+    cdef readonly uint32_t guards
+    cdef readonly uint32_t dropped  # guards that follow from others
+    cdef readonly uint32_t dead     # operations that it leaves out
+    cdef readonly uint32_t shared   # operations and guards that repeat others
+    cdef Dead *left_out
+    cdef long long last     # the time of its last run, in runs of its plan
+    cdef uint32_t constant_count
+    cdef Layout outputs     # ids are registers
+    cdef tuple known        # the constant leaves of the value
+    cdef bytes example      # the inputs of its recording, unless it works on arrays
+    cdef readonly dict forks    # register of a guard -> paths that fork there
+    cdef ArrayPart part         # None if there are only scalars
+    cdef list calls         # (function, operands) of values that a function of Python gives
+    cdef te_bodies single, lanes    # native code for one run, and for lanes; no entries where there is none
+    cdef list code              # keeps it alive
+    cdef object compiler        # makes it; None if nothing does
+    cdef long long work, lane_work  # the instructions that are run until then
+    cdef te_row *spare_rows     # registers and zeroed cotangents of a block of lanes; NULL while in use
+    cdef te_row *spare_zeros
+
     def __dealloc__(self):
         free(self.op)
         free(self.operands)
@@ -303,15 +327,15 @@ cdef class Path:
         return map(self.instruction, range(self.first, self.end))
 
     cdef int room(self, Py_ssize_t registers, Py_ssize_t constants) except -1:
-        self.op = <uint8_t *> room_for(NULL, registers, 1, "instructions")
-        self.operands = <te_operands *> room_for(NULL, registers, sizeof(te_operands), "instructions")
-        self.constants = <double *> room_for(NULL, constants, sizeof(double), "constants")
+        self.op = <uint8_t *> enlarged(NULL, registers, 1, "instructions")
+        self.operands = <te_operands *> enlarged(NULL, registers, sizeof(te_operands), "instructions")
+        self.constants = <double *> enlarged(NULL, constants, sizeof(double), "constants")
         return 0
 
     cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1:
         """Keep the operations of a whole path that have no register here."""
         cdef uint32_t i
-        self.left_out = <Dead *> room_for(NULL, whole.end - self.end, sizeof(Dead), "operations that nothing needs")
+        self.left_out = <Dead *> enlarged(NULL, whole.end - self.end, sizeof(Dead), "operations that nothing needs")
         for i in range(whole.first, whole.end):
             if registers[i] == 0:
                 self.left_out[self.dead] = Dead(i, whole.operands[i], whole.op[i])
@@ -584,7 +608,7 @@ cdef int list_specials(Path path) except -1:
     """List the registers of a path's array operations and element accesses, the last one first; see also `Needs`."""
     cdef ArrayPart part = path.part
     cdef uint32_t i
-    part.specials = <uint32_t *> room_for(NULL, path.end + 1, sizeof(uint32_t), "instructions")
+    part.specials = <uint32_t *> enlarged(NULL, path.end + 1, sizeof(uint32_t), "instructions")
     for i in range(path.end - 1, path.first - 1, -1):
         if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
             part.specials[part.special_count] = i
@@ -595,7 +619,7 @@ cdef int list_specials(Path path) except -1:
 cdef int check_values(Path path, Recording recording, uint32_t *registers) except -1:
     """Refuse a recording whose opcodes do not compute the same bits as the program."""
     cdef Head *h = &recording.tape.head
-    cdef double *v = <double *> room_for(NULL, path.end, sizeof(double), "registers")
+    cdef double *v = <double *> enlarged(NULL, path.end, sizeof(double), "registers")
     cdef uint32_t i = h.inputs + 1, stop
     try:
         recording.fill(v)

@@ -3,6 +3,9 @@
 cdef class Reader:
     """Decomposes a structure that must have exactly a layout's form; calls `leaf` for each leaf."""
 
+    cdef object structures
+    cdef list duals     # [(input, dual)] of an outer trace, read as floats; None if duals are not allowed
+
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         raise NotImplementedError
 
@@ -85,6 +88,12 @@ cdef class Reader:
 @cython.final
 cdef class Arguments(Reader):
     """Reads arguments into registers; discrete leaves must be those of the recording."""
+
+    cdef double *v
+    cdef tuple known
+    cdef Py_ssize_t at, array_at
+    cdef list forms         # of the arrays
+    cdef list arrays        # [(storage, array)]
 
     cdef bint leaf(self, int kind, uint32_t id, object value) except -1:
         if type(value) is Dual:

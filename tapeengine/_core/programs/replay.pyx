@@ -26,17 +26,14 @@ from tapeengine._core.tape.numpy_c cimport (
     PyArray_MatrixProduct, PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TakeFrom, PyArray_TYPE, PyArray_ZEROS, ndarray,
 )
 
-from tapeengine._core.arrays.accesses cimport AddRecord, ReadRecord, WriteRecord
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.contractions cimport ProductRecord, SumRecord, add_up
-from tapeengine._core.arrays.calls cimport CustomRecord
-from tapeengine._core.arrays.elementwise cimport (
-    ElementwiseRecord, Operand as Elementwise, compute_doubles, loop_of_doubles, one_value, te_operand,
+from tapeengine._core.arrays.array cimport (
+    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, AddRecord,
+    Array, CustomRecord, Operand, PrimitiveRecord, ReadRecord, WriteRecord, array_over, dense, errors_are_seen,
+    everything, view_by,
 )
-from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.arrays.storing cimport (
-    ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, Operand,
-    array_over, dense, errors_are_seen, everything, view_by,
+from tapeengine._core.arrays.kernels cimport (
+    ElementwiseRecord, Operand as Elementwise, ProductRecord, SumRecord, add_up, compute_doubles, loop_of_doubles,
+    one_value, te_operand,
 )
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
@@ -46,8 +43,7 @@ from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport (
     Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, record_selection, unary_of,
 )
-from tapeengine._core.tape.accumulation cimport Reverse, View, strided
-from tapeengine._core.tape.blocks cimport ArrayRecord
+from tapeengine._core.tape.accumulation cimport ArrayRecord, Reverse, View, free_zeros, strided, unset, zeros
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
 )
@@ -55,11 +51,10 @@ from tapeengine._core.tape.opcodes cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects, op_value,
 )
 from tapeengine._core.tape.tape cimport (
-    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, op_at,
-    record1, record2, record_at, reserve, value_at,
+    ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, enlarged,
+    op_at, record1, record2, record_at, reserve, value_at,
 )
 from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Seeds, begin_seeds
-from tapeengine._core.tape.accumulation cimport free_zeros, unset, zeros
 
 import builtins
 import enum
@@ -87,6 +82,82 @@ cdef extern from "numpy/ufuncobject.h":
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_MatrixProduct2(object left, object right, ndarray out)
+
+cdef extern from "replay.h" nogil:
+    bint te_same_bits(double a, double b)
+    bint te_total(int op)
+    bint te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y)
+    ctypedef struct te_operands:
+        uint32_t a, b
+    bint te_may_stop(int op)
+    ctypedef struct te_record:
+        uint32_t p1, p2
+    uint32_t te_number(const te_record *records, const uint8_t *codes, uint32_t i, uint32_t stop, uint32_t *registers,
+                       uint8_t *op, te_operands *operands, uint32_t at)
+    bint te_have_values(const double *v, const uint32_t *registers, const double *values, uint32_t i, uint32_t stop)
+    te_operands te_renumbered(int op, te_operands x, const uint32_t *registers)
+    uint32_t te_merge(const uint8_t *op, const te_operands *operands, uint32_t *registers, uint32_t *table, uint32_t mask,
+                      uint32_t first, uint32_t end)
+    uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first, uint32_t end)
+    uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
+                       uint32_t end)
+    void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
+                        uint32_t first)
+    ctypedef struct te_entry:
+        uint32_t start, body
+    ctypedef int64_t (*te_code)(void *v, void *ct, const te_operands *operands, const double *constants,
+                                const te_entry *schedule, int64_t at, int64_t stop, uint32_t dead)
+    ctypedef struct te_bodies:
+        te_code values, cotangents
+        const te_entry *schedule
+        int64_t entries
+    uint32_t te_run(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
+                    double *v, uint32_t i, uint32_t end)
+    void te_run_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
+                     double *v, double *ct, uint32_t last)
+
+cdef extern from "floats.h":
+    Py_ssize_t te_read_floats(PyObject **items, Py_ssize_t n, double *out)
+    object te_float(PyObject **kept, double x)
+    PyObject *te_cell(object cell)
+    PyObject *te_attributes(object function)
+    bint te_made_of(object function, tuple parts)
+    tuple te_parts(object function)
+    uint64_t te_version(object values)
+    enum:
+        TE_ALL
+    Py_ssize_t te_unnamed(object names, int which)
+    bint te_is_heap_type(object cls)
+    bint te_is_of_module(object function)
+    object te_class_names(object cls)
+    int te_fill_floats(list values, PyObject **kept, const double *numbers, Py_ssize_t n) except -1
+
+cdef extern from "lanes.h" nogil:
+    enum:
+        TE_LANES
+    ctypedef double te_row[TE_LANES]
+    void te_spread(te_row *v, const double *numbers, uint32_t first, uint32_t end)
+    void te_take(double *x, Py_ssize_t width, te_row *ct, uint32_t end)
+    void te_run_lanes(const te_bodies *bodies, const uint8_t *op, const te_operands *operands, const double *constants,
+                      te_row *v, uint32_t first, uint32_t end, uint32_t *stop)
+    void te_run_lanes_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands,
+                           const double *constants, te_row *v, te_row *ct, uint32_t last, uint32_t first)
+
+cdef struct Access:         # of one element
+    uint32_t slot, storage
+    uint32_t value          # the register that is read into, or written from
+    bint writes, constant
+    Py_ssize_t element
+
+cdef struct Dead:           # an operation that a path leaves out
+    uint32_t at             # its register in the whole path, to which its operands belong as well
+    te_operands x
+    uint8_t op
+
+cdef class ArrayPart
+cdef class Arena
+cdef class Path
+cdef class Plan
 
 #: The answer if no path fits.
 MISS = object()
@@ -122,17 +193,9 @@ class NotThisRun(NotReplayable):
     """A run that cannot be replayed, although other runs of the program may be."""
 
 
-cdef void *room_for(void *old, size_t count, size_t size, str what) except NULL:
-    """Memory for some items, which takes the place of older memory, if there is any."""
-    cdef void *room = realloc(old, max(count, 1) * size)
-    if room == NULL:
-        raise MemoryError(f"no memory for {count:,} {what}")
-    return room
-
-
 cdef void *zeros_for(size_t count, size_t size, str what) except NULL:
     """Memory for some items, filled with zeros."""
-    return memset(room_for(NULL, count, size, what), 0, max(count, 1) * size)
+    return memset(enlarged(NULL, count, size, what), 0, max(count, 1) * size)
 
 
 include "reading.pxi"
@@ -149,13 +212,17 @@ include "dead.pxi"
 cdef class Registers:
     """The values of one run, and their buffer."""
 
+    cdef double *v
+    cdef uint32_t room
+    cdef list arrays        # [(storage, array)] of the arguments
+
     def __dealloc__(self):
         free(self.v)
 
     cdef int reserve(self, uint32_t room) except -1:
         """Enlarge the buffer for a path that another thread may have added."""
         if room > self.room:
-            self.v = <double *> room_for(self.v, room, sizeof(double), "registers")
+            self.v = <double *> enlarged(self.v, room, sizeof(double), "registers")
             self.room = room
         return 0
 
@@ -178,6 +245,30 @@ cdef class Plan:
     shares : bool
         Whether operations on numbers that repeat others are left out.
     """
+
+    cdef uint32_t most      # registers of the longest path
+    cdef Registers spare        # of a finished run, and the reader of its arguments
+    cdef Arguments reader
+    cdef double *spare_cotangents
+    cdef PyObject **kept    # the last float object of each input's cotangent, see `te_float`
+    cdef object structures
+    cdef list primals       # a layout for each argument
+    cdef tuple known        # discrete leaves
+    cdef list forms         # of the arrays, see `form_of_array`
+    cdef readonly list paths
+    cdef readonly dict places   # of the numbers of lanes, and of a path's numbers in its value, see `batch`
+    cdef readonly uint32_t inputs
+    cdef readonly bint has_calls    # whether a path calls functions of Python
+    cdef bint changes_containers    # whether a path changes a list, dict or object among the arguments, or may
+    cdef bint writes_inputs # whether a path writes into an array among the arguments
+    cdef readonly long long replays
+    cdef long long clock    # the time of the last run
+    cdef readonly Py_ssize_t evicted
+    cdef Py_ssize_t limit
+    cdef object compiler    # see `Path`
+    cdef readonly bint drops    # whether guards that follow from others are dropped
+    cdef readonly bint shares   # whether operations that repeat others are left out
+    cdef bint reduces           # whether paths leave out what they do not need
 
     def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint drops=True, bint shares=False):
         self.limit, self.compiler, self.drops, self.shares = limit, compiler, drops, shares
@@ -231,7 +322,7 @@ cdef class Plan:
         self.spare = None
         if registers is None or registers.room < self.most:
             registers = Registers.__new__(Registers)
-            registers.v = <double *> room_for(NULL, self.most, sizeof(double), "registers")
+            registers.v = <double *> enlarged(NULL, self.most, sizeof(double), "registers")
             registers.room = self.most
         return registers
 

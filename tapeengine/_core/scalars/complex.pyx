@@ -15,9 +15,9 @@ from tapeengine._core.scalars.parts cimport add, div, is_zero, mul, neg, one, su
 from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, is_numpy, of_kind, other_precision
 from tapeengine._core.tape.opcodes cimport (
     OP_ABS, OP_ADD, OP_ATAN2, OP_COS, OP_COSH, OP_DIV, OP_EXP, OP_HYPOT, OP_LOG, OP_MUL, OP_POW, OP_SIN, OP_SINH,
-    OP_SQRT, OP_SUB, OP_TAN, OP_TANH,
+    OP_SQRT, OP_SUB,
 )
-from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, traces
+from tapeengine._core.tape.tape cimport NUMPY_DOUBLES, PYTHON_FLOATS, above, traces
 
 import cmath as python_cmath
 import numbers
@@ -402,13 +402,11 @@ cdef class ComplexDual:
     @staticmethod
     def __tapeengine_trace__(primitive, args, static):
         """Record a call of a primitive."""
-        from tapeengine._core.arrays.calls import record
-        return record(primitive, [x._array() if type(x) is ComplexDual else x for x in args], static)
+        return above("arrays.array").record(primitive, [x._array() if type(x) is ComplexDual else x for x in args], static)
 
     def _array(self):
         """The number as a traced array without dimensions."""
-        from tapeengine._core.arrays.calls import zero_dim_complex
-        return zero_dim_complex(self.re, self.im, not self.numpys)
+        return above("arrays.array").zero_dim_complex(self.re, self.im, not self.numpys)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
@@ -541,12 +539,11 @@ cdef object apply(object x, object function, formula rule):
 
 cdef object by_array(object x, object function, object ufunc):
     """Apply a function whose rule for arrays is exact where a formula in real and imaginary parts would cancel."""
-    from tapeengine._core.arrays.calls import as_python
     x = number(x)
     if not is_dual(x):
         return function(x)
     value = function(plain(x))
-    return exactly(as_python(ufunc((<ComplexDual> as_complex(x))._array())), value)
+    return exactly(above("arrays.array").as_python(ufunc((<ComplexDual> as_complex(x))._array())), value)
 
 
 cdef object c_log = python_cmath.log

@@ -95,7 +95,7 @@ cdef bint is_numpy(object x) except -1:
     h = head_of((<Dual> x).tag)
     if h == NULL or not h.kinds & NUMPY_DOUBLES:
         return False
-    return not h.kinds & PYTHON_FLOATS or above("arrays.calls").counts_as_double(x)
+    return not h.kinds & PYTHON_FLOATS or above("arrays.array").counts_as_double(x)
 
 
 cdef inline int learn(Head *h, int kind, uint32_t a, uint32_t b, double c) except -1:
@@ -370,7 +370,7 @@ cdef int report(object x, object y, int op) except -1:
 
 
 cdef bint answers(object x, object other, object ufunc) except -1:
-    return above("arrays.calls").answers_to_numpy(other, ufunc if is_numpy(x) else None)
+    return above("arrays.array").answers_to_numpy(other, ufunc if is_numpy(x) else None)
 
 
 cdef object beyond_reals(object x, object y, object ufunc):
@@ -648,7 +648,7 @@ cdef class Dual:
     @staticmethod
     def __tapeengine_trace__(primitive, args, static):
         """Record a call of a primitive."""
-        return above("arrays.calls").record(primitive, args, static)
+        return above("arrays.array").record(primitive, args, static)
 
     def __getattr__(self, name):
         """Attributes of numpy scalars that floats lack, and the methods that numpy calls on object-array elements."""
@@ -659,7 +659,7 @@ cdef class Dual:
         ufunc = getattr(numpy, name, None)
         if isinstance(ufunc, numpy.ufunc) and name != "conj":
             return partial(ufunc, self)
-        return above("arrays.calls").attribute_of_number(self, name)
+        return above("arrays.array").attribute_of_number(self, name)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         if method == "__call__" and not options:
@@ -743,7 +743,7 @@ cdef class Dual:
         """Index like a numpy scalar: with (), ..., None and tuples of them. Python's floats have no items."""
         if not is_numpy(self):
             raise TypeError("'float' object is not subscriptable")
-        return above("arrays.reports").scalar_item(above("arrays.calls").zero_dim(self), index)
+        return above("arrays.reports").scalar_item(above("arrays.array").zero_dim(self), index)
 
     # -- a real number ------------------------------------------------------------------------------------------------
     @property

@@ -12,17 +12,15 @@ from tapeengine._core.tape.numpy_c cimport (
     PyArray_DATA, PyArray_ISWRITEABLE, PyArray_TYPE, import_array, ndarray,
 )
 
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.calls cimport is_foreign, of_numbers
+from tapeengine._core.arrays.array cimport (
+    Array, Extent, constant_of, dense, extent, geometry, head_of_array, held, is_foreign, is_recording, make_writable,
+    native, new_array, of_numbers, plain, snapshot, unlifted, view_by,
+)
 from tapeengine._core.scalars.complex cimport ComplexDual, from_array
 from tapeengine._core.structures.interleave cimport ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, OBJECT, TUPLE, Frame, Layout, Walk
 from tapeengine._core.tape.nested cimport copy_out
 from tapeengine._core.tape.accumulation cimport View, view_of
 from tapeengine._core.scalars.scalar cimport Dual, as_kind, head_of_dual, is_numpy, new_dual
-from tapeengine._core.arrays.storing cimport (
-    Extent, constant_of, dense, extent, geometry, head_of_array, held, is_recording, make_writable, native, new_array, plain, snapshot, unlifted,
-    view_by,
-)
 from tapeengine._core.tape.tape cimport CHUNK_LAST, CHUNK_SHIFT, PYTHON_FLOATS, Head, Tape, head_of, reserve
 
 import numpy

@@ -11,6 +11,14 @@ cdef object new_object = object.__new__
 
 @cython.final
 cdef class Fields:
+    """Objects that consist of named fields."""
+
+    cdef readonly object cls
+    cdef tuple fields
+    cdef list paths         # the text of each field in a path, after the object
+    cdef frozenset own
+    cdef object check       # of an object whose class has code that runs where a field is read; None for other classes
+    cdef tuple whole        # the layout's entry for an object without other attributes: (class, container, None)
 
     def __init__(self, object cls, tuple names, check=None):
         self.cls = cls

@@ -23,6 +23,8 @@ import numpy
 
 import_array()
 
+cdef class Fields
+
 cdef object floating = numpy.floating
 cdef object unknown = object()      # marks a class not met so far; None stands for a leaf
 cdef enum:
@@ -326,11 +328,6 @@ cdef bint is_flat(Layout layout) noexcept:
     return True
 
 
-cdef object summary(object value):
-    """A value's class, for an error message."""
-    return f"{type(value).__name__}"
-
-
 cdef class Matcher:
     """Matches a cotangent with a layout: calls `scalar` or `array` for each leaf, with the id of the leaf."""
 
@@ -416,7 +413,7 @@ cdef class Matcher:
         return children
 
     def refuse(self, Py_ssize_t i, str wanted, value):
-        got = summary(value)
+        got = type(value).__name__
         if isinstance(value, (list, tuple, dict)):
             got = f"a {got} of {len(value)}"
         elif isinstance(value, numpy.ndarray) or hasattr(value, "shape"):

@@ -1,7 +1,6 @@
 # Functions that the transforms' sweeps share.
 from libc.stdint cimport uint32_t
-from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Lifetimes, Rows, Tangents
+from tapeengine._core.tape.accumulation cimport ArrayRecord, Block, Lifetimes, Reverse, Rows, Tangents
 from tapeengine._core.tape.tape cimport Record, Tape
 
 cdef class Single(Reverse):     # one tangent of a batch

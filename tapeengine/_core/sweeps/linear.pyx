@@ -9,20 +9,20 @@ from cpython.exc cimport PyErr_CheckSignals
 cimport cython
 from libc.math cimport isfinite
 
-from tapeengine._core.sweeps.sweep cimport push, push_recorded, push_special, resolve
+from tapeengine._core.sweeps.trace cimport (
+    Backpropagator, Numbers, Recorded, Seeds, begin_seeds, push, push_recorded, push_special, resolve,
+)
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
-from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
+from tapeengine._core.tape.accumulation cimport (
+    LINE, ArrayRecord, Block, Lifetimes, Reverse, Row, Rows, Tangents, View, free_zeros, push_scalars, put_numbers,
+    resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero, zeros,
+)
 from tapeengine._core.sweeps.second cimport resolve_second
 from tapeengine._core.tape.tape cimport (
     ARRAY, READ, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, SPECIAL, tape_of, value_at,
 )
-from tapeengine._core.sweeps.trace cimport Backpropagator, Numbers, Recorded, Seeds, begin_seeds
 from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
-from tapeengine._core.tape.blocks cimport (
-    LINE, ArrayRecord, Block, Lifetimes, Row, Rows, Tangents, push_scalars, put_numbers, resolve_scalars,
-    te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero,
-)
 from tapeengine._core.arrays.array cimport Array
 
 from bisect import bisect_right

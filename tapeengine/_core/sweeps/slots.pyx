@@ -21,8 +21,7 @@ from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_DIM, PyArray_ST
 from tapeengine._core.sweeps.linear cimport (
     Batch, fair, lifetimes_of, most_columns, most_rows, places_of, resolve_rows, take_out,
 )
-from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Lifetimes, Rows
-from tapeengine._core.tape.accumulation cimport Reverse, View
+from tapeengine._core.tape.accumulation cimport ArrayRecord, Block, Lifetimes, Reverse, Rows, View
 from tapeengine._core.tape.tape cimport (
     ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, enlarged, op_at, record_at,
 )

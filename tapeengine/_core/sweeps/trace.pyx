@@ -1,5 +1,6 @@
-"""Runs a program on duals, and makes its backpropagator."""
+"""Runs a program on duals, and makes its backpropagator. The sweeps are in `sweep.pxi`."""
 
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.list cimport PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
 from cpython.ref cimport Py_INCREF
@@ -7,28 +8,36 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from libc.stdint cimport uint32_t
 from libc.string cimport memcmp
 cimport cython
-from tapeengine._core.tape.numpy_c cimport PyArray_DIMS, PyArray_NDIM, import_array, ndarray
+from tapeengine._core.tape cimport numpy_c as cnp
+from tapeengine._core.tape.numpy_c cimport PyArray_DIMS, PyArray_NDIM, ndarray
 
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.storing cimport plain, unlifted
+from tapeengine._core.arrays.array cimport Array, new_array, plain, unlifted, view_by
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
-from tapeengine._core.structures.interleave cimport ARRAY, FLOAT, NUMPY, Layout, Leaves, Matcher, build, summary
-from tapeengine._core.tape.nested cimport copy_out, lifted, outer_of, te_scalar
-from tapeengine._core.tape.accumulation cimport Reverse, View, free_zeros, zeros
-from tapeengine._core.scalars.scalar cimport Dual, as_double, as_float, as_numpy, head_of_dual, is_numpy, number_seen
-from tapeengine._core.sweeps.sweep cimport Counts, RecordedReverse, resolve, resolve_recorded
-from tapeengine._core.tape.tape cimport Head, Tape, head_of, traces
+from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, FLOAT, NUMPY, Layout, Leaves, Matcher, build
+from tapeengine._core.tape.nested cimport (
+    Copies, add_recorded, carried, copy_out, gather, lifted, outer_of, pass_on, te_scalar,
+)
+from tapeengine._core.tape.accumulation cimport (
+    ArrayRecord, Reverse, View, fitted, free_zeros, of_type, once, repeats, zeros,
+)
+from tapeengine._core.scalars.scalar cimport (
+    Dual, as_double, as_float, as_numpy, head_of_dual, is_numpy, new_dual, number_seen,
+)
+from tapeengine._core.tape.tape cimport (
+    ARRAY, CHUNK_LAST, CHUNK_SHIFT, INPUT, READ, SPECIAL, WRITE, Chunk, Head, Place, Record, Tape, head_of, op_at,
+    record_at, tape_of, traces,
+)
 
 import numpy
 
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
-from tapeengine._core.arrays.calls import zero_dim
+from tapeengine._core.arrays.array import add_at, zero_dim
 from tapeengine._core.tape.swallowed import OPEN, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
-from tapeengine.errors import ResultError
+from tapeengine.errors import ResultError, TraceError
 
-import_array()
+cnp.import_array()
 
 cdef object array_class = numpy.ndarray
 cdef list REFUSED = OPEN.errors
@@ -208,7 +217,7 @@ cdef class Backpropagator:
         if self.result.count != 1:
             return False
         cdef int kind = self.result.steps[0].kind
-        if kind == ARRAY:
+        if kind == ARRAY_LEAF:
             return self.result.aux[0].shape == () and self.result.aux[0].dtype.kind == "f"
         return kind == FLOAT or kind == NUMPY
 
@@ -334,7 +343,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             inputs.check_containers()
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
-                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {summary(result)}")
+                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {type(result).__name__}")
             result, aux = result
         outputs = begin_outputs(tape, structures, "value")
         value = outputs.walk(result)
@@ -389,3 +398,5 @@ def value_of(x):
     if type(x) is ComplexDual:
         return numpy.complex128(x._value) if (<ComplexDual> x).numpys else x._value
     return number_seen(<Dual> x) if type(x) is Dual else x
+
+include "sweep.pxi"

@@ -2,23 +2,26 @@
 
 The cotangent of a storage is one flat buffer of the storage's size. It is allocated at the first contribution and can be
 freed once the record that made the storage has been resolved. Views add into it through their own geometry, so aliases
-meet in one place (EC 4.1 and 7: the cotangent of a part is never blown up to the size of the whole).
+meet in one place (EC 4.1 and 7: the cotangent of a part is never blown up to the size of the whole). Many cotangents
+together are accumulated by `blocks.pxi`.
 """
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP,
-    PyArray_BASE, PyArray_CHKFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_ISCARRAY, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED,
-    PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP, PyArray_BASE, PyArray_CHKFLAGS,
+    PyArray_DATA, PyArray_DIMS, PyArray_ISCARRAY, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_IS_C_CONTIGUOUS,
+    PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp, PyArray_NBYTES,
 )
 
-from tapeengine._core.tape.tape cimport Place, Tape
+from tapeengine._core.tape.tape cimport (
+    ARRAY, SPECIAL, Head, Place, Record, Tape, op_at, record_at, record_special, tape_of,
+)
 
 import numpy
 
@@ -375,3 +378,5 @@ cdef class Reverse:
         self.data[storage] = NULL
         self.owners[storage] = None
         return 0
+
+include "blocks.pxi"

@@ -27,6 +27,7 @@ GENERATED = (
     "scalars/elementary.pxi",
     "scalars/elementary_complex.pxi",
     "scalars/math.pyi",
+    "scalars/complex.pyi",
 )
 #: The first byte of a record that is no scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
 SPECIAL = 0xC0
@@ -226,8 +227,19 @@ def stub(ops: Any) -> list[str]:
         one = f"def {name}(x: _Number, /) -> _Number: ..."
         two = f"def {name}({', '.join(f'{param}: _Real' for param in params)}, /) -> Any: ..."
         lines.append(one if len(params) == 1 else two)
-    exported = sorted(name for name in map(exports, ast.parse("\n".join(lines)).body) if name)
-    return [*lines, "", f"__all__ = {exported}", ""]
+    return [*lines, "", f"__all__ = {exported(lines)}", ""]
+
+
+def complex_stub(ops: Any) -> list[str]:
+    """The stub of `complex.pyx`: likewise."""
+    lines = (SCALARS / "complex.pyi.in").read_text().splitlines()
+    lines += [f"def {op.name}(z: _Complex, /) -> Any: ..." for op in ops if op.doc and hasattr(cmath, op.name)]
+    return [*lines, "", f"__all__ = {[name for name in exported(lines) if hasattr(cmath, name)]}", ""]
+
+
+def exported(lines: list[str]) -> list[str]:
+    """The names that a stub offers."""
+    return sorted(name for name in map(exports, ast.parse("\n".join(lines)).body) if name)
 
 
 def exports(line: ast.stmt) -> str | None:
@@ -281,6 +293,7 @@ def main() -> None:
     write(SCALARS / "elementary.pxi", functions(OPS))
     write(SCALARS / "elementary_complex.pxi", complex_functions(OPS))
     write(SCALARS / "math.pyi", stub(OPS))
+    write(SCALARS / "complex.pyi", complex_stub(OPS))
 
 
 if __name__ == "__main__":

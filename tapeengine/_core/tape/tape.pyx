@@ -162,8 +162,8 @@ cdef Head *latest_trace() noexcept:
 
 
 cdef void *enlarged(void *table, size_t count, size_t size, str what) except NULL:
-    """The memory of a table, with room for `count` items."""
-    cdef void *found = realloc(table, count * size)
+    """The memory of a table, with room for `count` items, which takes the place of older memory, if there is any."""
+    cdef void *found = realloc(table, max(count, 1) * size)
     if found == NULL:
         raise MemoryError(f"no memory for {count:,} {what}")
     return found

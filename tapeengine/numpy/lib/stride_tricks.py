@@ -7,9 +7,8 @@ from typing import Any
 import numpy
 from numpy.lib import stride_tricks as _theirs
 
-from ..._core.arrays.array import Array
+from ..._core.arrays.array import Array, follow
 from ..._core.arrays.functions import offered
-from ..._core.arrays.storing import follow
 from ...errors import UnsupportedError
 
 __all__ = ["as_strided", "sliding_window_view"]

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..._core.arrays.assignment import refuse_writes
-from ..._core.arrays.storing import from_values
+from ..._core.arrays.array import from_values, refuse_writes
 from ..._core.programs.callables import own_derivative
 from ..._core.structures.boundary import overlap
 from ...errors import StructureError

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from ..._core.arrays.calls import as_python
+from ..._core.arrays.array import as_python
 from ..._core.programs.callables import own_derivative
 from ..._core.scalars.scalar import Dual
 from ..._core.sweeps import linear

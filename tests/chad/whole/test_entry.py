@@ -12,7 +12,7 @@ import pytest
 
 import tapeengine as te
 from asv_bench.programs.typed import product
-from tapeengine._core.arrays.contractions import outer, summed
+from tapeengine._core.arrays.kernels import outer, summed
 from tapeengine._core.programs.native import WholeBackpropagator
 from tapeengine.chad.backends.poles import at_poles
 from tapeengine.chad.backends.whole import running

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...._core.arrays.contractions import outer as outer
-from ...._core.arrays.contractions import spread as spread
-from ...._core.arrays.contractions import summed as summed
+from ...._core.arrays.kernels import outer as outer
+from ...._core.arrays.kernels import spread as spread
+from ...._core.arrays.kernels import summed as summed
 from ...._core.programs.machine import apply_opcode, opcodes
 from ....reference.ops import OPERATIONS
 from ...intermediate.operations import OPERATIONS_BY_NAME, REAL

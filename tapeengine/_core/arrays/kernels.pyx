@@ -3,30 +3,35 @@
 On small arrays the cost of numpy is the cost of a call. A kernel computes the value by the inner loop of numpy's ufunc,
 without numpy's dispatch, so the result has the same bits. The record keeps the operands that its partials read, and the
 reverse step is one loop that adds cotangent * partial into the buffers of the parents. For operands that these kernels
-do not cover they return NotImplemented, and the operation is called as a primitive.
+do not cover they return NotImplemented, and the operation is called as a primitive. Sums and products are in
+`contractions.pxi`.
 """
 
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, labs, malloc
 from libc.string cimport memcpy, memset
 cimport cython
+from libc.math cimport isfinite
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
     NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_IS_C_CONTIGUOUS, PyArray_ISALIGNED, PyArray_ISNOTSWAPPED,
     PyArray_NBYTES, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp,
 )
 
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.tape.accumulation cimport Reverse, View, fitted
-from tapeengine._core.tape.blocks cimport Rows, Tangents, record_array, te_rows_scale, te_rows_zero
-from tapeengine._core.arrays.storing cimport (
-    COMPUTED, errors_raised, is_recording, keep, keeps_values, kernels, new_array, note, operand,
+from tapeengine._core.arrays.array cimport (
+    COMPUTED, MULTIPLIED, SUMMED, Array, errors_raised, head_of_array, is_recording, keep, keeps_values, kernels,
+    new_array, note, operand,
 )
-from tapeengine._core.scalars.scalar cimport Dual, as_double
+from tapeengine._core.tape.accumulation cimport (
+    ArrayRecord, Reverse, Rows, Tangents, View, fitted, record_array, te_rows_scale, te_rows_zero, view_of,
+)
+from tapeengine._core.scalars.scalar cimport Dual, as_double, new_dual
 from tapeengine._core.tape.opcodes cimport OP_MUL, OP_NEG, OP_SUB, op_names
 from tapeengine._core.tape.tape cimport Head, head_of, tape_of
 
 import numpy
+from tapeengine._core.arrays.array import zero_dim
+from tapeengine.primitive.contractions import contracting
 
 cnp.import_array()
 cnp.import_umath()
@@ -634,3 +639,5 @@ cdef object kept(Head *h, object x, object values, Operand *o, bint read, bint f
 
 
 kernels.elementwise = elementwise
+
+include "contractions.pxi"

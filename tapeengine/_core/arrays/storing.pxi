@@ -1,38 +1,7 @@
-"""Storages: their creation, views of them, arrays made of nested lists, and the records and callers that keep values.
-
-A storage is copied once, at its first write, if a rule or the caller still needs its values; afterwards rules keep
-copies of the parts that they need. A snapshot is the value of an outer array that an inner trace keeps.
-"""
-
-from libc.stdint cimport uint32_t
-cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from cpython.contextvars cimport get_value
-from cpython.object cimport PyObject
-from cpython.pythread cimport PyThread_get_thread_ident
-from libc.string cimport memcmp, memcpy
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_KEEPORDER, PyArray_DATA, PyArray_DIMS, PyArray_ISBEHAVED_RO, PyArray_IS_C_CONTIGUOUS,
-    PyArray_IS_F_CONTIGUOUS, PyArray_ITEMSIZE,
-    PyArray_NBYTES, PyArray_NDIM, PyArray_NewCopy, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
-)
-
-from tapeengine._core.arrays.array cimport Array, Shown, Storage
-from tapeengine._core.arrays.accesses cimport ReadRecord
-from tapeengine._core.arrays.indexing cimport read_part
-from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.tape.accumulation cimport View, strided, view_of
-from tapeengine._core.scalars.scalar cimport Dual, head_of_dual, value_seen
-from tapeengine._core.tape.blocks cimport record_array
-from tapeengine._core.tape.tape cimport Head, Tape, head_of, innermost_here, tape_of, traces
-
-import warnings
-
-import numpy
-
-from tapeengine._core.tape.above import ABOVE
-from tapeengine._core.arrays.reports import errors_stop
-from tapeengine.errors import TraceError, UnsupportedError
+# Storages: their creation, views of them, arrays made of nested lists, and the records and callers that keep values.
+#
+# A storage is copied once, at its first write, if a rule or the caller still needs its values; afterwards rules keep
+# copies of the parts that they need. A snapshot is the value of an outer array that an inner trace keeps.
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject *x)
@@ -42,9 +11,7 @@ cdef enum:
     AXES = 32       # of a traced array: with more, numpy.add.at crashes and other functions raise
     LEVELS = 200    # of lists: numpy's arrays have 64 axes at most; without a limit a list in itself would have no end
 
-cnp.import_array()
 
-cdef object array_class = numpy.ndarray
 
 
 cdef ndarray plain(object value):

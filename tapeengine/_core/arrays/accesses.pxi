@@ -1,20 +1,7 @@
-"""Records of copying reads, of writes, and of additions into elements.
-
-The cotangent of a read is added to the elements that were read. A write passes the cotangent of overwritten elements
-to the assigned value, and clears it. No record allocates an array of the storage's size (EC 4.1 and 7).
-"""
-
-from libc.stdint cimport uint32_t
-cimport cython
-from tapeengine._core.tape.numpy_c cimport NPY_BOOL, PyArray_TYPE, import_array, ndarray
-
-from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, repeats
-from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, aligned
-
-import numpy
-
-import_array()
-
+# Records of copying reads, of writes, and of additions into elements.
+#
+# The cotangent of a read is added to the elements that were read. A write passes the cotangent of overwritten elements
+# to the assigned value, and clears it. No record allocates an array of the storage's size (EC 4.1 and 7).
 
 cdef bint may_repeat(tuple index) except -1:
     """Whether a normalised index may name one element twice."""

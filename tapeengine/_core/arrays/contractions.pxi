@@ -1,37 +1,9 @@
-"""Sums, means and products of float64 arrays: values with numpy's order of additions, cotangents added into buffers.
+# Sums, means and products of float64 arrays: values with numpy's order of additions, cotangents added into buffers.
+#
+# Sums add in numpy's pairwise order; products of a matrix or a vector and a vector are computed by BLAS. `summed`, `outer` and
+# `spread` do the same to plain arrays, for passes that are written as operations on whole arrays.
 
-Sums add in numpy's pairwise order; products of a matrix or a vector and a vector are computed by BLAS. `summed`, `outer` and
-`spread` do the same to plain arrays, for passes that are written as operations on whole arrays.
-"""
-
-from libc.math cimport isfinite
-from libc.stdint cimport uint32_t
-from libc.string cimport memcpy, memset
-cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_IS_C_CONTIGUOUS, PyArray_NDIM, PyArray_SIZE, PyArray_STRIDES,
-    PyArray_TYPE, ndarray, npy_intp,
-)
-
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.elementwise cimport plain_double, report, te_sum_of
-from tapeengine._core.arrays.storing cimport (
-    MULTIPLIED, SUMMED, head_of_array, is_recording, keep, keeps_values, new_array, note, operand,
-)
-from tapeengine._core.scalars.scalar cimport Dual, new_dual
-from tapeengine._core.tape.accumulation cimport Reverse, View, view_of
-from tapeengine._core.tape.blocks cimport ArrayRecord, Rows, Tangents, record_array
-from tapeengine._core.tape.tape cimport Head, head_of, tape_of
-
-import numpy
-
-from tapeengine._core.arrays.calls import zero_dim
-from tapeengine.primitive.contractions import contracting
-
-cnp.import_array()
-
-cdef object array_class = numpy.ndarray, float64 = numpy.dtype(float)
+cdef object float64 = numpy.dtype(float)
 #: t @ values, where zeros of t contribute exactly zero.
 cdef object times = contracting(numpy.dot, ("values",), ("values",))
 

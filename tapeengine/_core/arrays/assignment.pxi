@@ -1,37 +1,4 @@
-"""Writing to traced arrays: the cotangent of the overwritten part goes to the assigned value and is cleared."""
-
-from libc.stdint cimport uint32_t
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_BOOL, NPY_CDOUBLE, NPY_DOUBLE, NPY_UINT32, NPY_UINT64, PyArray_DATA, PyArray_DescrFromType, PyArray_ISWRITEABLE,
-    PyArray_ITEMSIZE, PyArray_NDIM, PyArray_STRIDES, PyArray_TYPE, PyTypeNum_ISCOMPLEX, ndarray,
-)
-
-from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.arrays.array cimport Array, Storage
-from tapeengine._core.arrays.calls cimport outward, stripped
-from tapeengine._core.arrays.indexing cimport (
-    GATHERED, VIEWED, element_offset, get, names_element, normalised, outer_offset, viewed,
-)
-from tapeengine._core.arrays.accesses cimport AddRecord, WriteRecord
-from tapeengine._core.tape.accumulation cimport View, repeats, strided
-from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual
-from tapeengine._core.arrays.storing cimport (
-    ADDED, POKED, WRITTEN, array_over, constant_of, everything, geometry, head_of_array, is_recording, is_traced,
-    make_writable, new_array, note, operand, plain, unlifted, view_by,
-)
-from tapeengine._core.tape.blocks cimport record_array
-from tapeengine._core.tape.tape cimport WRITE, Head, head_of, innermost_here, record_special, tape_of
-
-import numpy
-
-from tapeengine._core.arrays.storing import from_values
-from tapeengine.errors import TraceError, UnsupportedError
-
-cnp.import_array()
-
-cdef object array_class = numpy.ndarray
-
+# Writing to traced arrays: the cotangent of the overwritten part goes to the assigned value and is cleared.
 
 cdef int lift(Storage s, Head *outer) except -1:
     """Convert a storage so that it can hold values of an outer trace."""

@@ -1,27 +1,6 @@
-"""Reading traced arrays: an element is one record of storage and offset, a basic slice a view, anything else a copy."""
-
-from libc.stdint cimport uint32_t
-from cpython.long cimport PyLong_CheckExact
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, PyArray_DATA, PyArray_DIMS, PyArray_ITEMSIZE, PyArray_NDIM,
-    PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray,
-)
-
-from tapeengine._core.arrays.array cimport Array, Storage
-from tapeengine._core.arrays.accesses cimport ReadRecord
-from tapeengine._core.scalars.scalar cimport Dual, new_dual
-from tapeengine._core.arrays.storing cimport (
-    COPIED_PART, array_over, ended_copy, geometry, head_of_array, is_recording, new_array, note, operand, plain,
-)
-from tapeengine._core.tape.blocks cimport record_array
-from tapeengine._core.tape.tape cimport READ, Head, innermost_here, record_special, tape_of, traces
-
-from operator import index as whole_number
-
-import numpy
-
-cnp.import_array()
+# Reading traced arrays: an element is one record of storage and offset, a basic slice a view, anything else a copy.
+#
+# The records of reads and writes are in `accesses.pxi`; `assignment.pxi` writes.
 
 cdef extern from *:
     """
@@ -39,7 +18,11 @@ cdef extern from *:
     Py_ssize_t clipped "te_clipped"(object number) except? -1
     Py_ssize_t PyNumber_AsSsize_t(object number, object error) except? -1
 
-cdef object array_class = numpy.ndarray
+
+cdef enum Kind:     # the kind of numpy's result for an index
+    VIEWED          # a view, or an element
+    COPIED          # a copy of that view: one of the items is an array of one whole number
+    GATHERED        # a copy of the elements that index arrays name
 
 
 cdef bint element_offset(Array a, ndarray value, object index, Py_ssize_t *offset) except -1:
@@ -289,3 +272,6 @@ cdef object arranged(Array a, object part, object function, object order):
         return result
     copy = read_part(a, None, "C" if order == "A" else order)   # with "A", numpy copies no Fortran-ordered array
     return viewed(copy, function(copy.current()))
+
+include "accesses.pxi"
+include "assignment.pxi"

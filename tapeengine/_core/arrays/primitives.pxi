@@ -1,20 +1,9 @@
-"""The record of a primitive's call, with its rules for one cotangent or tangent and for many at once.
-
-A record holds geometry, ids and the values that its rules keep. A rule is a Python function of one cotangent or
-tangent. It may have another form for many at once (`Rule.block`). Otherwise the rule is tried on all together, along a
-new first or a new last axis. Rules are linear, so a random combination of the cotangents must give the same combination
-of the results; if it does not, the rule is called for each cotangent.
-"""
-
-from libc.stdint cimport uint32_t
-from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
-from cpython.object cimport PyObject, visitproc
-from cpython.ref cimport Py_REFCNT
-cimport cython
-
-from tapeengine._core.tape.accumulation cimport Reverse, View
-from tapeengine._core.tape.blocks cimport ArrayRecord, Block, Rows, Tangents, aligned
-from tapeengine._core.tape.tape cimport Tape
+# The record of a primitive's call, with its rules for one cotangent or tangent and for many at once.
+#
+# A record holds geometry, ids and the values that its rules keep. A rule is a Python function of one cotangent or
+# tangent. It may have another form for many at once (`Rule.block`). Otherwise the rule is tried on all together, along a
+# new first or a new last axis. Rules are linear, so a random combination of the cotangents must give the same combination
+# of the results; if it does not, the rule is called for each cotangent.
 
 cdef extern from *:
     """
@@ -33,16 +22,9 @@ cdef extern from *:
     """
     void te_traverse_with(object tape_type, int (*visit_kept)(PyObject *, visitproc, void *) noexcept)
 
-import numpy
-
-from tapeengine.errors import pass_on
-from tapeengine.primitive.rule_checks import CheckedRule
-from tapeengine.primitive.spaces import Space
 
 cdef object float64 = numpy.dtype(float), complex128 = numpy.dtype(complex), dtype_class = numpy.dtype
 cdef object checked_rule = CheckedRule
-cdef object array_class = numpy.ndarray
-
 cdef enum:
     FIRST   # the rows are the first axis
     LAST    # ... the last axis
@@ -69,7 +51,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             if contribution is None:
                 continue
             if type(function) is checked_rule:
-                function.check(contribution, form_of(place))
+                function.check(contribution, form_of_place(place))
             if type(place) is View:
                 r.add(<View> place, contribution)
             else:
@@ -96,7 +78,7 @@ cdef class PrimitiveRecord(ArrayRecord):
 
     cdef tuple wide(self, tuple kept):
         """The values for a rule, in the precision in which numpy computed the result."""
-        return tuple([widened(x) for x in kept]) if self.narrow else kept
+        return tuple([in_double(x) for x in kept]) if self.narrow else kept
 
     cdef int forward(self, Reverse r, uint32_t id) except -1:
         """Sum the results of the arguments' jvp rules."""
@@ -115,7 +97,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             function = rules[0 if self.primitive.variadic else argument].function
             part = function(t, *self.wide(kept))
             if type(function) is checked_rule:
-                function.check(part, form_of(self.output))
+                function.check(part, form_of_place(self.output))
             total = part if total is None else sum_of(total, part)
             part = t = None
         put_tangent(r, self.output, total)
@@ -137,7 +119,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             if expected is None:
                 continue
             if type(rule) is checked_rule:
-                rule.check(expected, form_of(place))
+                rule.check(expected, form_of_place(place))
             shape = (<View> place).shape if type(place) is View else ()
             contribution = by_rule(rows, rule, kept, (first, last), shape, expected, axes, spaces)
             if contribution is None:
@@ -222,10 +204,10 @@ cdef class PrimitiveRecord(ArrayRecord):
         return walk.of_primitive(id, self.primitive, self.inputs, self.output, [self.wide(kept) for kept in self.kept])
 
 
-cdef object widened(object x):
+cdef object in_double(object x):
     """A kept value in double precision."""
     if type(x) is tuple:
-        return tuple([widened(item) for item in x])
+        return tuple([in_double(item) for item in x])
     kind = getattr(x, "dtype", None)
     if isinstance(x, Space) or not isinstance(kind, dtype_class) or kind.char not in "efF":
         return x
@@ -242,12 +224,12 @@ cdef list views(object output):
     return [place for place in leaves(output) if type(place) is View]
 
 
-cdef object form_of(object place):
+cdef object form_of_place(object place):
     """The form of a place, as an argument of `CheckedRule.check`."""
     if type(place) is View:
         return place.shape, place.dtype
     if type(place) is tuple:
-        return place[0], [form_of(part) for part in place[1]]
+        return place[0], [form_of_place(part) for part in place[1]]
     return None if place is None else ((), float64)
 
 
@@ -347,9 +329,9 @@ cdef object wider(Py_ssize_t width, object kept, Py_ssize_t axes, int axis, dict
 cdef object cotangents_of(Rows rows, object output, int how):
     """The cotangents of an output in its structure, arranged as `how` says; None where all of them are zero."""
     if type(output) is View:
-        return arranged(rows, rows.part(<View> output), how)
+        return rows_arranged(rows, rows.part(<View> output), how)
     if type(output) is not tuple:
-        return None if output is None else arranged(rows, rows.scalar(<uint32_t> output), how)
+        return None if output is None else rows_arranged(rows, rows.scalar(<uint32_t> output), how)
     parts = [cotangents_of(rows, part, how) for part in output[1]]
     if all([part is None for part in parts]):
         return None
@@ -370,7 +352,7 @@ cdef object untouched_rows(Rows rows, View place, int how):
     return untouched(one if how == ONE else (rows.width, *one) if how == FIRST else (*one, rows.width), place)
 
 
-cdef object arranged(Rows rows, object cotangents, int how):
+cdef object rows_arranged(Rows rows, object cotangents, int how):
     if cotangents is None or how == FIRST:
         return cotangents
     if how == LAST:

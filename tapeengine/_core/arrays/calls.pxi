@@ -1,51 +1,8 @@
-"""Calls of primitives on traced values: they compute on the values and record on the innermost trace of the arguments.
+# Calls of primitives on traced values: they compute on the values and record on the innermost trace of the arguments.
+#
+# The record keeps the arguments that rules ask for by name. Within an inner trace the values of an array may be arrays of
+# an outer trace: the call is then recorded there as well. The record is in `primitives.pxi`.
 
-The record keeps the arguments that rules ask for by name. Within an inner trace the values of an array may be arrays of
-an outer trace: the call is then recorded there as well.
-"""
-
-from cpython.array cimport array
-from cpython.list cimport PyList_GET_SIZE
-from libc.stdint cimport uint32_t
-cimport cython
-
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_OBJECT, PyArray_ISNOTSWAPPED, PyArray_TYPE, ndarray,
-)
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays
-from tapeengine._core.tape.nested cimport copied_id
-from tapeengine._core.arrays.primitives cimport PrimitiveRecord
-from tapeengine._core.scalars.scalar cimport (
-    Dual, as_kind, head_of_dual, is_numpy, new_dual, of_kind, other_precision, takes_one,
-)
-from tapeengine._core.arrays.storing cimport (
-    CALLED, RULED, check_depth, constant, copied_once, differentiable, geometry, held, head_of_array, is_recording,
-    is_traced, keep, new_array, note, note_outcome, numbers_of, operand, plain, snapshot, unlifted,
-)
-from tapeengine._core.tape.blocks cimport ArrayRecord, record_array
-from tapeengine._core.tape.tape cimport (
-    ARRAY, Head, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, Record, SPECIAL, Tape, first_id, head_of, op_at, record_at,
-    tape_of,
-)
-from tapeengine._core.tape.accumulation cimport Reverse, View
-
-from bisect import bisect_left
-from functools import partial
-
-import numpy
-
-from tapeengine._core.scalars.complex import of_numbers as complex_of
-from tapeengine._core.scalars.sequences import joins
-from tapeengine._core.tape.above import ABOVE
-from tapeengine._core.tape.swallowed import OPEN, carry, forget as forget_refused
-from tapeengine.dropped import is_asked_by_engine
-from tapeengine.errors import DroppedDerivativeError, TraceError
-
-cnp.import_array()
-
-cdef object array_class = numpy.ndarray
 cdef list REFUSED = OPEN.errors
 
 cdef extern from *:
@@ -706,3 +663,5 @@ cpdef tuple widened(tuple args):
                   numpy.asarray(x) if other_precision(x) else x for x in args])
 
 include "custom.pxi"
+
+include "primitives.pxi"

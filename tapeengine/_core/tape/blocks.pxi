@@ -1,33 +1,11 @@
-"""The accumulation of many cotangents or tangents that a sweep takes together: rows or columns of a Jacobian.
-
-Each cotangent or tangent is a row: an id has a number for each row, and a storage has one block with an additional first
-axis. A record whose linear map the core knows acts on the whole block. Any other record is resolved row by row: it sees a
-`Row`, which is an ordinary accumulation.
-
-A block is dropped once no further record touches its storage, and is used again for the next storage of the same size:
-fresh memory would cost a page fault for every 4 KiB, which is more than most rules cost.
-"""
-
-from libc.stdint cimport uint32_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
-from cpython.ref cimport Py_REFCNT
-cimport cython
-
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport (
-    PyArray_DATA, PyArray_ISCARRAY, PyArray_NBYTES, PyArray_TYPE, ndarray, npy_intp,
-)
-from tapeengine._core.tape.accumulation cimport (
-    Reverse, View, array_over, fitted, free_zeros, of_type, once, repeats, zeros,
-)
-from tapeengine._core.tape.tape cimport (
-    SPECIAL, Head, Place, Record, Tape, op_at, record_at, ARRAY, record_special, tape_of,
-)
-
-import numpy
-
-cnp.import_array()
+# The accumulation of many cotangents or tangents that a sweep takes together: rows or columns of a Jacobian.
+#
+# Each cotangent or tangent is a row: an id has a number for each row, and a storage has one block with an additional first
+# axis. A record whose linear map the core knows acts on the whole block. Any other record is resolved row by row: it sees a
+# `Row`, which is an ordinary accumulation.
+#
+# A block is dropped once no further record touches its storage, and is used again for the next storage of the same size:
+# fresh memory would cost a page fault for every 4 KiB, which is more than most rules cost.
 
 cdef enum:
     SPARE = 4               # blocks of one size that are kept for further storages

@@ -1,40 +1,18 @@
-"""The sweeps over a tape: reverse, from the highest id down (DN Fig. 9), and forward, from the lowest up.
+# The sweeps over a tape: reverse, from the highest id down (DN Fig. 9), and forward, from the lowest up.
+#
+# Reverse, each backpropagator is called at most once. Linear factoring (DN 6) is the sum in the accumulation array: when
+# the sweep reaches an id, all contributions to it have been added, so its backpropagator is called once with their sum.
+#
+# A record is a row of the program's derivative as a linear map (WN 2.1): a reverse sweep multiplies it from the left and
+# adds to the cotangents of its parents; a forward sweep multiplies it from the right and sums their tangents. Tangents of
+# storages lie in buffers like their cotangents, and writes change them in the order of the program. A zero is not passed
+# on in either direction: a linear map sends zero to zero, whatever the partials are.
+#
+# A sweep is over plain numbers, or each of its steps is recorded on an outer tape: scalars are then swept by the opcode
+# table's expressions (`nested`), and the cotangents of storages are arrays of the outer trace; rules are written with
+# primitives, so their calls are recorded there.
 
-Reverse, each backpropagator is called at most once. Linear factoring (DN 6) is the sum in the accumulation array: when
-the sweep reaches an id, all contributions to it have been added, so its backpropagator is called once with their sum.
 
-A record is a row of the program's derivative as a linear map (WN 2.1): a reverse sweep multiplies it from the left and
-adds to the cotangents of its parents; a forward sweep multiplies it from the right and sums their tangents. Tangents of
-storages lie in buffers like their cotangents, and writes change them in the order of the program. A zero is not passed
-on in either direction: a linear map sends zero to zero, whatever the partials are.
-
-A sweep is over plain numbers, or each of its steps is recorded on an outer tape: scalars are then swept by the opcode
-table's expressions (`nested`), and the cotangents of storages are arrays of the outer trace; rules are written with
-primitives, so their calls are recorded there.
-"""
-
-from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport uint32_t
-cimport cython
-
-from tapeengine._core.arrays.array cimport Array
-from tapeengine._core.arrays.storing cimport new_array, view_by
-from tapeengine._core.scalars.scalar cimport Dual, new_dual
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.accumulation cimport Reverse, View, fitted, of_type, once, repeats
-from tapeengine._core.tape.nested cimport Copies, add_recorded, carried, gather, pass_on, te_scalar
-from tapeengine._core.tape.blocks cimport ArrayRecord
-from tapeengine._core.tape.tape cimport (
-    ARRAY, CHUNK_LAST, CHUNK_SHIFT, INPUT, READ, SPECIAL, WRITE, Chunk, Head, Place, Record, Tape, op_at, record_at, tape_of,
-)
-
-import numpy
-
-from tapeengine._core.arrays.assignment import add_at
-from tapeengine._core.arrays.calls import zero_dim
-from tapeengine.errors import TraceError
-
-cnp.import_array()
 
 cdef enum:
     SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
