@@ -20,8 +20,20 @@ MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].resha
 FILTER, SECTION = "x[:3], x[3:6]", "np.concatenate([x[:3], [1.0], x[3:5]])[None]"
 #: The call of each function f of SciPy, as an expression of a vector x; of other functions it is f(x).
 CALLS = {
-    "scipy.integrate": {"romb": "f(x[:9])"},
+    "scipy.fft": {},
+    "scipy.integrate": {
+        "romb": "f(x[:9])", **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "f(x, np.cumsum(x))"),
+    },
+    "scipy.interpolate": {
+        name: f"f(np.cumsum(x[:{most}]), x[5:{5 + most}], x[10:15] + 0.5)"
+        for name, most in (("barycentric_interpolate", 4), ("krogh_interpolate", 4), ("pchip_interpolate", 5))
+    },
+    "scipy.optimize": {},
+    "scipy.special": {"multigammaln": "f(x + 1.0, 3)"},
     "scipy.linalg": {
+        "block_diag": f"f({TALL}, x[8:], x[0])", "hankel": "f(x[:4], x[4:10])",
+        "khatri_rao": f"f({TALL}, {MATRIX}[:, :2])",
+        "solve_discrete_lyapunov": f"f(0.2 * {MATRIX}, x[:9].reshape(3, 3))",
         **dict.fromkeys("coshm cosm expm_cond signm sinhm sinm tanhm tanm".split(), f"f({MATRIX})"),
         "convolution_matrix": "f(x, 3)", "leslie": "f(x[:3], x[3:5])", "solve_circulant": "f(x[:4], x[4:8])",
         "expm_frechet": "f(x[:4].reshape(2, 2), x[4:8].reshape(2, 2))",
@@ -30,7 +42,9 @@ CALLS = {
     "scipy.signal": {
         "convolve2d": "f(x.reshape(4, 4), Y[:6].reshape(2, 3), 'full', 'wrap')",
         "correlate2d": "f(Y[:4].reshape(2, 2), x.reshape(4, 4), 'same', 'symm')",
-        "cspline1d": "f(x)", "envelope": "f(x)", "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
+        "cspline1d": "f(x)", "envelope": "f(x)", "filtfilt": "f(x[:2], x[2:4], x[4:])",
+        "lfilter_zi": f"f({FILTER})", "sosfilt_zi": f"f({SECTION})", "sosfiltfilt": f"f({SECTION}, x[:12])",
+        "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
         "group_delay": f"f(({FILTER}), 5)", "iirnotch": "f(x[0] / 4, x[1])", "iirpeak": "f(x[0] / 4, x[1])",
         "vectorstrength": "f(x, 1.5)[0]",
         **dict.fromkeys(("lp2lp", "lp2hp"), "f(x[:2], x[2:5], x[5])"), "tf2sos": f"f({FILTER})",
@@ -160,6 +174,37 @@ def test_images_with_all_modes_and_boundaries(name, mode, boundary, image, kerne
     zero = theirs(0.0 * a)
     wanted = [np.sum(np.conj(weights) * (theirs(e.reshape(image)) - zero)).real for e in np.eye(a.size)]
     np.testing.assert_allclose(np.ravel(back(weights)[0]), wanted, rtol=1e-12, atol=1e-12)
+
+
+#: Functions of a parameter that SciPy's code compares with a number, the number, and whether it has the derivative.
+COMPARED = {
+    "scipy.signal.lfilter_zi": ("np.sum(f([1.0, 0.5], [p, 0.4, 0.3]))", 1.0, True),
+    "scipy.signal.lfiltic": ("np.sum(f([1.0, 0.5], [p, 0.4, 0.3], [1.0, 2.0]))", 1.0, True),
+    "scipy.signal.lp2hp": ("np.sum(f([1.0, 0.5], [1.0, 0.4, 0.3], p)[1])", 1.0, True),
+    "scipy.signal.chirp": ("np.sum(f(X, p, 2.0, 1.0, 'log'))", 1.0, False),
+    "scipy.spatial.minkowski_distance": ("f(X, Y, p)", 1.0, True),
+    "scipy.stats.iqr": ("f(X, scale=p)", 1.0, True),
+    "scipy.stats.pmean": ("f(X, p)", 0.0, False),
+    "scipy.stats.boxcox_llf": ("f(p, X)", 0.0, False),
+    "scipy.stats.yeojohnson_llf": ("f(p, X - 1.0)", 2.0, False),
+}
+
+
+@pytest.mark.parametrize("path", COMPARED)
+def test_parameters_that_scipy_compares_have_their_derivative_or_are_refused(path):
+    text, place, is_right = COMPARED[path]
+    module, _, name = path.rpartition(".")
+    ours, theirs = (
+        eval(f"lambda p: {text}", {**globals(), "f": getattr(import_module(package), name)})
+        for package in (f"tapeengine_{module}", module)
+    )
+    if not is_right:
+        with pytest.raises(te.errors.UnsupportedError, match="of a parameter apart"):
+            te.grad(ours)(place)
+        return
+    value, slope = te.value_and_grad(ours)(place)
+    assert value == pytest.approx(theirs(place), rel=1e-14)
+    assert slope == pytest.approx((theirs(place + 1e-5) - theirs(place - 1e-5)) / 2e-5, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", ["boxcox", "yeojohnson"])

@@ -15,6 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
+from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
 
 
@@ -42,6 +43,12 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
 
 
+def _yeojohnson(x: Any, lmbda: Any, **options: Any) -> Any:
+    """SciPy's transform, whose formulas for parameters near 0 and 2 do not depend on these."""
+    _ = equal(lmbda, 0), equal(lmbda, 2)
+    return code_of("scipy.stats._morestats._yeojohnson_transform")(x, lmbda, **options)
+
+
 class _Changed:
     """A module that is imported, with some names of its own."""
 
@@ -58,9 +65,14 @@ _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Wind
 _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
+    ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
 }
 #: Classes whose methods compute, and whose instances are no results.
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+
+
+#: The modules in which SciPy offers numpy's functions, which have their names since numpy 2.
+_NAMESPACE = "scipy._lib.array_api_compat."
 
 
 def _is_of_scipy(module: str) -> bool:
@@ -86,13 +98,21 @@ def module_of(name: str) -> ModuleType:
 class Bindings(Relinked):
     """The counterparts of the names in one of SciPy's modules."""
 
+    code_of = staticmethod(guarded_code)
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.here.update(CALLED)
+
     def bind(self, name: str) -> None:
         """Bind a name to its counterpart."""
         super().bind(name)
         self.here[name] = _REPLACED.get((self.there["__name__"], name), self.here[name])
 
     def module(self, value: ModuleType) -> ModuleType:
-        """Return the counterpart of a module: of SciPy's, that of its names."""
+        """Return the counterpart of a module: of SciPy's, that of its names; of its namespace of arrays, numpy's."""
+        if value.__name__.startswith(_NAMESPACE):
+            value = sys.modules[value.__name__.removeprefix(_NAMESPACE)]
         return module_of(value.__name__) if _is_of_scipy(value.__name__) else super().module(value)
 
     def function(self, value: FunctionType) -> Any:

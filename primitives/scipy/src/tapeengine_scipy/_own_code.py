@@ -8,23 +8,27 @@ from tapeengine_scipy._passing import beside, find
 
 #: The names of these functions in SciPy's modules.
 NAMES = {
-    "scipy.integrate": "cumulative_simpson romb",
+    "scipy.fft": "fftshift ifftshift",
+    "scipy.integrate": "cumulative_simpson cumulative_trapezoid romb trapezoid",
+    "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate",
     "scipy.linalg": """
-        companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler leslie orthogonal_procrustes
-        signm sinhm sinm solve_circulant subspace_angles tanhm tanm
+        block_diag companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler hankel khatri_rao leslie
+        orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov subspace_angles tanhm tanm
     """,
+    "scipy.optimize": "rosen_der rosen_hess",
     "scipy.signal": """
         bilinear chirp coherence cont2discrete convolve2d correlate2d csd cspline1d czt deconvolve detrend
-        envelope firwin firwin2 freqs freqz gausspulse group_delay hilbert
-        hilbert2 iirnotch iirpeak invres istft lfiltic lombscargle lp2hp lp2lp minimum_phase normalize
-        oaconvolve periodogram resample savgol_filter sos2tf sosfreqz spectrogram ss2tf stft tf2sos tf2ss tf2zpk
-        vectorstrength welch wiener zoom_fft zpk2sos zpk2tf
+        envelope filtfilt firwin firwin2 freqs freqz gausspulse group_delay hilbert
+        hilbert2 iirnotch iirpeak invres istft lfilter_zi lfiltic lombscargle lp2hp lp2lp minimum_phase normalize
+        oaconvolve periodogram resample savgol_filter sos2tf sosfilt_zi sosfiltfilt sosfreqz spectrogram ss2tf stft
+        tf2sos tf2ss tf2zpk vectorstrength welch wiener zoom_fft zpk2sos zpk2tf
     """,
     "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
     "scipy.spatial.distance": """
         braycurtis canberra chebyshev cityblock correlation cosine euclidean jensenshannon mahalanobis minkowski
         seuclidean sqeuclidean
     """,
+    "scipy.special": "log_softmax multigammaln softmax",
     "scipy.stats": """
         boxcox boxcox_llf circmean circstd circvar describe differential_entropy energy_distance entropy
         expectile gmean gstd gzscore hmean iqr kstat kstatvar kurtosis linregress median_abs_deviation moment
@@ -45,11 +49,16 @@ class _Theirs:
         return inspect.signature(find(self._path))
 
 
+def own_code(path: str, *args: Any, **options: Any) -> Any:
+    """Return what the code of SciPy's function at `path` computes of traced values."""
+    from tapeengine_scipy._bindings import code_of
+
+    return code_of(path)(*args, **options)
+
+
 def _rule(path: str) -> Callable[..., Any]:
     def rule(*args: Any, **options: Any) -> Any:
-        from tapeengine_scipy._bindings import code_of
-
-        return code_of(path)(*args, **options)
+        return own_code(path, *args, **options)
 
     rule.__wrapped__ = _Theirs(path)  # type: ignore[attr-defined]
     rule.__module__ = f"tapeengine_{path.rpartition('.')[0]}"

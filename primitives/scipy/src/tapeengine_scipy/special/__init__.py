@@ -10,6 +10,7 @@ Examples
 0.5205
 """
 
+from tapeengine_scipy._own_code import rules_of
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
 from tapeengine_scipy.special.elementary import (
@@ -44,7 +45,6 @@ from tapeengine_scipy.special.gamma import (
     gammaln,
     gammasgn,
     loggamma,
-    multigammaln,
     polygamma,
     psi,
     rgamma,
@@ -63,7 +63,7 @@ from tapeengine_scipy.special.polynomials import (
     eval_laguerre,
     eval_legendre,
 )
-from tapeengine_scipy.special.reductions import log_softmax, logsumexp, softmax
+from tapeengine_scipy.special.reductions import logsumexp
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
@@ -73,9 +73,13 @@ __all__ = [
     "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc",
     "gammaincc", "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox",
     "inv_boxcox1p", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p",
-    "log_expit", "log_ndtr", "log_softmax", "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
-    "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma", "sinc", "softmax", "spence", "stdtr", "voigt_profile",
+    "log_expit", "log_ndtr", "loggamma", "logit", "logsumexp", "ndtr", "ndtri",
+    "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma", "sinc", "spence", "stdtr", "voigt_profile",
     "wofz", "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
+
+_RULES = rules_of("scipy.special")
+globals().update(_RULES)
+__all__ += [*_RULES]
 
 __getattr__, __dir__ = names_of("scipy.special")
