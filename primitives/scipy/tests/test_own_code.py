@@ -17,6 +17,7 @@ X, Y, B = RNG.uniform(0.5, 2.0, 16), RNG.uniform(0.5, 2.0, 16), np.array([1.0, 2
 M = RNG.normal(size=(3, 3))
 SYSTEM = "(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])"
 MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].reshape(4, 2)"
+IMAGE = "x.reshape(4, 4)"
 FILTER, SECTION = "x[:3], x[3:6]", "np.concatenate([x[:3], [1.0], x[3:5]])[None]"
 #: The call of each function f of SciPy, as an expression of a vector x; of other functions it is f(x).
 CALLS = {
@@ -27,6 +28,21 @@ CALLS = {
     "scipy.interpolate": {
         name: f"f(np.cumsum(x[:{most}]), x[5:{5 + most}], x[10:15] + 0.5)"
         for name, most in (("barycentric_interpolate", 4), ("krogh_interpolate", 4), ("pchip_interpolate", 5))
+    },
+    "scipy.ndimage": {
+        **dict.fromkeys(("uniform_filter1d", "maximum_filter1d", "minimum_filter1d"), f"f({IMAGE}, 3, axis=0)"),
+        **dict.fromkeys(
+            ("gaussian_filter", "gaussian_filter1d", "gaussian_laplace", "gaussian_gradient_magnitude"),
+            f"f({IMAGE}, x[0], mode='nearest')",
+        ),
+        **dict.fromkeys("maximum_filter median_filter minimum_filter uniform_filter".split(), f"f({IMAGE}, (3, 2))"),
+        **dict.fromkeys(("correlate", "convolve"), f"f({IMAGE}, x[:6].reshape(3, 2))"),
+        **dict.fromkeys(("correlate1d", "convolve1d"), f"f({IMAGE}, x[:3])"),
+        **dict.fromkeys("laplace prewitt sobel spline_filter spline_filter1d".split(), f"f({IMAGE})"),
+        "rank_filter": f"f({IMAGE}, 1, (3, 2))", "percentile_filter": f"f({IMAGE}, 40, (3, 2))",
+        "affine_transform": f"f({IMAGE}, x[:4].reshape(2, 2) / 2)",
+        "map_coordinates": f"f({IMAGE}, x[:6].reshape(2, 3))",
+        "rotate": f"f({IMAGE}, 10 * x[0])", "shift": f"f({IMAGE}, x[:2])", "zoom": f"f({IMAGE}, 1.6)",
     },
     "scipy.optimize": {},
     "scipy.special": {"multigammaln": "f(x + 1.0, 3)"},

@@ -6,6 +6,7 @@ code in turn, at the first call, for the names that are used.
 
 import sys
 from functools import cache
+from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
 from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
+from tapeengine_scipy._values import root
 
 
 class _Windows:
@@ -49,20 +51,36 @@ def _yeojohnson(x: Any, lmbda: Any, **options: Any) -> Any:
     return code_of("scipy.stats._morestats._yeojohnson_transform")(x, lmbda, **options)
 
 
-class _Changed:
-    """A module that is imported, with some names of its own."""
+def _ranked(x: Any, rank: int, size: int, out: Any, mode: int, cval: Any, origin: int) -> None:
+    """SciPy's filter of vectors by ranks."""
+    find(f"{_FILTERS}.rank_filter")(x, rank, np.ones(size, bool), out, mode, cval, [origin])
 
-    def __init__(self, module: str, **names: Any) -> None:
-        self.module = module
+
+def _lengths(x: Any, out: Any, casting: str) -> None:
+    """The lengths of gradients; the derivative of a length of 0 is 0."""
+    find(f"{_FILTERS}.write")(out, root(x))
+
+
+class _Changed:
+    """A module that is imported, with some names of its own, and those of another module."""
+
+    def __init__(self, module: str, ours: str = "", **names: Any) -> None:
+        self.module, self.ours = module, ours
         vars(self).update(names)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(replaced_object(sys.modules[self.module]), name)
+        own = vars(import_module(self.ours)) if self.ours else {}
+        return own[name] if name in own else getattr(replaced_object(sys.modules[self.module]), name)
 
 
 _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
+_FILTERS, _SPLINES = "tapeengine_scipy.ndimage.filters", "tapeengine_scipy.ndimage.interpolation"
 #: Names that stand for something else in modules of SciPy.
 _REPLACED: dict[tuple[str, str], Any] = {
+    ("scipy.ndimage._filters", "_nd_image"): _Changed("scipy.ndimage._nd_image", _FILTERS),
+    ("scipy.ndimage._filters", "_rank_filter_1d"): _Changed("scipy.ndimage._rank_filter_1d", rank_filter=_ranked),
+    ("scipy.ndimage._filters", "np"): _Changed("numpy", sqrt=_lengths),
+    ("scipy.ndimage._interpolation", "_nd_image"): _Changed("scipy.ndimage._nd_image", _SPLINES),
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,

@@ -15,6 +15,12 @@ NAMES = {
         block_diag companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler hankel khatri_rao leslie
         orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov subspace_angles tanhm tanm
     """,
+    "scipy.ndimage": """
+        affine_transform convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
+        gaussian_gradient_magnitude gaussian_laplace laplace map_coordinates maximum_filter maximum_filter1d
+        median_filter minimum_filter minimum_filter1d percentile_filter prewitt rank_filter rotate shift sobel
+        spline_filter spline_filter1d uniform_filter uniform_filter1d zoom
+    """,
     "scipy.optimize": "rosen_der rosen_hess",
     "scipy.signal": """
         bilinear chirp coherence cont2discrete convolve2d correlate2d csd cspline1d czt deconvolve detrend

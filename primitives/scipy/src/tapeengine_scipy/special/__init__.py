@@ -17,7 +17,9 @@ from tapeengine_scipy.special.elementary import (
     boxcox,
     boxcox1p,
     cbrt,
+    cosdg,
     cosm1,
+    cotdg,
     erfi,
     exp2,
     exp10,
@@ -30,6 +32,8 @@ from tapeengine_scipy.special.elementary import (
     kl_div,
     log1p,
     pseudo_huber,
+    sindg,
+    tandg,
     wrightomega,
 )
 from tapeengine_scipy.special.elliptic import ellipe, ellipk, hyp2f1
@@ -51,7 +55,9 @@ from tapeengine_scipy.special.gamma import (
     zeta,
 )
 from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
+from tapeengine_scipy.special.inverses import betainccinv, betaincinv, gammainccinv, gammaincinv
 from tapeengine_scipy.special.lambert import lambertw
+from tapeengine_scipy.special.pairs import airy, fresnel, shichi, sici
 from tapeengine_scipy.special.polynomials import (
     eval_chebyt,
     eval_chebyu,
@@ -67,15 +73,16 @@ from tapeengine_scipy.special.reductions import logsumexp
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
-    "beta", "betainc", "betaincc", "betaln", "boxcox", "boxcox1p", "cbrt", "cosm1", "dawsn", "digamma", "ellipe",
-    "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu",
-    "eval_gegenbauer", "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre",
-    "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc",
-    "gammaincc", "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox",
-    "inv_boxcox1p", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p",
-    "log_expit", "log_ndtr", "loggamma", "logit", "logsumexp", "ndtr", "ndtri",
-    "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma", "sinc", "spence", "stdtr", "voigt_profile",
-    "wofz", "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
+    "airy", "beta", "betainc", "betaincc", "betainccinv", "betaincinv", "betaln", "boxcox", "boxcox1p", "cbrt",
+    "cosdg", "cosm1", "cotdg", "dawsn", "digamma", "ellipe", "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx",
+    "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
+    "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit",
+    "expm1", "expn", "exprel", "fresnel", "gamma", "gammainc", "gammaincc", "gammainccinv", "gammaincinv",
+    "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p",
+    "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p", "log_expit", "log_ndtr",
+    "loggamma", "logit", "logsumexp", "ndtr", "ndtri", "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma",
+    "shichi", "sici", "sinc", "sindg", "spence", "stdtr", "tandg", "voigt_profile", "wofz", "wrightomega",
+    "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 
 _RULES = rules_of("scipy.special")
