@@ -17,6 +17,7 @@ X, Y, B = RNG.uniform(0.5, 2.0, 16), RNG.uniform(0.5, 2.0, 16), np.array([1.0, 2
 M = RNG.normal(size=(3, 3))
 SYSTEM = "(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])"
 MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].reshape(4, 2)"
+KNOTS = "(np.r_[[0.0] * 4, [1.5, 2.0], [4.0] * 4], np.concatenate([x[:6], np.zeros(4)]), 3)"
 IMAGE = "x.reshape(4, 4)"
 FILTER, SECTION = "x[:3], x[3:6]", "np.concatenate([x[:3], [1.0], x[3:5]])[None]"
 #: The call of each function f of SciPy, as an expression of a vector x; of other functions it is f(x).
@@ -28,6 +29,10 @@ CALLS = {
     "scipy.interpolate": {
         name: f"f(np.cumsum(x[:{most}]), x[5:{5 + most}], x[10:15] + 0.5)"
         for name, most in (("barycentric_interpolate", 4), ("krogh_interpolate", 4), ("pchip_interpolate", 5))
+    } | {
+        "splev": f"[*(f(4 * x - 2, {KNOTS}, 0, e) for e in (0, 1, 3)), f(4 * x - 2, {KNOTS}, 1, 3)]",
+        "splint": f"f(x[0], 3 * x[1], {KNOTS})",
+        "splder": f"f({KNOTS})[1]", "splantider": f"f({KNOTS})[1]",
     },
     "scipy.ndimage": {
         **dict.fromkeys(("uniform_filter1d", "maximum_filter1d", "minimum_filter1d"), f"f({IMAGE}, 3, axis=0)"),

@@ -75,8 +75,10 @@ class _Changed:
 
 _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
 _FILTERS, _SPLINES = "tapeengine_scipy.ndimage.filters", "tapeengine_scipy.ndimage.interpolation"
+_SPLINES_OF_KNOTS = "tapeengine_scipy.interpolate.fitpack"
 #: Names that stand for something else in modules of SciPy.
 _REPLACED: dict[tuple[str, str], Any] = {
+    ("scipy.interpolate._fitpack_impl", "dfitpack"): _Changed("scipy.interpolate._dfitpack", _SPLINES_OF_KNOTS),
     ("scipy.ndimage._filters", "_nd_image"): _Changed("scipy.ndimage._nd_image", _FILTERS),
     ("scipy.ndimage._filters", "_rank_filter_1d"): _Changed("scipy.ndimage._rank_filter_1d", rank_filter=_ranked),
     ("scipy.ndimage._filters", "np"): _Changed("numpy", sqrt=_lengths),

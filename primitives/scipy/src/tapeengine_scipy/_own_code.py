@@ -10,7 +10,7 @@ from tapeengine_scipy._passing import beside, find
 NAMES = {
     "scipy.fft": "fftshift ifftshift",
     "scipy.integrate": "cumulative_simpson cumulative_trapezoid romb trapezoid",
-    "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate",
+    "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate splantider splder splev splint",
     "scipy.linalg": """
         block_diag companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler hankel khatri_rao leslie
         orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov subspace_angles tanhm tanm

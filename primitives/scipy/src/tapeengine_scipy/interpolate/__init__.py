@@ -14,6 +14,7 @@ Examples
 from tapeengine_scipy._own_code import rules_of
 from tapeengine_scipy._passing import names_of
 from tapeengine_scipy.interpolate.bsplines import BSpline, make_interp_spline
+from tapeengine_scipy.interpolate.fitpack import splrep
 from tapeengine_scipy.interpolate.grids import RegularGridInterpolator, interpn
 from tapeengine_scipy.interpolate.nodes import BarycentricInterpolator, KroghInterpolator
 from tapeengine_scipy.interpolate.polynomials import CubicHermiteSpline, CubicSpline, PchipInterpolator, PPoly
@@ -21,7 +22,7 @@ from tapeengine_scipy.interpolate.samples import interp1d
 
 __all__ = [
     "BSpline", "BarycentricInterpolator", "CubicHermiteSpline", "CubicSpline", "KroghInterpolator", "PPoly",
-    "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline",
+    "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splrep",
 ]  # fmt: skip
 
 _RULES = rules_of("scipy.interpolate")
