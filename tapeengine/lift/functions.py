@@ -213,6 +213,8 @@ class Relinked:
         if is_typeddict(value):  # which makes dicts
             return value
         bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
+        if value in self.classes:  # a method of a base names it
+            return self.classes[value]
         hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}

@@ -87,8 +87,9 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
 }
-#: Classes whose methods compute, and whose instances are no results.
+#: Classes whose methods compute, and whose instances are no results; and the module of such classes.
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+_SYSTEMS = "scipy.signal._ltisys"
 
 
 #: The modules in which SciPy offers numpy's functions, which have their names since numpy 2.
@@ -129,6 +130,14 @@ class Bindings(Relinked):
         super().bind(name)
         self.here[name] = _REPLACED.get((self.there["__name__"], name), self.here[name])
 
+    def make(self, value: Any) -> Any:
+        """Make the counterpart of a value; of the functions in SciPy's tables as well."""
+        if type(value) is list and value and all(map(callable, value)):
+            return [self.twin(function) for function in value]
+        if type(value) is dict and value and all(type(held) is list for held in value.values()):
+            return {key: self.twin(held) for key, held in value.items()}
+        return super().make(value)
+
     def module(self, value: ModuleType) -> ModuleType:
         """Return the counterpart of a module: of SciPy's, that of its names; of its namespace of arrays, numpy's."""
         if value.__name__.startswith(_NAMESPACE):
@@ -148,7 +157,7 @@ class Bindings(Relinked):
 
     def class_(self, value: type) -> Any:
         """Return the counterpart of a class that computes; others are as they are: results have SciPy's classes."""
-        if value.__name__ in _COMPUTING:
+        if value.__name__ in _COMPUTING or (value.__module__ == _SYSTEMS and not issubclass(value, Warning)):
             home = bindings_of(value.__module__)
             return super().class_(value) if home is self else home.twin(value)
         return replaced_object(value)

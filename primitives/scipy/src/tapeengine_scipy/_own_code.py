@@ -23,11 +23,14 @@ NAMES = {
     """,
     "scipy.optimize": "rosen_der rosen_hess",
     "scipy.signal": """
-        bilinear chirp coherence cont2discrete convolve2d correlate2d csd cspline1d czt deconvolve detrend
-        envelope filtfilt firwin firwin2 freqs freqz gausspulse group_delay hilbert
-        hilbert2 iirnotch iirpeak invres istft lfilter_zi lfiltic lombscargle lp2hp lp2lp minimum_phase normalize
-        oaconvolve periodogram resample savgol_filter sos2tf sosfilt_zi sosfiltfilt sosfreqz spectrogram ss2tf stft
-        tf2sos tf2ss tf2zpk vectorstrength welch wiener zoom_fft zpk2sos zpk2tf
+        bilinear bilinear_zpk bode butter cheby1 cheby2 chirp coherence cont2discrete convolve2d correlate2d csd
+        cspline1d cspline1d_eval czt dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep envelope filtfilt
+        firwin firwin2 freqresp freqs freqs_zpk freqz freqz_sos freqz_zpk gammatone gauss_spline gausspulse group_delay
+        hilbert hilbert2 iircomb iirfilter iirnotch iirpeak impulse invres invresz istft lfilter_zi lfiltic lombscargle
+        lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim medfilt minimum_phase normalize oaconvolve
+        order_filter periodogram qspline1d qspline1d_eval resample savgol_coeffs savgol_filter sos2tf sos2zpk
+        sosfilt_zi sosfiltfilt sosfreqz spectrogram ss2tf ss2zpk step stft tf2sos tf2ss tf2zpk vectorstrength welch
+        wiener zoom_fft zpk2sos zpk2ss zpk2tf
     """,
     "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
     "scipy.spatial.distance": """

@@ -325,7 +325,19 @@ def passed(theirs: Any, path: str) -> Any:
 _UNCLEAR = {
     "scipy.differentiate": "derivative hessian jacobian",
     "scipy.integrate": "complex_ode nsum ode tanhsinh",
-    "scipy.optimize": "direct milp",
+    "scipy.linalg": "ldl matrix_balance",
+    "scipy.ndimage": """
+        binary_closing binary_dilation binary_erosion binary_fill_holes binary_hit_or_miss binary_opening
+        binary_propagation
+    """,
+    "scipy.optimize": "direct lsq_linear milp",
+    "scipy.signal": "upfirdn",
+    "scipy.sparse": "kron kronsum tril triu",
+    "scipy.special": "comb",
+    "scipy.stats": """
+        alexandergovern ansari binned_statistic bws_test cramervonmises_2samp epps_singleton_2samp f_oneway fligner
+        kruskal logrank mannwhitneyu median_test tukey_hsd
+    """,
 }
 
 

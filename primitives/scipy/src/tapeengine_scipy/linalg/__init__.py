@@ -23,11 +23,45 @@ from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_s
 from tapeengine_scipy.linalg.triangular import funm, lu, schur
 
 __all__ = [
-    "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm", "funm",
-    "inv", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "null_space", "pinv", "polar", "qr", "schur",
-    "solve", "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov", "solve_sylvester", "solve_toeplitz",
-    "solve_triangular", "solveh_banded", "sqrtm", "svd", "svdvals", "toeplitz",
+    "cho_factor",
+    "cho_solve",
+    "cholesky",
+    "circulant",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "funm",
+    "inv",
+    "logm",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "norm",
+    "null_space",
+    "pinv",
+    "polar",
+    "qr",
+    "schur",
+    "solve",
+    "solve_banded",
+    "solve_continuous_are",
+    "solve_continuous_lyapunov",
+    "solve_lyapunov",
+    "solve_sylvester",
+    "solve_toeplitz",
+    "solve_triangular",
+    "solveh_banded",
+    "sqrtm",
+    "svd",
+    "svdvals",
+    "toeplitz",
 ]  # fmt: skip
+
+solve_lyapunov = solve_continuous_lyapunov
 
 _RULES = rules_of("scipy.linalg")
 globals().update(_RULES)
