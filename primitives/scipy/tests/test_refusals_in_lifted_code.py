@@ -13,7 +13,7 @@ import scipy.stats
 import tapeengine as te
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import stats
-from tapeengine_scipy._passing import _UNCLEAR
+from tapeengine_scipy._names import _UNCLEAR
 
 UNRULED = [
     name

@@ -65,15 +65,12 @@ def own_code(path: str, *args: Any, **options: Any) -> Any:
     return code_of(path)(*args, **options)
 
 
-def _rule(path: str) -> Callable[..., Any]:
-    def rule(*args: Any, **options: Any) -> Any:
+def rule(path: str) -> Callable[..., Any]:
+    """Return the function whose rule is the code of SciPy's at `path`."""
+
+    def called(*args: Any, **options: Any) -> Any:
         return own_code(path, *args, **options)
 
-    rule.__wrapped__ = _Theirs(path)  # type: ignore[attr-defined]
-    rule.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
-    return beside(path, returns="what SciPy's own code computes, also of traced values")(rule)
-
-
-def rules_of(module: str) -> dict[str, Callable[..., Any]]:
-    """Return the functions of one of SciPy's modules whose rule is their own code."""
-    return {name: _rule(f"{module}.{name}") for name in NAMES[module].split()}
+    called.__wrapped__ = _Theirs(path)  # type: ignore[attr-defined]
+    called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
+    return beside(path, returns="what SciPy's own code computes, also of traced values")(called)

@@ -24,8 +24,8 @@ from numpy.lib.array_utils import normalize_axis_index
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.fourier import other, records
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import beside, names_of
+from tapeengine_scipy._names import names_of
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn, length_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
@@ -36,11 +36,7 @@ __all__ = [
     "rfft2", "rfftn",
 ]  # fmt: skip
 
-_RULES = rules_of("scipy.fft")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.fft")
+__getattr__, __dir__ = names_of("scipy.fft", globals())
 
 
 def _primal(name: str) -> Callable[..., Any]:

@@ -11,8 +11,7 @@ Examples
 2.25
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.interpolate.bsplines import BSpline, make_interp_spline
 from tapeengine_scipy.interpolate.fitpack import splrep
 from tapeengine_scipy.interpolate.grids import RegularGridInterpolator, interpn
@@ -25,8 +24,4 @@ __all__ = [
     "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splrep",
 ]  # fmt: skip
 
-_RULES = rules_of("scipy.interpolate")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.interpolate")
+__getattr__, __dir__ = names_of("scipy.interpolate", globals())

@@ -8,8 +8,7 @@ Examples
 1.0
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.linalg.construct import det, inv
 from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
 from tapeengine_scipy.linalg.eigen import eig, eigvals
@@ -63,8 +62,4 @@ __all__ = [
 
 solve_lyapunov = solve_continuous_lyapunov
 
-_RULES = rules_of("scipy.linalg")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.linalg")
+__getattr__, __dir__ = names_of("scipy.linalg", globals())

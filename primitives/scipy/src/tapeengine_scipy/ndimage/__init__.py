@@ -8,11 +8,8 @@ Examples
 array([1., 1., 1.])
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 
-_RULES = rules_of("scipy.ndimage")
-globals().update(_RULES)
-__all__ = [*_RULES]
+__all__: list[str] = []
 
-__getattr__, __dir__ = names_of("scipy.ndimage")
+__getattr__, __dir__ = names_of("scipy.ndimage", globals())

@@ -13,8 +13,7 @@ Examples
 0.25
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.optimize.equations import fsolve, newton, root, root_scalar
 from tapeengine_scipy.optimize.fits import curve_fit, least_squares, leastsq
 from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
@@ -27,8 +26,4 @@ __all__ = [
     "minimize_scalar", "newton", "ridder", "root", "root_scalar", "rosen", "toms748",
 ]  # fmt: skip
 
-_RULES = rules_of("scipy.optimize")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.optimize")
+__getattr__, __dir__ = names_of("scipy.optimize", globals())

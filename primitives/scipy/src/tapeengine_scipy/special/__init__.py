@@ -10,8 +10,7 @@ Examples
 0.5205
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
 from tapeengine_scipy.special.elementary import (
     boxcox,
@@ -85,8 +84,4 @@ __all__ = [
     "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 
-_RULES = rules_of("scipy.special")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.special")
+__getattr__, __dir__ = names_of("scipy.special", globals())
