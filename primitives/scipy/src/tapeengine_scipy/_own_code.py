@@ -47,8 +47,8 @@ NAMES = {
 }
 
 
-class _Theirs:
-    """SciPy's function, which is imported when its signature is asked for."""
+class SignatureOf:
+    """Stands for SciPy's function, which is imported when its signature is asked for."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -71,6 +71,6 @@ def rule(path: str) -> Callable[..., Any]:
     def called(*args: Any, **options: Any) -> Any:
         return own_code(path, *args, **options)
 
-    called.__wrapped__ = _Theirs(path)  # type: ignore[attr-defined]
+    called.__wrapped__ = SignatureOf(path)  # type: ignore[attr-defined]
     called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
     return beside(path, returns="what SciPy's own code computes, also of traced values")(called)
