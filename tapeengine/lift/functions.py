@@ -35,6 +35,8 @@ _HOOK = "__init_subclass__"
 class Relinked:
     """The twins of one namespace's objects, in one world; they share a namespace; unpickling a twin calls `again`."""
 
+    code_of = staticmethod(changed_code)
+
     def __init__(self, names: dict[str, Any], world: World, again: Callable[..., Any]) -> None:
         self.there, self.world, self.again = names, world, again
         self.here: dict[str, Any] = {name: replaced_object(value) for name, value in names.items()}
@@ -180,7 +182,7 @@ class Relinked:
             return self.elsewhere(value)
         names = self.here if ours else value.__globals__
         cells = value.__closure__ and tuple(cell if holds_data(cell) else CellType() for cell in value.__closure__)
-        twin = FunctionType(changed_code(value) if ours else value.__code__, names, value.__name__, None, cells)
+        twin = FunctionType(self.code_of(value) if ours else value.__code__, names, value.__name__, None, cells)
         self.keep(value, twin)  # a function may close over itself
         twin.__defaults__ = value.__defaults__ and tuple(map(self.twin, value.__defaults__))
         twin.__kwdefaults__ = value.__kwdefaults__ and {k: self.twin(v) for k, v in value.__kwdefaults__.items()}
@@ -211,6 +213,8 @@ class Relinked:
         if is_typeddict(value):  # which makes dicts
             return value
         bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
+        if value in self.classes:  # a method of a base names it
+            return self.classes[value]
         hidden = {*_SLOTS, *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}

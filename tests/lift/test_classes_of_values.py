@@ -105,3 +105,28 @@ def test_in_a_namespace_that_cannot_be_imported(value: str) -> None:
     expected = answers(names["f"], names["f"])
     lifted = te.lift(names["f"])
     assert answers(names["f"], lambda *args: te.vjp(lifted, *args)) == expected
+
+
+COMPARED = [
+    float,
+    complex,
+    int,
+    np.float64,
+    np.complex128,
+    np.float32,
+    np.int64,
+    np.ndarray,
+    np.dtype(float),
+    "float64",
+    1.5,
+]
+
+
+@pytest.mark.parametrize("text", ["a == b", "b == a", "a != b", "b != a", "a in (b,)", "b in [a]"])
+def test_classes_compare_with_dtypes_and_others_as_in_the_plain_program(text):
+    def program(dtype):
+        return [eval(text, {}, {"a": dtype, "b": b}) for b in (float, np.float64, np.float32, np.complex128, np.int64)]
+
+    lifted = te.lift(program)
+    for a in COMPARED:
+        assert lifted(a) == program(a), a

@@ -98,3 +98,28 @@ def told():
 def test_classes_that_ask_which_function_of_numpy_is_called(package: Any) -> None:
     package({"of_asking": ASKED})
     assert te.lift("of_asking").told() == importlib.import_module("of_asking").told()
+
+
+class Basic:
+    """A class whose constructor makes instances of a class that is derived from another one."""
+
+    def __new__(cls, *args):
+        return object.__new__(Derived if cls is Middle else cls)
+
+    def described(self):
+        return Middle, Derived
+
+
+class Middle(Basic):
+    def __init__(self, x):
+        self.x = x
+
+
+class Derived(Middle):
+    pass
+
+
+@pytest.mark.parametrize("first", ["Basic", "Middle", "Derived"])
+def test_classes_that_name_each_other_are_made_once(first):
+    program = te.lift(eval(f"lambda x: ({first}, Middle(x).x * x)[1]", globals()))
+    assert te.grad(program)(3.0) == 6.0

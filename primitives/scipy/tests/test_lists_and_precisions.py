@@ -60,7 +60,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "solve": [((H, A[0]), {"assume_a": kind}) for kind in ("gen", "sym", "her", "pos", "diagonal", "tridiagonal")],
     "solve_banded": [(((1, 1), H, A[0]), {})],
     "solve_continuous_are": [((A, H, H, H), {})],
-    "solve_continuous_lyapunov": [((A, H), {})],
+    **{name: [((A, H), {})] for name in ("solve_continuous_lyapunov", "solve_lyapunov")},
     "solve_discrete_lyapunov": [((A / 4, H), {})],
     "solve_sylvester": [((A, H, A), {})],
     "solve_toeplitz": [((H[0], A[0]), {})],

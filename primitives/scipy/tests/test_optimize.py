@@ -305,3 +305,43 @@ def test_derivatives_of_rosenbrocks_function():
     np.testing.assert_allclose(te.jacobian(optimize.rosen_der)(x), scipy.optimize.rosen_hess(x), rtol=1e-13, atol=1e-12)
     rows = te.vmap(te.grad(optimize.rosen))(np.stack([x, 2 * x]))
     np.testing.assert_allclose(rows, [scipy.optimize.rosen_der(x), scipy.optimize.rosen_der(2 * x)], rtol=1e-13)
+
+
+def _bowl(t, a):
+    return (t[0] - a) ** 2 * (1 + t[0] ** 2) + (t[1] - t[0] * a) ** 2 + a
+
+
+OLDER = {
+    "fmin": {"disp": 0, "xtol": 1e-9, "ftol": 1e-12},
+    "fmin_powell": {"disp": 0, "xtol": 1e-9, "ftol": 1e-13},
+    "fmin_cg": {"disp": 0, "gtol": 1e-8, "fprime": lambda t, a: te.grad(lambda t: _bowl(t, a))(t)},
+    "fmin_bfgs": {"disp": 0},
+    "fmin_l_bfgs_b": {"approx_grad": True, "factr": 10.0, "pgtol": 1e-9},
+    "fmin_l_bfgs_b on a bound": {"approx_grad": True, "bounds": [(0.0, 0.5), (None, None)], "factr": 10.0},
+}
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_older_functions_for_minima(name):
+    def minimum(module, a):
+        found = getattr(module, name.split(" ")[0])(_bowl, [0.0, 1.0], args=(a,), **OLDER[name])
+        return found[:2] if isinstance(found, tuple) else (found, _bowl(found, a))
+
+    for k in (0, 1):
+        value, slope = te.jvp(lambda a, k=k: minimum(optimize, a)[k], (0.7,), (1.0,))
+        wanted = minimum(scipy.optimize, 0.7)[k]
+        np.testing.assert_array_equal(value, wanted)
+        assert type(value) is type(wanted)
+        ends = [minimum(scipy.optimize, 0.7 + h)[k] for h in (1e-3, -1e-3)]
+        np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-3, rtol=1e-3, atol=1e-4)
+
+
+def test_older_functions_with_value_and_gradient_together_or_further_results():
+    def both(t, a):
+        value, back = te.vjp(lambda t: _bowl(t, a), t)
+        return value, back(1.0)[0]
+
+    solve = lambda a: optimize.fmin_l_bfgs_b(both, [0.0, 1.0], args=(a,), factr=10.0, pgtol=1e-10)[0][1]  # noqa: E731
+    assert te.grad(solve)(0.7) == pytest.approx(1.4, rel=1e-6)
+    with pytest.raises(te.errors.UnsupportedError, match="use minimize"):
+        te.grad(lambda a: optimize.fmin(_bowl, [0.0, 1.0], args=(a,), full_output=1)[1])(0.7)

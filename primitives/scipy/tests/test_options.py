@@ -81,7 +81,7 @@ def check(call, second_order):
         assert isinstance(our_error, TapeEngineError), repr(our_error)
         return
     value, _ = traced
-    single = any(np.asarray(x).dtype == np.float32 for x in arguments)
+    single = any(np.asarray(x).dtype in (np.float32, np.complex64) for x in (*arguments, *outputs(expected)))
     assert_close(outputs(value), outputs(expected), 2e-4 if single else 1e-9)
     if not single:
         check_derivatives(ours, theirs, arguments, outputs(expected), case, second_order)

@@ -17,11 +17,44 @@ X, Y, B = RNG.uniform(0.5, 2.0, 16), RNG.uniform(0.5, 2.0, 16), np.array([1.0, 2
 M = RNG.normal(size=(3, 3))
 SYSTEM = "(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])"
 MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].reshape(4, 2)"
+KNOTS = "(np.r_[[0.0] * 4, [1.5, 2.0], [4.0] * 4], np.concatenate([x[:6], np.zeros(4)]), 3)"
+IMAGE = "x.reshape(4, 4)"
 FILTER, SECTION = "x[:3], x[3:6]", "np.concatenate([x[:3], [1.0], x[3:5]])[None]"
 #: The call of each function f of SciPy, as an expression of a vector x; of other functions it is f(x).
 CALLS = {
-    "scipy.integrate": {"romb": "f(x[:9])"},
+    "scipy.fft": {},
+    "scipy.integrate": {
+        "romb": "f(x[:9])", **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "f(x, np.cumsum(x))"),
+    },
+    "scipy.interpolate": {
+        name: f"f(np.cumsum(x[:{most}]), x[5:{5 + most}], x[10:15] + 0.5)"
+        for name, most in (("barycentric_interpolate", 4), ("krogh_interpolate", 4), ("pchip_interpolate", 5))
+    } | {
+        "splev": f"[*(f(4 * x - 2, {KNOTS}, 0, e) for e in (0, 1, 3)), f(4 * x - 2, {KNOTS}, 1, 3)]",
+        "splint": f"f(x[0], 3 * x[1], {KNOTS})",
+        "splder": f"f({KNOTS})[1]", "splantider": f"f({KNOTS})[1]",
+    },
+    "scipy.ndimage": {
+        **dict.fromkeys(("uniform_filter1d", "maximum_filter1d", "minimum_filter1d"), f"f({IMAGE}, 3, axis=0)"),
+        **dict.fromkeys(
+            ("gaussian_filter", "gaussian_filter1d", "gaussian_laplace", "gaussian_gradient_magnitude"),
+            f"f({IMAGE}, x[0], mode='nearest')",
+        ),
+        **dict.fromkeys("maximum_filter median_filter minimum_filter uniform_filter".split(), f"f({IMAGE}, (3, 2))"),
+        **dict.fromkeys(("correlate", "convolve"), f"f({IMAGE}, x[:6].reshape(3, 2))"),
+        **dict.fromkeys(("correlate1d", "convolve1d"), f"f({IMAGE}, x[:3])"),
+        **dict.fromkeys("laplace prewitt sobel spline_filter spline_filter1d".split(), f"f({IMAGE})"),
+        "rank_filter": f"f({IMAGE}, 1, (3, 2))", "percentile_filter": f"f({IMAGE}, 40, (3, 2))",
+        "affine_transform": f"f({IMAGE}, x[:4].reshape(2, 2) / 2)",
+        "map_coordinates": f"f({IMAGE}, x[:6].reshape(2, 3))",
+        "rotate": f"f({IMAGE}, 10 * x[0])", "shift": f"f({IMAGE}, x[:2])", "zoom": f"f({IMAGE}, 1.6)",
+    },
+    "scipy.optimize": {},
+    "scipy.special": {"multigammaln": "f(x + 1.0, 3)"},
     "scipy.linalg": {
+        "block_diag": f"f({TALL}, x[8:], x[0])", "hankel": "f(x[:4], x[4:10])",
+        "khatri_rao": f"f({TALL}, {MATRIX}[:, :2])",
+        "solve_discrete_lyapunov": f"f(0.2 * {MATRIX}, x[:9].reshape(3, 3))",
         **dict.fromkeys("coshm cosm expm_cond signm sinhm sinm tanhm tanm".split(), f"f({MATRIX})"),
         "convolution_matrix": "f(x, 3)", "leslie": "f(x[:3], x[3:5])", "solve_circulant": "f(x[:4], x[4:8])",
         "expm_frechet": "f(x[:4].reshape(2, 2), x[4:8].reshape(2, 2))",
@@ -30,8 +63,27 @@ CALLS = {
     "scipy.signal": {
         "convolve2d": "f(x.reshape(4, 4), Y[:6].reshape(2, 3), 'full', 'wrap')",
         "correlate2d": "f(Y[:4].reshape(2, 2), x.reshape(4, 4), 'same', 'symm')",
-        "cspline1d": "f(x)", "envelope": "f(x)", "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
+        "cspline1d": "f(x)", "envelope": "f(x)", "filtfilt": "f(x[:2], x[2:4], x[4:])",
+        "lfilter_zi": f"f({FILTER})", "sosfilt_zi": f"f({SECTION})", "sosfiltfilt": f"f({SECTION}, x[:12])",
+        "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
         "group_delay": f"f(({FILTER}), 5)", "iirnotch": "f(x[0] / 4, x[1])", "iirpeak": "f(x[0] / 4, x[1])",
+        **dict.fromkeys(("step", "impulse"), "f((x[:1], x[1:4]), T=np.linspace(0.0, 1.0, 5))[1]"),
+        **dict.fromkeys(("bode", "freqresp"), "np.abs(f((x[:1], x[1:4]), w=[0.1, 1.0])[1])"),
+        **dict.fromkeys(("dbode", "dfreqresp"), "np.abs(f((x[:1], x[1:4], 0.1), w=[0.1, 1.0])[1])"),
+        **dict.fromkeys(("dstep", "dimpulse"), "f((x[:1], x[1:4], 0.1), n=5)[1][0]"),
+        "lsim": f"f({SYSTEM}, x, np.arange(16.0) / 8)[1]", "dlsim": "f((x[:1], x[1:4], 0.1), x[:6])[1]",
+        **dict.fromkeys(("freqs_zpk", "freqz_zpk"), "np.abs(f(x[:1], x[1:3], x[3], worN=4)[1])"),
+        "freqz_sos": f"np.abs(f({SECTION}, worN=8)[1])", "sos2zpk": f"[np.abs(part) for part in f({SECTION})]",
+        **dict.fromkeys(("lp2bp", "lp2bs"), "f(x[:2], x[2:5], x[5], x[6])"),
+        **dict.fromkeys(("lp2bp_zpk", "lp2bs_zpk"), "[np.abs(part) for part in f(x[:1], x[1:3], x[3], x[4], x[5])]"),
+        **dict.fromkeys(("lp2hp_zpk", "lp2lp_zpk", "bilinear_zpk"), "f(x[:1], -x[1:3], x[3], 9 * x[4])"),
+        "butter": "np.concatenate(f(3, x[0] / 4))", "iirfilter": "np.concatenate(f(3, x[0] / 4, btype='low'))",
+        "cheby1": "np.concatenate(f(3, x[1], x[0] / 4))", "cheby2": "np.concatenate(f(3, 9 * x[1], x[0] / 4))",
+        **dict.fromkeys(("cspline1d_eval", "qspline1d_eval"), "f(x, x[:4])"), "gauss_spline": "f(x, 3)",
+        "decimate": "f(np.concatenate([x, x, x]), 2)", "gammatone": "np.concatenate(f(x[0] / 4, 'iir'))",
+        "iircomb": "np.concatenate(f(0.25, x[0]))", "invresz": "f(x[:2], x[2:4] / 4, [])", "medfilt": "f(x, 3)",
+        "order_filter": "f(x, np.ones(3), 0)", "savgol_coeffs": "f(5, 2, 1, x[0])", "zpk2ss": "f(x[:1], -x[1:3], x[3])",
+        "ss2zpk": f"[np.abs(part) for part in f(*{SYSTEM})]",
         "vectorstrength": "f(x, 1.5)[0]",
         **dict.fromkeys(("lp2lp", "lp2hp"), "f(x[:2], x[2:5], x[5])"), "tf2sos": f"f({FILTER})",
         "minimum_phase": "f(x[:9] + 20.0 * (np.arange(9) == 4))",
@@ -160,6 +212,37 @@ def test_images_with_all_modes_and_boundaries(name, mode, boundary, image, kerne
     zero = theirs(0.0 * a)
     wanted = [np.sum(np.conj(weights) * (theirs(e.reshape(image)) - zero)).real for e in np.eye(a.size)]
     np.testing.assert_allclose(np.ravel(back(weights)[0]), wanted, rtol=1e-12, atol=1e-12)
+
+
+#: Functions of a parameter that SciPy's code compares with a number, the number, and whether it has the derivative.
+COMPARED = {
+    "scipy.signal.lfilter_zi": ("np.sum(f([1.0, 0.5], [p, 0.4, 0.3]))", 1.0, True),
+    "scipy.signal.lfiltic": ("np.sum(f([1.0, 0.5], [p, 0.4, 0.3], [1.0, 2.0]))", 1.0, True),
+    "scipy.signal.lp2hp": ("np.sum(f([1.0, 0.5], [1.0, 0.4, 0.3], p)[1])", 1.0, True),
+    "scipy.signal.chirp": ("np.sum(f(X, p, 2.0, 1.0, 'log'))", 1.0, False),
+    "scipy.spatial.minkowski_distance": ("f(X, Y, p)", 1.0, True),
+    "scipy.stats.iqr": ("f(X, scale=p)", 1.0, True),
+    "scipy.stats.pmean": ("f(X, p)", 0.0, False),
+    "scipy.stats.boxcox_llf": ("f(p, X)", 0.0, False),
+    "scipy.stats.yeojohnson_llf": ("f(p, X - 1.0)", 2.0, False),
+}
+
+
+@pytest.mark.parametrize("path", COMPARED)
+def test_parameters_that_scipy_compares_have_their_derivative_or_are_refused(path):
+    text, place, is_right = COMPARED[path]
+    module, _, name = path.rpartition(".")
+    ours, theirs = (
+        eval(f"lambda p: {text}", {**globals(), "f": getattr(import_module(package), name)})
+        for package in (f"tapeengine_{module}", module)
+    )
+    if not is_right:
+        with pytest.raises(te.errors.UnsupportedError, match="of a parameter apart"):
+            te.grad(ours)(place)
+        return
+    value, slope = te.value_and_grad(ours)(place)
+    assert value == pytest.approx(theirs(place), rel=1e-14)
+    assert slope == pytest.approx((theirs(place + 1e-5) - theirs(place - 1e-5)) / 2e-5, rel=1e-8)
 
 
 @pytest.mark.parametrize("name", ["boxcox", "yeojohnson"])

@@ -1,6 +1,7 @@
 """SciPy's own names in lifted code: without rules they refuse traced values, and are SciPy's for plain ones."""
 
 import pickle
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import scipy.stats
 import tapeengine as te
 from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine_scipy import stats
+from tapeengine_scipy._names import _UNCLEAR
 
 UNRULED = [
     name
@@ -46,6 +48,30 @@ def test_functions_of_callables_without_rules(name):
         te.grad(te.lift(CALLS[name]))(0.7)
     plain = CALLS[name](0.7)
     assert te.value_and_grad(te.lift(lambda a: a * CALLS[name](0.7)))(2.0) == (2.0 * plain, plain)
+
+
+X, A = np.linspace(0.5, 2.0, 12), np.diag([2.0, 3.0, 4.0]) + 0.1
+#: Arguments that one of the functions takes, each of which is tried.
+GIVEN = [(1.5,), (1.5, 2.5), (A, X[:3]), (A,), ([1.0, 0.5], [1.0, 0.4, 0.3]), (X, X[::-1]), (X, 0.5), (A, A)]
+
+
+@pytest.mark.parametrize(
+    "path", [f"{module}.{name}" for module, names in _UNCLEAR.items() for name in names.split() if name not in CALLS]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_functions_with_errors_of_their_own_that_are_unclear(path):
+    module, _, name = path.rpartition(".")
+    theirs, tried = getattr(import_module(module), name), 0
+    program = te.lift(eval(f"lambda *args: theirs.{name}(*args)", {"theirs": import_module(module)}))
+    for args in GIVEN:
+        try:
+            theirs(*args)
+        except Exception:
+            continue
+        tried += 1
+        with pytest.raises(UnsupportedError, match=name):
+            te.vjp(lambda *args: program(*args) and 0.0, *args)
+    assert tried or name in ("hessian", "jacobian", "derivative", "complex_ode")
 
 
 def test_arrays_that_depend_on_no_input_are_plain():

@@ -20,14 +20,14 @@ OTHER_BITS = set(
     "linalg.solve_banded linalg.pinv linalg.lstsq linalg.null_space linalg.lu linalg.funm linalg.norm "
     "linalg.solveh_banded fft.fftn fft.fft2 fft.ifftn fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2 fft.hfftn "
     "fft.hfft2 fft.ihfftn fft.ihfft2 fft.dct fft.idct fft.dst fft.idst fft.dctn fft.idctn fft.dstn fft.idstn "
-    "signal.convolve signal.correlate signal.lfilter signal.lfilter_zi signal.filtfilt signal.sosfilt "
+    "signal.convolve signal.correlate signal.lfilter signal.filtfilt signal.sosfilt "
     "signal.sosfilt_zi signal.sosfiltfilt integrate.simpson interpolate.BSpline interpolate.CubicHermiteSpline "
     "interpolate.CubicSpline interpolate.PchipInterpolator interpolate.RegularGridInterpolator interpolate.interp1d "
     "interpolate.barycentric_interpolate interpolate.interpn interpolate.make_interp_spline "
     "interpolate.pchip_interpolate ndimage.affine_transform ndimage.convolve1d ndimage.correlate1d "
     "ndimage.gaussian_filter ndimage.gaussian_filter1d ndimage.gaussian_gradient_magnitude ndimage.gaussian_laplace "
     "ndimage.laplace ndimage.map_coordinates ndimage.prewitt ndimage.shift ndimage.sobel ndimage.spline_filter "
-    "ndimage.uniform_filter ndimage.uniform_filter1d optimize.rosen_der optimize.rosen_hess spatial.distance.cdist "
+    "ndimage.uniform_filter ndimage.uniform_filter1d spatial.distance.cdist "
     "spatial.distance.pdist stats.kurtosis stats.skew stats.zscore special.logsumexp".split()
 )
 

@@ -43,10 +43,10 @@ cdef class StandIn(type):
         return issubclass(other, found) or other in traced[id(cls)]
 
     def __eq__(cls, other):
-        if cls is other:
-            return True
         found = originals.get(id(cls))
-        return found is not None and (other is found or isinstance(other, type) and other in traced[id(cls)])
+        if cls is other or found is not None and (other is found or isinstance(other, type) and other in traced[id(cls)]):
+            return True
+        return NotImplemented  # dtypes compare themselves with classes
 
     def __hash__(cls):
         found = originals.get(id(cls))

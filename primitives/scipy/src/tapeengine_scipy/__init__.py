@@ -14,7 +14,7 @@ __all__ = ["__version__"]
 
 def __getattr__(name: str) -> Any:
     """Return a module of this package or, where it has none, what SciPy has under that name."""
-    from tapeengine_scipy._passing import names_of
+    from tapeengine_scipy._names import names_of
 
     if not name.startswith("_"):
         try:
@@ -26,6 +26,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from tapeengine_scipy._passing import names_of
+    from tapeengine_scipy._names import names_of
 
     return sorted({*globals(), *names_of("scipy")[1]()})

@@ -6,6 +6,7 @@ code in turn, at the first call, for the names that are used.
 
 import sys
 from functools import cache
+from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,9 @@ import tapeengine.numpy as np
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
+from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
+from tapeengine_scipy._values import root
 
 
 class _Windows:
@@ -42,25 +45,55 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
 
 
-class _Changed:
-    """A module that is imported, with some names of its own."""
+def _yeojohnson(x: Any, lmbda: Any, **options: Any) -> Any:
+    """SciPy's transform, whose formulas for parameters near 0 and 2 do not depend on these."""
+    _ = equal(lmbda, 0), equal(lmbda, 2)
+    return code_of("scipy.stats._morestats._yeojohnson_transform")(x, lmbda, **options)
 
-    def __init__(self, module: str, **names: Any) -> None:
-        self.module = module
+
+def _ranked(x: Any, rank: int, size: int, out: Any, mode: int, cval: Any, origin: int) -> None:
+    """SciPy's filter of vectors by ranks."""
+    find(f"{_FILTERS}.rank_filter")(x, rank, np.ones(size, bool), out, mode, cval, [origin])
+
+
+def _lengths(x: Any, out: Any, casting: str) -> None:
+    """The lengths of gradients; the derivative of a length of 0 is 0."""
+    find(f"{_FILTERS}.write")(out, root(x))
+
+
+class _Changed:
+    """A module that is imported, with some names of its own, and those of another module."""
+
+    def __init__(self, module: str, ours: str = "", **names: Any) -> None:
+        self.module, self.ours = module, ours
         vars(self).update(names)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(replaced_object(sys.modules[self.module]), name)
+        own = vars(import_module(self.ours)) if self.ours else {}
+        return own[name] if name in own else getattr(replaced_object(sys.modules[self.module]), name)
 
 
 _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
+_FILTERS, _SPLINES = "tapeengine_scipy.ndimage.filters", "tapeengine_scipy.ndimage.interpolation"
+_SPLINES_OF_KNOTS = "tapeengine_scipy.interpolate.fitpack"
 #: Names that stand for something else in modules of SciPy.
 _REPLACED: dict[tuple[str, str], Any] = {
+    ("scipy.interpolate._fitpack_impl", "dfitpack"): _Changed("scipy.interpolate._dfitpack", _SPLINES_OF_KNOTS),
+    ("scipy.ndimage._filters", "_nd_image"): _Changed("scipy.ndimage._nd_image", _FILTERS),
+    ("scipy.ndimage._filters", "_rank_filter_1d"): _Changed("scipy.ndimage._rank_filter_1d", rank_filter=_ranked),
+    ("scipy.ndimage._filters", "np"): _Changed("numpy", sqrt=_lengths),
+    ("scipy.ndimage._interpolation", "_nd_image"): _Changed("scipy.ndimage._nd_image", _SPLINES),
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
+    ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
 }
-#: Classes whose methods compute, and whose instances are no results.
+#: Classes whose methods compute, and whose instances are no results; and the module of such classes.
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+_SYSTEMS = "scipy.signal._ltisys"
+
+
+#: The modules in which SciPy offers numpy's functions, which have their names since numpy 2.
+_NAMESPACE = "scipy._lib.array_api_compat."
 
 
 def _is_of_scipy(module: str) -> bool:
@@ -86,13 +119,29 @@ def module_of(name: str) -> ModuleType:
 class Bindings(Relinked):
     """The counterparts of the names in one of SciPy's modules."""
 
+    code_of = staticmethod(guarded_code)
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.here.update(CALLED)
+
     def bind(self, name: str) -> None:
         """Bind a name to its counterpart."""
         super().bind(name)
         self.here[name] = _REPLACED.get((self.there["__name__"], name), self.here[name])
 
+    def make(self, value: Any) -> Any:
+        """Make the counterpart of a value; of the functions in SciPy's tables as well."""
+        if type(value) is list and value and all(map(callable, value)):
+            return [self.twin(function) for function in value]
+        if type(value) is dict and value and all(type(held) is list for held in value.values()):
+            return {key: self.twin(held) for key, held in value.items()}
+        return super().make(value)
+
     def module(self, value: ModuleType) -> ModuleType:
-        """Return the counterpart of a module: of SciPy's, that of its names."""
+        """Return the counterpart of a module: of SciPy's, that of its names; of its namespace of arrays, numpy's."""
+        if value.__name__.startswith(_NAMESPACE):
+            value = sys.modules[value.__name__.removeprefix(_NAMESPACE)]
         return module_of(value.__name__) if _is_of_scipy(value.__name__) else super().module(value)
 
     def function(self, value: FunctionType) -> Any:
@@ -108,7 +157,7 @@ class Bindings(Relinked):
 
     def class_(self, value: type) -> Any:
         """Return the counterpart of a class that computes; others are as they are: results have SciPy's classes."""
-        if value.__name__ in _COMPUTING:
+        if value.__name__ in _COMPUTING or (value.__module__ == _SYSTEMS and not issubclass(value, Warning)):
             home = bindings_of(value.__module__)
             return super().class_(value) if home is self else home.twin(value)
         return replaced_object(value)

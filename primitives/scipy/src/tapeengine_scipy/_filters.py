@@ -1,4 +1,4 @@
-"""Linear filters of `tapeengine_scipy.signal`: forward, forward and backward, and with second-order sections."""
+"""Linear filters of `tapeengine_scipy.signal`: of one section, and of several of second order."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ import scipy
 from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 from tapeengine_scipy._passing import beside
@@ -191,81 +190,6 @@ def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
     return y, rest[..., length:]
 
 
-@beside("scipy.signal.lfilter_zi")
-def lfilter_zi(b: Any, a: Any) -> Any:
-    """Return the state of a filter whose response to ones is constant; see `scipy.signal.lfilter_zi`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> lfilter_zi([1.0], np.array([1.0, -0.5]))
-    array([1.])
-    """
-    b, a = np.atleast_1d(floating(b)), np.atleast_1d(floating(a))
-    while a.shape[0] > 1 and np.equal(a[0], 0.0):
-        a = a[1:]
-    length = max(a.shape[0], b.shape[0])
-    b, a = (np.concatenate([v, numpy.zeros(length - v.shape[0], v.dtype)]) / a[0] for v in (b, a))
-    # The state s has s[k] = s[k + 1] + b[k + 1] - a[k + 1] y, and y = s[0] + b[0]: sums from the end.
-    rest = b[1:] - a[1:] * b[0]
-    first = np.sum(rest) / np.sum(a)
-    return (
-        first * np.cumsum(a)[:-1] - np.concatenate([numpy.zeros(1, rest.dtype), np.cumsum(rest)[:-1]])
-        if length > 1
-        else rest
-    )
-
-
-@beside("scipy.signal.filtfilt")
-def filtfilt(
-    b: Any, a: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None,
-    method: str = "pad", irlen: int | None = None,
-) -> Any:  # fmt: skip
-    """Filter forwards and backwards; see `scipy.signal.filtfilt`. Method 'gust' is not differentiated.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> filtfilt([0.5, 0.5], [1.0], np.ones(9)).round(12)[:3]
-    array([1., 1., 1.])
-    """
-    if method != "pad":
-        raise UnsupportedError("filtfilt: method='gust' is not differentiated; use 'pad'")
-    b, a, rows = np.atleast_1d(floating(b)), np.atleast_1d(floating(a)), np.moveaxis(floating(x), axis, -1)
-    edge, whole = _extended(rows, padtype, padlen, 3 * max(a.shape[0], b.shape[0]))
-    state = lfilter_zi(b, a)
-    found = _both_ways(lambda y, first: lfilter(b, a, y, zi=state * first)[0], whole)
-    return np.moveaxis(_cut(found, edge), -1, axis)
-
-
-def _both_ways(run: Any, x: Any) -> Any:
-    """Run a filter forwards and backwards, each time from the state for a constant signal of the first value."""
-    there = run(x, x[..., :1])
-    return np.flip(run(np.flip(there, -1), there[..., -1:]), -1)
-
-
-def _cut(x: Any, edge: int) -> Any:
-    return x[..., edge : x.shape[-1] - edge] if edge else x
-
-
-def _extended(x: Any, padtype: str | None, padlen: int | None, default: int) -> tuple[int, Any]:
-    """A signal extended at its ends by point reflections, reflections or copies of the outer values."""
-    if padtype not in ("odd", "even", "constant", None):
-        raise ValueError(f"Unknown value '{padtype}' given to padtype.")
-    edge = 0 if padtype is None else default if padlen is None else padlen
-    if x.shape[-1] <= edge:
-        raise ValueError(f"The length of the input vector x must be greater than padlen, which is {edge}.")
-    if not edge:
-        return 0, x
-    if padtype == "constant":
-        left, right = (np.repeat(end, edge, axis=-1) for end in (x[..., :1], x[..., -1:]))
-    else:
-        left, right = np.flip(x[..., 1 : edge + 1], -1), np.flip(x[..., -edge - 1 : -1], -1)
-    if padtype == "odd":
-        left, right = 2 * x[..., :1] - left, 2 * x[..., -1:] - right
-    return edge, np.concatenate([left, x, right], axis=-1)
-
-
 def _sections(sos: Any) -> Any:
     sos = np.atleast_2d(floating(sos))
     if sos.ndim != 2 or sos.shape[1] != 6:
@@ -296,39 +220,3 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         rows, end = lfilter(section[:3], section[3:], rows, zi=state)
         ends.append(end)
     return np.moveaxis(rows, -1, axis), np.moveaxis(np.stack(ends), -1, axis + 1)
-
-
-@beside("scipy.signal.sosfilt_zi")
-def sosfilt_zi(sos: Any) -> Any:
-    """Return the states of sections whose response to ones is constant; see `scipy.signal.sosfilt_zi`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sosfilt_zi(np.array([[1.0, 0, 0, 1.0, -0.5, 0]]))
-    array([[1., 0.]])
-    """
-    scale: Any = 1.0
-    states = []
-    for section in _sections(sos):
-        states.append(scale * lfilter_zi(section[:3], section[3:]))
-        scale = scale * np.sum(section[:3]) / np.sum(section[3:])
-    return np.stack(states)
-
-
-@beside("scipy.signal.sosfiltfilt")
-def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None) -> Any:
-    """Filter by second-order sections, forwards and backwards; see `scipy.signal.sosfiltfilt`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sosfiltfilt([[0.5, 0.5, 0, 1.0, 0, 0]], np.ones(9)).round(12)[:3]
-    array([1., 1., 1.])
-    """
-    sos, rows = _sections(sos), np.moveaxis(floating(x), axis, -1)
-    taps = 2 * sos.shape[0] + 1 - min(int(np.equal(sos[:, k], 0).sum()) for k in (2, 5))
-    edge, whole = _extended(rows, padtype, padlen, 3 * taps)
-    states = np.reshape(sosfilt_zi(sos), (sos.shape[0], *(1,) * (rows.ndim - 1), 2))
-    found = _both_ways(lambda y, first: sosfilt(sos, y, zi=states * first[None])[0], whole)
-    return np.moveaxis(_cut(found, edge), -1, axis)

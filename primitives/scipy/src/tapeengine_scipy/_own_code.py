@@ -8,23 +8,36 @@ from tapeengine_scipy._passing import beside, find
 
 #: The names of these functions in SciPy's modules.
 NAMES = {
-    "scipy.integrate": "cumulative_simpson romb",
+    "scipy.fft": "fftshift ifftshift",
+    "scipy.integrate": "cumulative_simpson cumulative_trapezoid romb trapezoid",
+    "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate splantider splder splev splint",
     "scipy.linalg": """
-        companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler leslie orthogonal_procrustes
-        signm sinhm sinm solve_circulant subspace_angles tanhm tanm
+        block_diag companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler hankel khatri_rao leslie
+        orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov subspace_angles tanhm tanm
     """,
+    "scipy.ndimage": """
+        affine_transform convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
+        gaussian_gradient_magnitude gaussian_laplace laplace map_coordinates maximum_filter maximum_filter1d
+        median_filter minimum_filter minimum_filter1d percentile_filter prewitt rank_filter rotate shift sobel
+        spline_filter spline_filter1d uniform_filter uniform_filter1d zoom
+    """,
+    "scipy.optimize": "rosen_der rosen_hess",
     "scipy.signal": """
-        bilinear chirp coherence cont2discrete convolve2d correlate2d csd cspline1d czt deconvolve detrend
-        envelope firwin firwin2 freqs freqz gausspulse group_delay hilbert
-        hilbert2 iirnotch iirpeak invres istft lfiltic lombscargle lp2hp lp2lp minimum_phase normalize
-        oaconvolve periodogram resample savgol_filter sos2tf sosfreqz spectrogram ss2tf stft tf2sos tf2ss tf2zpk
-        vectorstrength welch wiener zoom_fft zpk2sos zpk2tf
+        bilinear bilinear_zpk bode butter cheby1 cheby2 chirp coherence cont2discrete convolve2d correlate2d csd
+        cspline1d cspline1d_eval czt dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep envelope filtfilt
+        firwin firwin2 freqresp freqs freqs_zpk freqz freqz_sos freqz_zpk gammatone gauss_spline gausspulse group_delay
+        hilbert hilbert2 iircomb iirfilter iirnotch iirpeak impulse invres invresz istft lfilter_zi lfiltic lombscargle
+        lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim medfilt minimum_phase normalize oaconvolve
+        order_filter periodogram qspline1d qspline1d_eval resample savgol_coeffs savgol_filter sos2tf sos2zpk
+        sosfilt_zi sosfiltfilt sosfreqz spectrogram ss2tf ss2zpk step stft tf2sos tf2ss tf2zpk vectorstrength welch
+        wiener zoom_fft zpk2sos zpk2ss zpk2tf
     """,
     "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
     "scipy.spatial.distance": """
         braycurtis canberra chebyshev cityblock correlation cosine euclidean jensenshannon mahalanobis minkowski
         seuclidean sqeuclidean
     """,
+    "scipy.special": "log_softmax multigammaln softmax",
     "scipy.stats": """
         boxcox boxcox_llf circmean circstd circvar describe differential_entropy energy_distance entropy
         expectile gmean gstd gzscore hmean iqr kstat kstatvar kurtosis linregress median_abs_deviation moment
@@ -34,8 +47,8 @@ NAMES = {
 }
 
 
-class _Theirs:
-    """SciPy's function, which is imported when its signature is asked for."""
+class SignatureOf:
+    """Stands for SciPy's function, which is imported when its signature is asked for."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -45,17 +58,19 @@ class _Theirs:
         return inspect.signature(find(self._path))
 
 
-def _rule(path: str) -> Callable[..., Any]:
-    def rule(*args: Any, **options: Any) -> Any:
-        from tapeengine_scipy._bindings import code_of
+def own_code(path: str, *args: Any, **options: Any) -> Any:
+    """Return what the code of SciPy's function at `path` computes of traced values."""
+    from tapeengine_scipy._bindings import code_of
 
-        return code_of(path)(*args, **options)
-
-    rule.__wrapped__ = _Theirs(path)  # type: ignore[attr-defined]
-    rule.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
-    return beside(path, returns="what SciPy's own code computes, also of traced values")(rule)
+    return code_of(path)(*args, **options)
 
 
-def rules_of(module: str) -> dict[str, Callable[..., Any]]:
-    """Return the functions of one of SciPy's modules whose rule is their own code."""
-    return {name: _rule(f"{module}.{name}") for name in NAMES[module].split()}
+def rule(path: str) -> Callable[..., Any]:
+    """Return the function whose rule is the code of SciPy's at `path`."""
+
+    def called(*args: Any, **options: Any) -> Any:
+        return own_code(path, *args, **options)
+
+    called.__wrapped__ = SignatureOf(path)  # type: ignore[attr-defined]
+    called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
+    return beside(path, returns="what SciPy's own code computes, also of traced values")(called)

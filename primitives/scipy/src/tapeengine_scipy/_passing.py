@@ -2,7 +2,7 @@
 
 `beside` marks a function of this package that has a SciPy name: it handles traced values, SciPy's function plain ones.
 If the arguments do not fit, SciPy's function raises its own error, or the error says that there is no derivative.
-`names_of` provides the other names of a SciPy module, which refuse traced values in arguments and in callables.
+What is `passed` has no rule, and refuses traced values in arguments and in callables.
 """
 
 import contextlib
@@ -319,40 +319,3 @@ def passed(theirs: Any, path: str) -> Any:
     if callable(theirs) or isinstance(theirs, ModuleType):
         return Passed(theirs, path)
     return theirs
-
-
-#: Functions and classes that raise an error of their own for traced values, which does not say why.
-_UNCLEAR = {
-    "scipy.differentiate": "derivative hessian jacobian",
-    "scipy.integrate": "complex_ode nsum ode tanhsinh",
-    "scipy.optimize": "direct milp",
-}
-
-
-def _lifted_names(path: str) -> list[str]:
-    """The names of SciPy's module at `path` that are this package's in lifted code.
-
-    These are those with rules, and functions, classes and objects, such as distributions, whose own errors are unclear.
-    """
-    ours, theirs = import_module(f"tapeengine_{path}"), import_module(path)
-    plain = (type, ModuleType, FunctionType, numpy.ufunc)
-    objects = (name for name, value in vars(theirs).items() if callable(value) and not isinstance(value, plain))
-    found = dict.fromkeys([*getattr(ours, "__all__", dir(ours)), *_UNCLEAR.get(path, "").split(), *objects])
-    return [name for name in found if hasattr(theirs, name)]
-
-
-def names_of(path: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` for the counterpart of SciPy's module at `path`."""
-
-    def get(name: str) -> Any:
-        if name == "__lifted__":
-            return _lifted_names(path)
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return passed(getattr(import_module(path), name), f"{path}.{name}")
-
-    def names() -> list[str]:
-        module = import_module(path)
-        return sorted({*getattr(module, "__all__", dir(module))})
-
-    return get, names

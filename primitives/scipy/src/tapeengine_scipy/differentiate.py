@@ -7,7 +7,7 @@ Examples
 2.0
 """
 
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 
 __all__: list[str] = []
 

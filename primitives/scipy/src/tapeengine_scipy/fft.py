@@ -24,18 +24,19 @@ from numpy.lib.array_utils import normalize_axis_index
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.fourier import other, records
-from tapeengine_scipy._passing import beside, names_of
+from tapeengine_scipy._names import names_of
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn, length_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 
 __all__ = [
-    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "idct", "idctn", "idst",
-    "idstn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft",
+    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "hfft", "hfft2", "hfftn", "idct", "idctn", "idst",
+    "idstn", "ifft", "ifft2", "ifftn", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft",
     "rfft2", "rfftn",
 ]  # fmt: skip
 
-__getattr__, __dir__ = names_of("scipy.fft")
+__getattr__, __dir__ = names_of("scipy.fft", globals())
 
 
 def _primal(name: str) -> Callable[..., Any]:
@@ -157,22 +158,3 @@ rfft2 = _along_several("rfft2", _rfftn, "the transform of a real array along two
 irfft2 = _along_several("irfft2", _irfftn, "the inverse of `rfft2`", (-2, -1))
 hfft2 = _along_several("hfft2", _hfftn, "the transform along two axes of an array with Hermitian symmetry", (-2, -1))
 ihfft2 = _along_several("ihfft2", _ihfftn, "the inverse of `hfft2`", (-2, -1))
-
-
-@beside("scipy.fft.fftshift")
-def fftshift(x: Any, axes: Any = None) -> Any:
-    """Move the zero frequency to the middle; see `scipy.fft.fftshift`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fftshift(np.array([0.0, 1.0, -1.0]))
-    array([-1.,  0.,  1.])
-    """
-    return np.fft.fftshift(floating(x), axes)
-
-
-@beside("scipy.fft.ifftshift")
-def ifftshift(x: Any, axes: Any = None) -> Any:
-    """Undo `fftshift`; see `scipy.fft.ifftshift`."""
-    return np.fft.ifftshift(floating(x), axes)

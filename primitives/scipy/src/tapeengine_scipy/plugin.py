@@ -12,15 +12,13 @@ from tapeengine.structure import Container
 MODULES = (
     "special.bessel", "special.elementary", "special.elliptic", "special.entropy", "special.errorfunctions",
     "special.exponential", "special.faddeeva", "special.gamma", "special.hurwitz", "special.incomplete",
-    "special.lambert", "special.macdonald", "special.polynomials", "special.reductions", "special.student",
-    "linalg.solve", "linalg.structured", "linalg.construct", "linalg.decompositions", "linalg.eigen",
-    "linalg.orthogonal", "linalg.rectangular", "linalg.triangular", "linalg.matrixfunctions", "linalg.sylvester",
-    "linalg.riccati",
-    "stats.continuous", "stats.discrete", "stats.multivariate",
-    "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
-    "ndimage.interpolation",
-    "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern", "sparse.linalg", "optimize.implicit",
-    "integrate.quadrature",
+    "special.inverses", "special.lambert", "special.macdonald", "special.pairs", "special.polynomials",
+    "special.reductions", "special.student", "linalg.solve", "linalg.structured", "linalg.construct",
+    "linalg.decompositions", "linalg.eigen", "linalg.orthogonal", "linalg.rectangular", "linalg.triangular",
+    "linalg.matrixfunctions", "linalg.sylvester", "linalg.riccati", "stats.continuous", "stats.discrete",
+    "stats.multivariate", "interpolate.bsplines", "interpolate.polynomials", "interpolate.samples",
+    "ndimage.interpolation", "_making", "fft", "_trigonometric", "signal", "_filters", "sparse.pattern",
+    "sparse.linalg", "optimize.implicit", "integrate.quadrature",
 )  # fmt: skip
 
 
@@ -28,10 +26,14 @@ def _modules() -> list[ModuleType]:
     return [import_module(f"tapeengine_scipy.{name}") for name in MODULES]
 
 
+def _each(held: Any) -> tuple[Any, ...]:
+    return held if type(held) is tuple else (held,)
+
+
 @hookimpl
 def tapeengine_primitives() -> list[Primitive]:
     """Return the primitives of all modules."""
-    values = (value for module in _modules() for value in vars(module).values())
+    values = (value for module in _modules() for held in vars(module).values() for value in _each(held))
     found = {value.name: value for value in values if issubclass(type(value), Primitive)}
     return [primitive for name, primitive in found.items() if name.startswith("scipy.")]
 
@@ -41,7 +43,7 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
     import numpy
     import scipy
 
-    from tapeengine_scipy.special import lambertw, zeta
+    from tapeengine_scipy.special import airy, fresnel, lambertw, shichi, sici, zeta
 
     hidden = scipy.special._ufuncs
     rules: dict[Any, Callable[..., Any]] = {hidden._riemann_zeta: zeta, hidden._lambertw: lambertw}
@@ -49,7 +51,7 @@ def ufunc_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
         function = getattr(scipy.special, primitive.name.rpartition(".")[2], None)
         if isinstance(function, numpy.ufunc) and primitive.name.startswith("scipy.special."):
             rules[function] = primitive
-    return rules
+    return rules | {getattr(scipy.special, pair.__name__): pair for pair in (airy, fresnel, shichi, sici)}
 
 
 def sparse_rules() -> Mapping[type, Callable[..., Any]]:

@@ -18,20 +18,14 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, builders, patterns, uniform
 from tapeengine.primitive.builders import unbroadcast
-from tapeengine_scipy._filters import filtfilt, lfilter, lfilter_zi, sosfilt, sosfilt_zi, sosfiltfilt
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import beside, names_of
+from tapeengine_scipy._filters import lfilter, sosfilt
+from tapeengine_scipy._names import names_of
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
-__all__ = [
-    "convolve", "correlate", "fftconvolve", "filtfilt", "lfilter", "lfilter_zi", "sosfilt", "sosfilt_zi", "sosfiltfilt",
-]  # fmt: skip
+__all__ = ["convolve", "correlate", "fftconvolve", "lfilter", "sosfilt"]
 
-_RULES = rules_of("scipy.signal")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.signal")
+__getattr__, __dir__ = names_of("scipy.signal", globals())
 
 #: The method by which images are filtered.
 IMAGES = "images"

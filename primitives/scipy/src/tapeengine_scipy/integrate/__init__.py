@@ -8,16 +8,11 @@ Examples
 2.0
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.integrate.initial_values import odeint, solve_ivp
 from tapeengine_scipy.integrate.quadrature import quad
-from tapeengine_scipy.integrate.samples import cumulative_trapezoid, simpson, trapezoid
+from tapeengine_scipy.integrate.samples import simpson
 
-__all__ = ["cumulative_trapezoid", "odeint", "quad", "simpson", "solve_ivp", "trapezoid"]
+__all__ = ["odeint", "quad", "simpson", "solve_ivp"]
 
-_RULES = rules_of("scipy.integrate")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.integrate")
+__getattr__, __dir__ = names_of("scipy.integrate", globals())

@@ -11,28 +11,17 @@ Examples
 2.25
 """
 
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.interpolate.bsplines import BSpline, make_interp_spline
+from tapeengine_scipy.interpolate.fitpack import splrep
 from tapeengine_scipy.interpolate.grids import RegularGridInterpolator, interpn
-from tapeengine_scipy.interpolate.nodes import (
-    BarycentricInterpolator,
-    KroghInterpolator,
-    barycentric_interpolate,
-    krogh_interpolate,
-)
-from tapeengine_scipy.interpolate.polynomials import (
-    CubicHermiteSpline,
-    CubicSpline,
-    PchipInterpolator,
-    PPoly,
-    pchip_interpolate,
-)
+from tapeengine_scipy.interpolate.nodes import BarycentricInterpolator, KroghInterpolator
+from tapeengine_scipy.interpolate.polynomials import CubicHermiteSpline, CubicSpline, PchipInterpolator, PPoly
 from tapeengine_scipy.interpolate.samples import interp1d
 
 __all__ = [
     "BSpline", "BarycentricInterpolator", "CubicHermiteSpline", "CubicSpline", "KroghInterpolator", "PPoly",
-    "PchipInterpolator", "RegularGridInterpolator", "barycentric_interpolate", "interp1d", "interpn",
-    "krogh_interpolate", "make_interp_spline", "pchip_interpolate",
+    "PchipInterpolator", "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splrep",
 ]  # fmt: skip
 
-__getattr__, __dir__ = names_of("scipy.interpolate")
+__getattr__, __dir__ = names_of("scipy.interpolate", globals())

@@ -132,19 +132,3 @@ class BarycentricInterpolator(_Polynomial, path="scipy.interpolate.BarycentricIn
         """The matrix that gives the derivative at the points from the values there."""
         matrix = self._scale * (self.wi / self.wi[:, None]) / self._apart(1.0) * (1.0 - numpy.eye(self.n))
         return matrix - np.sum(matrix, axis=1)[:, None] * numpy.eye(self.n)
-
-
-def krogh_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> Any:
-    """Evaluate the polynomial through points; see `scipy.interpolate.krogh_interpolate`."""
-    return _evaluated(KroghInterpolator(xi, yi, axis=axis), x, der)
-
-
-def barycentric_interpolate(xi: Any, yi: Any, x: Any, axis: int = 0, *, der: Any = 0, rng: Any = None) -> Any:
-    """Evaluate the polynomial through points; see `scipy.interpolate.barycentric_interpolate`."""
-    return _evaluated(BarycentricInterpolator(xi, yi, axis=axis, rng=rng), x, der)
-
-
-def _evaluated(polynomial: Any, x: Any, der: Any) -> Any:
-    if np.ndim(der):
-        return polynomial.derivatives(x, der=numpy.amax(der) + 1)[der]
-    return polynomial.derivative(x, der=der) if der else polynomial(x)

@@ -188,18 +188,6 @@ class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpo
             self._through(x, y, slopes.monotone)
 
 
-def pchip_interpolate(xi: Any, yi: Any, x: Any, der: Any = 0, axis: int = 0) -> Any:
-    """Evaluate the monotone interpolant of points; see `scipy.interpolate.pchip_interpolate`."""
-    whole = PchipInterpolator(xi, yi, axis=axis)
-    if np.ndim(der):
-        return [_of_order(whole, nu)(x) for nu in der]
-    return _of_order(whole, der)(x)
-
-
-def _of_order(whole: PPoly, nu: int) -> PPoly:
-    return whole.derivative(nu) if nu else whole
-
-
 def moved(value: Any, count: int, axis: int) -> Any:
     """Move the first `count` axes to the position of the axis of interpolation."""
     order = [*range(count, count + axis), *range(count), *range(count + axis, value.ndim)]

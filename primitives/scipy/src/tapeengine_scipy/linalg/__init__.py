@@ -8,9 +8,8 @@ Examples
 1.0
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
-from tapeengine_scipy.linalg.construct import block_diag, det, inv, khatri_rao
+from tapeengine_scipy._names import names_of
+from tapeengine_scipy.linalg.construct import det, inv
 from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
 from tapeengine_scipy.linalg.eigen import eig, eigvals
 from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
@@ -18,27 +17,49 @@ from tapeengine_scipy.linalg.orthogonal import polar, qr, svd, svdvals
 from tapeengine_scipy.linalg.rectangular import lstsq, norm, null_space, pinv
 from tapeengine_scipy.linalg.riccati import solve_continuous_are
 from tapeengine_scipy.linalg.solve import cho_solve, solve, solve_triangular
-from tapeengine_scipy.linalg.structured import (
-    circulant,
-    hankel,
-    solve_banded,
-    solve_toeplitz,
-    solveh_banded,
-    toeplitz,
-)
-from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_discrete_lyapunov, solve_sylvester
+from tapeengine_scipy.linalg.structured import circulant, solve_banded, solve_toeplitz, solveh_banded, toeplitz
+from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_sylvester
 from tapeengine_scipy.linalg.triangular import funm, lu, schur
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "eigvals", "eigvalsh",
-    "expm", "funm", "hankel", "inv", "khatri_rao", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm",
-    "null_space", "pinv", "polar", "qr", "schur", "solve", "solve_banded", "solve_continuous_are",
-    "solve_continuous_lyapunov", "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular",
-    "solveh_banded", "sqrtm", "svd", "svdvals", "toeplitz",
+    "cho_factor",
+    "cho_solve",
+    "cholesky",
+    "circulant",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "funm",
+    "inv",
+    "logm",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "norm",
+    "null_space",
+    "pinv",
+    "polar",
+    "qr",
+    "schur",
+    "solve",
+    "solve_banded",
+    "solve_continuous_are",
+    "solve_continuous_lyapunov",
+    "solve_lyapunov",
+    "solve_sylvester",
+    "solve_toeplitz",
+    "solve_triangular",
+    "solveh_banded",
+    "sqrtm",
+    "svd",
+    "svdvals",
+    "toeplitz",
 ]  # fmt: skip
 
-_RULES = rules_of("scipy.linalg")
-globals().update(_RULES)
-__all__ += [*_RULES]
+solve_lyapunov = solve_continuous_lyapunov
 
-__getattr__, __dir__ = names_of("scipy.linalg")
+__getattr__, __dir__ = names_of("scipy.linalg", globals())

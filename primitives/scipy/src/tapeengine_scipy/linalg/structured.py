@@ -367,20 +367,3 @@ def circulant(c: Any) -> Any:
     c = np.atleast_1d(floating(c))
     places = numpy.arange(c.shape[-1])
     return c[..., (places[:, None] - places) % max(c.shape[-1], 1)]
-
-
-@beside("scipy.linalg.hankel")
-def hankel(c: Any, r: Any = None) -> Any:
-    """Build a Hankel matrix from its first column and its last row; see `scipy.linalg.hankel`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> hankel(np.array([1.0, 2.0]))
-    array([[1., 2.],
-           [2., 0.]])
-    """
-    column = np.ravel(floating(c))
-    row = np.zeros_like(column) if r is None else np.ravel(floating(r))
-    values = np.concatenate([column, row[1:]])
-    return values[numpy.arange(column.shape[0])[:, None] + numpy.arange(row.shape[0])]

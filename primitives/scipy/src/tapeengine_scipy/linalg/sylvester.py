@@ -9,7 +9,6 @@ from typing import Any
 import numpy
 import scipy
 
-import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete
@@ -18,9 +17,8 @@ from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._systems import matrix_times, outer_product, solution
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
-from tapeengine_scipy.linalg.construct import inv, kron
 from tapeengine_scipy.linalg.factorisations import Factorisation
-from tapeengine_scipy.linalg.solve import solve, well_conditioned
+from tapeengine_scipy.linalg.solve import well_conditioned
 
 
 def _schur_pair(a: Any, b: Any) -> Any:
@@ -131,38 +129,3 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     """
     a = floating(a)
     return solve_sylvester(a, conjugate_transpose(a), q)
-
-
-@beside("scipy.linalg.solve_discrete_lyapunov")
-@over_batches(2, 2)
-def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
-    """Solve A X A^H - X + Q = 0; see `scipy.linalg.solve_discrete_lyapunov`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> solve_discrete_lyapunov(np.array([[0.5]]), np.array([[3.0]]))
-    array([[4.]])
-    """
-    a, q = floating(a), floating(q)
-    name = method.lower() if method else ("direct" if a.shape[0] < 10 else "bilinear")
-    if name == "direct":
-        return _discrete_direct(a, q)
-    if name == "bilinear":
-        return _discrete_bilinear(a, q)
-    raise ValueError(f"solve_discrete_lyapunov: method must be 'direct' or 'bilinear', not {method!r}")
-
-
-def _discrete_direct(a: Any, q: Any) -> Any:
-    size = a.shape[0]
-    conjugated = transpose(conjugate_transpose(a))
-    return np.reshape(solve(numpy.eye(size * size) - kron(a, conjugated), np.ravel(q)), (size, size))
-
-
-def _discrete_bilinear(a: Any, q: Any) -> Any:
-    """Map the equation to a continuous one by the Cayley transform of A^H."""
-    eye = numpy.eye(a.shape[0])
-    inverse = inv(conjugate_transpose(a) + eye)
-    b = (conjugate_transpose(a) - eye) @ inverse
-    c = 2 * inv(a + eye) @ q @ inverse
-    return solve_continuous_lyapunov(conjugate_transpose(b), -c)

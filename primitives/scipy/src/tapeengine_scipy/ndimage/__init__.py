@@ -8,31 +8,8 @@ Examples
 array([1., 1., 1.])
 """
 
-from tapeengine_scipy._passing import names_of
-from tapeengine_scipy.ndimage.filters import (
-    convolve,
-    convolve1d,
-    correlate,
-    correlate1d,
-    gaussian_filter,
-    gaussian_filter1d,
-    gaussian_gradient_magnitude,
-    gaussian_laplace,
-    laplace,
-    maximum_filter,
-    median_filter,
-    minimum_filter,
-    prewitt,
-    sobel,
-    uniform_filter,
-    uniform_filter1d,
-)
-from tapeengine_scipy.ndimage.interpolation import affine_transform, map_coordinates, shift, spline_filter
+from tapeengine_scipy._names import names_of
 
-__all__ = [
-    "affine_transform", "convolve", "convolve1d", "correlate", "correlate1d", "gaussian_filter", "gaussian_filter1d",
-    "gaussian_gradient_magnitude", "gaussian_laplace", "laplace", "map_coordinates", "maximum_filter", "median_filter",
-    "minimum_filter", "prewitt", "shift", "sobel", "spline_filter", "uniform_filter", "uniform_filter1d",
-]  # fmt: skip
+__all__: list[str] = []
 
-__getattr__, __dir__ = names_of("scipy.ndimage")
+__getattr__, __dir__ = names_of("scipy.ndimage", globals())

@@ -1,6 +1,9 @@
-"""Interpolation of images by splines, at coordinates that may be traced."""
+"""What SciPy's compiled interpolation of images by splines computes, at coordinates that may be traced.
 
-from collections.abc import Callable
+The functions have the names and arguments of `scipy.ndimage._nd_image`, and write their results to `output`.
+"""
+
+import functools
 from itertools import product
 from typing import Any
 
@@ -11,11 +14,10 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
-from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
-from tapeengine_scipy.ndimage.filters import of_images
+from tapeengine_scipy.ndimage.filters import write
 
-_NAMED = {"grid-mirror": "reflect"}
+#: The boundary modes, by SciPy's numbers.
+MODES = ("nearest", "wrap", "reflect", "mirror", "constant", "grid-wrap", "grid-constant")
 #: The differentiated modes, by the order of the spline; SciPy extends images differently in the other modes.
 _LINEAR = ("constant", "grid-constant", "nearest", "reflect", "mirror", "grid-wrap")
 _CUBIC = ("constant", "mirror", "reflect", "grid-wrap")
@@ -98,19 +100,12 @@ def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, An
     return found
 
 
-@beside("scipy.ndimage.spline_filter")
-def spline_filter(input: Any, order: int = 3, output: Any = numpy.float64, mode: str = "mirror") -> Any:
-    """Return the coefficients of the spline through an image; see `scipy.ndimage.spline_filter`."""
-    if output is not numpy.float64:
-        raise UnsupportedError("spline_filter: output= is not supported for traced values")
-    x = floating(input)
-    if not 2 <= order <= 5:
-        raise RuntimeError("spline order not supported")
-    for axis, length in enumerate(x.shape):
-        matrix = scipy.ndimage.spline_filter1d(numpy.eye(length), order, axis=0, mode=mode) if length > 1 else None
-        if matrix is not None:
-            x = np.moveaxis(np.tensordot(matrix, x, axes=(1, axis)), 0, axis)
-    return x
+def spline_filter1d(input: Any, order: int, axis: int, output: Any, mode: int) -> None:
+    """The coefficients of the splines through the lines of an image along an axis."""
+    if (length := input.shape[axis]) > 1:
+        matrix = scipy.ndimage.spline_filter1d(numpy.eye(length), order, axis=0, mode=MODES[mode])
+        input = np.moveaxis(np.tensordot(matrix, input, axes=(1, axis)), 0, axis)
+    write(output, input)
 
 
 def _sampled(c: Any, places: list[Any], order: int, mode: str, cval: Any) -> Any:
@@ -129,98 +124,44 @@ def _sampled(c: Any, places: list[Any], order: int, mode: str, cval: Any) -> Any
     if mode != "constant":
         return total
     ends = [np.less(x, 0) | np.greater(x, length - 1) for x, length in zip(places, c.shape, strict=True)]
-    return np.where(numpy.logical_or.reduce(ends), cval, total)
+    return np.where(functools.reduce(numpy.logical_or, ends), cval, total)
 
 
-def _checked(order: int, mode: str, output: Any) -> str:
-    mode = _NAMED.get(mode, mode)
-    if output is not None or order not in (0, 1, 3) or mode not in (_LINEAR if order < 2 else _CUBIC):
+def _check(order: int, mode: str) -> None:
+    if order not in (0, 1, 3) or mode not in (_LINEAR if order < 2 else _CUBIC):
         raise UnsupportedError(
             f"scipy.ndimage: interpolation of order {order} with mode={mode!r} is not differentiated; orders 0, 1 are "
-            f"with {', '.join(_LINEAR)}, order 3 with {', '.join(_CUBIC)}; output= is not supported"
+            f"with {', '.join(_LINEAR)}, order 3 with {', '.join(_CUBIC)}"
         )
-    return mode
 
 
-def _coefficients(x: Any, order: int, mode: str, prefilter: bool) -> Any:
-    return spline_filter(x, order, mode="mirror" if mode == "constant" else mode) if prefilter and order > 1 else x
+def _grid(shape: Any) -> list[Any]:
+    """The coordinates along each axis, which broadcast against each other."""
+    return [numpy.reshape(numpy.arange(float(n)), (-1,) + (1,) * (len(shape) - k - 1)) for k, n in enumerate(shape)]
 
 
-@of_images("scipy.ndimage.map_coordinates")
-def map_coordinates(
-    input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
-    prefilter: bool = True,
-) -> Any:  # fmt: skip
-    """Return an image at coordinates; see `scipy.ndimage.map_coordinates`.
-
-    Differentiable in the image, the coordinates and `cval`, for splines of order 0, 1 and 3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> map_coordinates(np.array([0.0, 1.0, 4.0]), np.array([[0.5]]), order=1)
-    array([0.5])
-    """
-    mode, x = _checked(order, mode, output), floating(input)
-    at = floating(coordinates)
-    if at.shape[0] != x.ndim:
-        raise RuntimeError("invalid shape for coordinate array")
-    return _sampled(_coefficients(x, order, mode, prefilter), list(at), order, mode, cval)
+def geometric_transform(
+    input: Any, mapping: Any, coordinates: Any, matrix: Any, shift: Any, output: Any, order: int, mode: int, cval: Any,
+    *rest: Any,
+) -> None:  # fmt: skip
+    """An image at coordinates, or at those that a matrix and a shift make of the output's."""
+    if mapping is not None:
+        raise UnsupportedError("geometric_transform is not differentiated: use map_coordinates")
+    _check(order, MODES[mode])
+    if coordinates is None:
+        grid = np.stack(np.broadcast_arrays(*_grid(output.shape)))
+        coordinates = np.tensordot(matrix, grid, axes=(1, 0)) + np.reshape(shift, (-1,) + (1,) * output.ndim)
+    write(output, _sampled(input, list(coordinates), order, MODES[mode], cval))
 
 
-def _transformed(
-    input: Any, place: Callable[[Any], Any], shape: Any, order: int, mode: str, cval: Any, prefilter: bool
-) -> Any:
-    x = floating(input)
-    shape = x.shape if shape is None else tuple(int(n) for n in shape)
-    return _sampled(
-        _coefficients(x, order, mode, prefilter), list(place(numpy.indices(shape).astype(float))), order, mode, cval
-    )
-
-
-@of_images("scipy.ndimage.affine_transform")
-def affine_transform(
-    input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: int = 3,
-    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True,
-) -> Any:  # fmt: skip
-    """Move an image by a linear map of coordinates; see `scipy.ndimage.affine_transform`.
-
-    Differentiable in the image, `matrix`, `offset` and `cval`, for splines of order 0, 1 and 3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> affine_transform(np.array([0.0, 1.0, 4.0]), np.array([[1.0]]), offset=0.5, order=1)
-    array([0.5, 2.5, 0. ])
-    """
-    mode, m, ndim = _checked(order, mode, output), floating(matrix), np.ndim(input)
-    if m.ndim == 2 and m.shape[1] == ndim + 1:
-        m, offset = m[:ndim, :ndim], m[:ndim, ndim]
-    by = floating(offset)
-    by = np.reshape(by * numpy.ones(ndim), (ndim,) + (1,) * ndim)
-
-    def place(grid: Any) -> Any:
-        moved = np.tensordot(m, grid, axes=(1, 0)) if m.ndim == 2 else np.reshape(m, (ndim,) + (1,) * ndim) * grid
-        return moved + by
-
-    return _transformed(input, place, output_shape, order, mode, cval, prefilter)
-
-
-@of_images("scipy.ndimage.shift")
-def shift(
-    input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
-    prefilter: bool = True,
-) -> Any:  # fmt: skip
-    """Move an image; see `scipy.ndimage.shift`. Differentiable in the image, `shift` and `cval`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> shift(np.array([1.0, 2.0, 3.0]), 0.5, order=1)
-    array([0. , 1.5, 2.5])
-    """
-    mode, ndim = _checked(order, mode, output), np.ndim(input)
-    by = floating(shift) * numpy.ones(ndim)
-    return _transformed(
-        input, lambda grid: grid - np.reshape(by, (ndim,) + (1,) * ndim), None, order, mode, cval, prefilter
-    )
+def zoom_shift(
+    input: Any, zoom: Any, shift: Any, output: Any, order: int, mode: int, cval: Any, padding: int, grid_mode: bool
+) -> None:
+    """An image whose axes are moved and stretched; in the grid mode, its elements are intervals."""
+    _check(order, MODES[mode])
+    places, middle = _grid(output.shape), 0.5 if grid_mode else 0.0
+    if shift is not None:
+        places = [x + by for x, by in zip(places, shift, strict=True)]
+    if zoom is not None:
+        places = [(x + middle) * by - middle for x, by in zip(places, zoom, strict=True)]
+    write(output, _sampled(input, places, order, MODES[mode], cval))

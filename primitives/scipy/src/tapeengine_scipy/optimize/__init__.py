@@ -13,17 +13,19 @@ Examples
 0.25
 """
 
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.optimize.equations import fsolve, newton, root, root_scalar
 from tapeengine_scipy.optimize.fits import curve_fit, least_squares, leastsq
 from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
+from tapeengine_scipy.optimize.legacy import fmin, fmin_bfgs, fmin_cg, fmin_l_bfgs_b, fmin_powell
 from tapeengine_scipy.optimize.linear import linprog
 from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
-from tapeengine_scipy.optimize.rosenbrock import rosen, rosen_der, rosen_hess
+from tapeengine_scipy.optimize.rosenbrock import rosen
 
 __all__ = [
-    "bisect", "brenth", "brentq", "curve_fit", "fsolve", "least_squares", "leastsq", "linprog", "minimize",
-    "minimize_scalar", "newton", "ridder", "root", "root_scalar", "rosen", "rosen_der", "rosen_hess", "toms748",
+    "bisect", "brenth", "brentq", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b", "fmin_powell",
+    "fsolve", "least_squares", "leastsq", "linprog", "minimize", "minimize_scalar", "newton", "ridder", "root",
+    "root_scalar", "rosen", "toms748",
 ]  # fmt: skip
 
-__getattr__, __dir__ = names_of("scipy.optimize")
+__getattr__, __dir__ = names_of("scipy.optimize", globals())

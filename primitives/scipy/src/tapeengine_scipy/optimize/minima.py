@@ -72,8 +72,8 @@ def minimize(
         return found["x"]
 
     def residual(x: Any, fun: Any, args: Any, jac: Any, others: Any) -> Any:
-        slope = _slope(x, fun, args, jac)
-        fixed = _on_bounds(found["x"], bounds)
+        slope = slope_of(x, fun, args, jac)
+        fixed = on_bounds(found["x"], bounds)
         return slope if fixed is None else np.where(fixed, x - found["x"], slope)
 
     x = solution(closed, solve, residual)
@@ -91,10 +91,11 @@ def _plain(derivative: Any) -> Any:
 def _gradient_for(fun: Any, method: Any) -> Any:
     if isinstance(method, str) and method.lower() in _WITHOUT_GRADIENT:
         return None
-    return lambda x, *args: _slope(x, fun, args, None)
+    return lambda x, *args: slope_of(x, fun, args, None)
 
 
-def _slope(x: Any, fun: Any, args: Any, jac: Any) -> Any:
+def slope_of(x: Any, fun: Any, args: Any, jac: Any) -> Any:
+    """The gradient of an objective, by `jac` if that gives it."""
     if callable(jac):
         return as_vector(jac(x, *args))
     if jac is True:
@@ -102,7 +103,7 @@ def _slope(x: Any, fun: Any, args: Any, jac: Any) -> Any:
     return te.vjp(lambda x: as_number(fun(x, *args)), x)[1](1.0)[0]
 
 
-def _on_bounds(x: Any, bounds: Any) -> Any:
+def on_bounds(x: Any, bounds: Any) -> Any:
     """A mask of the components on a bound, or None if there are none."""
     if bounds is None:
         return None

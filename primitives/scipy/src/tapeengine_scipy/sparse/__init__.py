@@ -12,7 +12,7 @@ Examples
 array([10.,  1.])
 """
 
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.sparse import linalg
 from tapeengine_scipy.sparse.diagonals import diags, diags_array
 from tapeengine_scipy.sparse.matrix import (

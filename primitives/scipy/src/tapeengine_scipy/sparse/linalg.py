@@ -12,7 +12,8 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine_scipy._callables import plain_value
-from tapeengine_scipy._passing import beside, names_of
+from tapeengine_scipy._names import names_of
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, is_complex, is_traced
 from tapeengine_scipy.linalg._systems import solution
 from tapeengine_scipy.linalg._transpose import conjugate

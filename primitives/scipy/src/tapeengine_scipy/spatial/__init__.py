@@ -8,14 +8,9 @@ Examples
 array([[5.]])
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.spatial import distance
 
 __all__ = ["distance"]
 
-_RULES = rules_of("scipy.spatial")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.spatial")
+__getattr__, __dir__ = names_of("scipy.spatial", globals())

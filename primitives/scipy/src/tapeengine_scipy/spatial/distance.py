@@ -9,17 +9,13 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import beside, names_of
+from tapeengine_scipy._names import names_of
+from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, floating_real, ratio, root
 
 __all__ = ["cdist", "pdist", "squareform"]
 
-_RULES = rules_of("scipy.spatial.distance")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.spatial.distance")
+__getattr__, __dir__ = names_of("scipy.spatial.distance", globals())
 
 
 def _length(x: Any) -> Any:

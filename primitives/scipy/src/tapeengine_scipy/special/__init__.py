@@ -10,13 +10,15 @@ Examples
 0.5205
 """
 
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
 from tapeengine_scipy.special.elementary import (
     boxcox,
     boxcox1p,
     cbrt,
+    cosdg,
     cosm1,
+    cotdg,
     erfi,
     exp2,
     exp10,
@@ -29,6 +31,8 @@ from tapeengine_scipy.special.elementary import (
     kl_div,
     log1p,
     pseudo_huber,
+    sindg,
+    tandg,
     wrightomega,
 )
 from tapeengine_scipy.special.elliptic import ellipe, ellipk, hyp2f1
@@ -44,14 +48,15 @@ from tapeengine_scipy.special.gamma import (
     gammaln,
     gammasgn,
     loggamma,
-    multigammaln,
     polygamma,
     psi,
     rgamma,
     zeta,
 )
 from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
+from tapeengine_scipy.special.inverses import betainccinv, betaincinv, gammainccinv, gammaincinv
 from tapeengine_scipy.special.lambert import lambertw
+from tapeengine_scipy.special.pairs import airy, fresnel, shichi, sici
 from tapeengine_scipy.special.polynomials import (
     eval_chebyt,
     eval_chebyu,
@@ -63,19 +68,20 @@ from tapeengine_scipy.special.polynomials import (
     eval_laguerre,
     eval_legendre,
 )
-from tapeengine_scipy.special.reductions import log_softmax, logsumexp, softmax
+from tapeengine_scipy.special.reductions import logsumexp
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
-    "beta", "betainc", "betaincc", "betaln", "boxcox", "boxcox1p", "cbrt", "cosm1", "dawsn", "digamma", "ellipe",
-    "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu",
-    "eval_gegenbauer", "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre",
-    "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "gamma", "gammainc",
-    "gammaincc", "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox",
-    "inv_boxcox1p", "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p",
-    "log_expit", "log_ndtr", "log_softmax", "loggamma", "logit", "logsumexp", "multigammaln", "ndtr", "ndtri",
-    "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma", "sinc", "softmax", "spence", "stdtr", "voigt_profile",
-    "wofz", "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
+    "airy", "beta", "betainc", "betaincc", "betainccinv", "betaincinv", "betaln", "boxcox", "boxcox1p", "cbrt",
+    "cosdg", "cosm1", "cotdg", "dawsn", "digamma", "ellipe", "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx",
+    "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
+    "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit",
+    "expm1", "expn", "exprel", "fresnel", "gamma", "gammainc", "gammaincc", "gammainccinv", "gammaincinv",
+    "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p",
+    "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p", "log_expit", "log_ndtr",
+    "loggamma", "logit", "logsumexp", "ndtr", "ndtri", "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma",
+    "shichi", "sici", "sinc", "sindg", "spence", "stdtr", "tandg", "voigt_profile", "wofz", "wrightomega",
+    "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 
-__getattr__, __dir__ = names_of("scipy.special")
+__getattr__, __dir__ = names_of("scipy.special", globals())

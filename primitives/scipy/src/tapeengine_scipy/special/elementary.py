@@ -24,6 +24,20 @@ log1p: Primitive = ufunc(
 cbrt: Primitive = ufunc(
     "cbrt", {"x": lambda out: np.divide(1.0 / 3.0, out * out)}, {"x": (0.2, 3.0)}, "x^(1/3); d/dx = x^(-2/3)/3"
 )
+_DEGREE = math.pi / 180.0
+sindg: Primitive = ufunc("sindg", {"x": lambda x: _DEGREE * cosdg(x)}, {"x": (-180.0, 180.0)}, "the sine of degrees")
+cosdg: Primitive = ufunc(
+    "cosdg",
+    {"x": lambda x: -_DEGREE * sindg(x)},
+    {"x": (-180.0, 180.0)},
+    "the cosine of degrees",
+)
+tandg: Primitive = ufunc(
+    "tandg", {"x": lambda out: _DEGREE * (1.0 + out * out)}, {"x": (-60.0, 60.0)}, "the tangent of degrees"
+)
+cotdg: Primitive = ufunc(
+    "cotdg", {"x": lambda out: -_DEGREE * (1.0 + out * out)}, {"x": (30.0, 150.0)}, "the cotangent of degrees"
+)
 cosm1: Primitive = ufunc("cosm1", {"x": lambda x: -np.sin(x)}, {"x": (-3.0, 3.0)}, "cos(x) - 1; d/dx = -sin(x)")
 erfi: Primitive = ufunc(
     "erfi",

@@ -71,23 +71,6 @@ def polygamma(n: Any, x: Any) -> Any:
     return np.where(order == 0, digamma(x), sign * factorial * zeta(np.where(order == 0, 2.0, order + 1.0), x))
 
 
-def multigammaln(a: Any, d: int) -> Any:
-    """Return the log of the multivariate gamma function of dimension `d`; see `scipy.special.multigammaln`.
-
-    Examples
-    --------
-    >>> round(float(multigammaln(3.0, 2)), 6)
-    1.550195
-    """
-    dimension = int(d)
-    if dimension != d:
-        raise ValueError("multigammaln: d must be a positive integer (the dimension)")
-    if np.any(np.asarray(a) <= 0.5 * (dimension - 1)):
-        raise ValueError(f"multigammaln: a must exceed (d - 1)/2 = {0.5 * (dimension - 1)}")
-    constant = 0.25 * dimension * (dimension - 1) * np.log(np.pi)
-    return constant + sum(gammaln(a - 0.5 * j) for j in range(dimension))
-
-
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
 
 

@@ -158,7 +158,7 @@ def _gammainc_by_series(a: Any, x: Any) -> Any:
     return gammainc(a, x) * (log_x - digamma(a + 1)) + scaled * np.sum(terms, axis=-1)
 
 
-def _gammainc_in_a(a: Any, x: Any) -> Any:
+def gammainc_slope(a: Any, x: Any) -> Any:
     """The series for small numbers, where moments cancel; otherwise the moment on the side of x."""
     a, x = np.asarray(a), np.asarray(x)
     small = (a > 0) & (a < 1) & (x > 0) & (x < 2)
@@ -183,13 +183,13 @@ gamma_moment: Primitive = elementwise(
 )
 gammainc: Primitive = ufunc(
     "gammainc",
-    {"a": _gammainc_in_a, "x": lambda a, x: gamma_density(a, x)},
+    {"a": gammainc_slope, "x": lambda a, x: gamma_density(a, x)},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "d/dx = x^(a-1) exp(-x)/gamma(a); d/da by quadrature of the differentiated integral",
 )
 gammaincc: Primitive = ufunc(
     "gammaincc",
-    {"a": lambda a, x: -_gammainc_in_a(a, x), "x": lambda a, x: -gamma_density(a, x)},
+    {"a": lambda a, x: -gammainc_slope(a, x), "x": lambda a, x: -gamma_density(a, x)},
     {"a": (0.3, 5.0), "x": (0.1, 8.0)},
     "1 - gammainc(a, x)",
 )

@@ -6,8 +6,10 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
+from tapeengine_scipy._callables import constants, holds_traced
 from tapeengine_scipy._values import floating
 
 
@@ -33,4 +35,7 @@ def lambertw(z: Any, k: int = 0, tol: float = 1e-8) -> Any:
     >>> complex(lambertw(0.0))
     0j
     """
+    k, tol = constants((k, tol))
+    if holds_traced(k, tol):
+        raise UnsupportedError("lambertw: the branch k and the tolerance are not differentiated")
     return LAMBERTW(floating(z), k=k[()] if isinstance(k, numpy.ndarray) else k, tol=tol)

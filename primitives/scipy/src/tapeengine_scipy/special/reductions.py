@@ -9,7 +9,7 @@ import tapeengine.numpy as np
 from tapeengine.duals.outputs import constant_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete, scale
+from tapeengine.primitive.builders import discrete
 from tapeengine_primitives.reductions import by_slope, kept_shape
 from tapeengine_scipy._values import floating, is_complex, is_traced
 
@@ -126,59 +126,3 @@ def _of_complex(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) ->
         )
     terms = a + np.log(np.where(zero, 1.0, b) + 0j)
     return _LOGSUMEXP(np.where(zero, -np.inf, terms), axis=axis, keepdims=keepdims)
-
-
-def _softmax_slope(ct: Any, out: Any, axis: Any) -> Any:
-    """The derivative diag(p) - p p^T, which is symmetric."""
-    return scale(ct, out) - out * np.sum(scale(ct, out), axis=axis, keepdims=True)
-
-
-def _softmax_samples() -> tuple[Sample, ...]:
-    shapes: tuple[tuple[tuple[int, ...], Any], ...] = (((3,), None), ((2, 3), 1), ((2, 3), 0))
-    return tuple(Sample((uniform(shape),), {"axis": axis}) for shape, axis in shapes)
-
-
-SOFTMAX: Primitive = Primitive(
-    "scipy.special.softmax",
-    lambda x, axis=None: scipy.special.softmax(x, axis=axis),
-    vjp={"x": _softmax_slope},
-    jvp={"x": lambda t, out, axis: _softmax_slope(t, out, axis)},
-    static=("axis",),
-    samples=_softmax_samples,
-    pattern=patterns.along,
-    doc="exp(x)/sum(exp(x)); dx = p ct - p sum(p ct)",
-)
-LOG_SOFTMAX: Primitive = Primitive(
-    "scipy.special.log_softmax",
-    lambda x, axis=None: scipy.special.log_softmax(x, axis=axis),
-    vjp={"x": lambda ct, out, axis: ct - scale(np.sum(ct, axis=axis, keepdims=True), np.exp(out))},
-    jvp={"x": lambda t, out, axis: t - np.sum(scale(t, np.exp(out)), axis=axis, keepdims=True)},
-    static=("axis",),
-    samples=_softmax_samples,
-    pattern=patterns.along,
-    doc="log(softmax(x)); dx = ct - p sum(ct)",
-)
-
-
-def softmax(x: Any, axis: Any = None) -> Any:
-    """Return the softmax function; see `scipy.special.softmax`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> softmax(np.zeros(2))
-    array([0.5, 0.5])
-    """
-    return SOFTMAX(floating(x), axis)
-
-
-def log_softmax(x: Any, axis: Any = None) -> Any:
-    """Return the logarithm of the softmax function; see `scipy.special.log_softmax`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> log_softmax(np.zeros(2)).round(6)
-    array([-0.693147, -0.693147])
-    """
-    return LOG_SOFTMAX(floating(x), axis)

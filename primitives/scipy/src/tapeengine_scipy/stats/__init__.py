@@ -10,8 +10,7 @@ Examples
 0.691462
 """
 
-from tapeengine_scipy._own_code import rules_of
-from tapeengine_scipy._passing import names_of
+from tapeengine_scipy._names import names_of
 from tapeengine_scipy.stats.continuous import (
     beta,
     cauchy,
@@ -46,8 +45,4 @@ __all__ = [
     "t", "uniform", "vonmises", "weibull_max", "weibull_min", "wishart",
 ]  # fmt: skip
 
-_RULES = rules_of("scipy.stats")
-globals().update(_RULES)
-__all__ += [*_RULES]
-
-__getattr__, __dir__ = names_of("scipy.stats")
+__getattr__, __dir__ = names_of("scipy.stats", globals())

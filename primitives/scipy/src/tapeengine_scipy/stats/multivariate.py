@@ -14,12 +14,13 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample
 from tapeengine.primitive.builders import discrete
+from tapeengine_scipy._own_code import own_code
 from tapeengine_scipy._values import floating, floating_real, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky
 from tapeengine_scipy.linalg.solve import cho_solve, solve_triangular
 from tapeengine_scipy.special.entropy import xlogy
-from tapeengine_scipy.special.gamma import gammaln, multigammaln
+from tapeengine_scipy.special.gamma import gammaln
 from tapeengine_scipy.special.student import half_step, log1p_ratio
 from tapeengine_scipy.stats._support import Distribution, where_valid
 
@@ -163,7 +164,8 @@ class _Wishart(Distribution):
         factor = cholesky(scale, lower=True)
         log_det_x = 2 * np.sum(np.log(diagonal(cholesky(np.transpose(x, (2, 0, 1)), lower=True))), axis=-1)
         solved = np.reshape(cho_solve((factor, True), np.reshape(x, (size, -1))), x.shape)
-        norm = 0.5 * df * (size * math.log(2) + 2 * np.sum(np.log(diagonal(factor)))) + multigammaln(0.5 * df, size)
+        log_gamma = own_code("scipy.special.multigammaln", 0.5 * df, size)
+        norm = 0.5 * df * (size * math.log(2) + 2 * np.sum(np.log(diagonal(factor)))) + log_gamma
         return np.squeeze(0.5 * ((df - size - 1) * log_det_x - np.trace(solved)) - norm)[()]
 
     def pdf(self, x: Any, df: Any, scale: Any) -> Any:
