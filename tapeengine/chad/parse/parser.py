@@ -74,7 +74,7 @@ class ProgramParser(Parser):
         env: Env = dict(zip(parameter_names(self.tree.args), params, strict=True))
         if result is not None:
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
-        if result is None and self.tree.name in uses(self.tree.body):
+        if result is None and self.calls_itself:
             result = statements.inferred_result(self, self.tree, lambda guess: self.guessing(params, env, guess))
             self.definitions[self.symbol] = Definition(self.symbol, params, result, Tuple(()))
             self.note_copies(self.tree, result)
@@ -91,6 +91,11 @@ class ProgramParser(Parser):
         flags = (self.by_numpy, self.copies)
         read = self.constants.checks(self.table.classes.values())
         return Parsed(definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
+
+    @property
+    def calls_itself(self) -> bool:
+        """Whether the function uses its own name, and not a variable of this name."""
+        return self.tree.name in uses(self.tree.body) and self.tree.name not in self.local_names
 
     def read(self, term: Term, used: set[str]) -> Term:
         """Leave out the records of which only parts are read; `used` are the variables that a term reads."""
@@ -130,7 +135,7 @@ def parse_function(
         parser = ProgramParser(function, symbol, given, program_of)
         if sizes is not None:
             parser.by_blas = sizes.are_large
-            if parser.tree.name not in uses(parser.tree.body):  # calls of itself may have arrays of other sizes
+            if not parser.calls_itself:  # calls of itself may have arrays of other sizes
                 parser.single_axes |= sizes.ones
         return parser.parse()
     except ProgramError as error:

@@ -103,5 +103,5 @@ def fitting(d: Any, shape: tuple[int, ...]) -> Any:
 def shaped(x: Any, like: Any) -> Any:
     """Convert an array to lists if its primal is a list."""
     if isinstance(like, list | tuple):
-        return type(like)(shaped(row, k) for row, k in zip(x, like, strict=True))
+        return type(like)(x.tolist() if x.ndim == 1 else map(shaped, x, like))
     return x if x.ndim else float(x)

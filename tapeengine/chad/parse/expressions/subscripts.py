@@ -7,10 +7,28 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...language import terms
 from ...language.kinds import ListOf
-from ...language.terms import Build, Filter, Gather, If, Index, Let, Literal, Map, Op, Proj, Size, Term, Tuple, lit
+from ...language.terms import (
+    Build,
+    Filter,
+    Gather,
+    If,
+    Index,
+    Let,
+    Literal,
+    Map,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Tuple,
+    lit,
+    opened,
+)
 from ...language.types import BOOL, INT, Array, Product, Text, Type, numbers_of, show
+from ..analyses.ownership import is_slice
 from ..operations.arrays import axes, expanded, product
 from ..operations.functions import Env
+from ..operations.grids import counted_from_end, is_within
 from ..operations.numeric import elementwise, rank
 from ..operations.raising import failing
 from ..operations.reshaping import element
@@ -60,9 +78,24 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
     if numbers_of(position.type) == BOOL and 0 < rank(position.type) <= rank(term.type):
         return masked(p, term, position)
     place = p.coerce(index, position, INT)
+    part = opened(term)[1]
+    if is_slice(getattr(node, "value", None)) and isinstance(part, Build) and isinstance(part.body, Index):
+        return of_slice(p, term, place)
     if isinstance(term, Build | Map | Let) and rank(term.type) > 1:  # a name for the rows, whose sizes must be known
         return p.within("xs", term, lambda xs: Index(xs, place))
     return Index(term, place)
+
+
+@with_lets
+def of_slice(p: Parser, term: Term, place: Term) -> Term:
+    """Give an element of a slice, without making the others."""
+    outer, part = opened(term)
+    assert isinstance(part, Build) and isinstance(part.body, Index)
+    p.lets += outer
+    size, xs = p.bound("size", part.size), part.body.array
+    at = p.bound("k", counted_from_end(p, place, size))
+    nowhere = Op("isub", (lit(-1), Size(xs)), INT)
+    return Index(xs, If(is_within(at, size), Let(part.index, at, part.body.index), nowhere))
 
 
 def is_index(p: Parser, of: Type) -> bool:

@@ -107,6 +107,7 @@ from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
 from ..rewrites.own_fields import own_fields
 from ..rewrites.procedures import MARK, hand_back, hands_back, original_name
+from ..rewrites.queues import with_starts
 from ..rewrites.results import Outside
 from .functions import Env, Held, Parameters
 from .raising import failing, is_read, may_be_none, unguarded
@@ -292,7 +293,9 @@ class Parser(Lets):
                 tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
-            return ByCells(tree, plain.names).visit(plain.plain(tree))
+            tree = ByCells(tree, plain.names).visit(plain.plain(tree))
+            types = self.known_types()
+            return with_starts(tree, plain.names, lambda name: isinstance(types.get(name), Array))
         except OutOfOrder as error:
             is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
             self.error(error.node, str(error), error.advice, OnDuals if is_filled else ProgramError)

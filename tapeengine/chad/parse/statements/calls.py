@@ -14,7 +14,7 @@ import numpy
 
 from ...._core.tape.table import ROWS
 from ....naming import attribute_of
-from ...language.errors import ProgramError
+from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import WRITTEN
 from ...language.signatures import defaults_of, names_of
 from ...language.terms import Apply, Call, Elements, Lambda, Let, Op, Proj, Term, Tuple, Var, lets
@@ -82,6 +82,7 @@ from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
 from ..names.uses import DUNDERS, parameters
 from ..operations.functions import Env, Lifted, Local, Parameters
+from ..operations.numeric import rank
 from ..operations.raising import failing
 from ..operations.registered import primitive
 from ..operations.state import Parser, with_lets
@@ -108,8 +109,38 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
-    """``f(...)``."""
+    """``f(...)``; what a function of numpy's does with its arguments beyond the language is left to dual numbers."""
     found = p.static(node.func, env)
+    try:
+        return called_with(p, node, found, env, wanted)
+    except ProgramError as error:
+        if isinstance(error, OnDuals) or not is_of_numpy(found, node.func) or takes_arrays(p, node, env):
+            raise
+        own = [node.func.value] if isinstance(node.func, ast.Attribute) and found is MISSING else []
+        for part in (*own, *node.args, *(k.value for k in node.keywords)):  # which are refused where they are
+            for item in getattr(part, "elts", [part]):
+                expression(p, item.value if isinstance(item, ast.Starred) else item, env)
+        p.on_duals(node, error.message, error.advice)
+
+
+def takes_arrays(p: Parser, node: ast.Call, env: Env) -> bool:
+    """Tell whether the first argument of a call is a list or tuple of arrays, which numpy may not join."""
+    of = expression(p, node.args[0], env).type if node.args and not isinstance(node.args[0], ast.Starred) else UNIT
+    of_arrays = isinstance(of, Product) and any(isinstance(part, Array) for part in of.items)
+    return of_arrays or (rank(of) > 1 and p.is_list(node.args[0]))
+
+
+def is_of_numpy(found: Any, function: ast.expr) -> bool:
+    """Tell whether a function is one of numpy's, or a method that arrays have and lists do not."""
+    if found is MISSING:
+        attr = getattr(function, "attr", "")
+        return attr in library.AS_FUNCTIONS or (attr in library.METHODS and attr not in library.OF_LISTS)
+    own = attribute_of(found, "__tapeengine_function__", found)
+    return own in WRITTEN or library_name(own).startswith("numpy.")
+
+
+def called_with(p: Parser, node: ast.Call, found: Any, env: Env, wanted: Type | None) -> Term:
+    """The same for a function that is known, or MISSING."""
     if library_name(found) in library.OF_STARS:
         return library.OF_STARS[library_name(found)](p, node, env)
     if (spread := unnamed([*node.args, *node.keywords])) is not None:
