@@ -1414,8 +1414,6 @@ def run(ways, engine, tuple primals):
             made = (<Native> native).ahead(primals)
         elif <object> whole is not None:
             made = (<Whole> whole).ahead(primals)
-        elif <object> few is not None:
-            return None  # those for many numbers are made when they are needed
     if made is None and <object> PyTuple_GET_ITEM(ways, 4) is not None:
         return (<object> PyTuple_GET_ITEM(ways, 4))(engine, primals)
     return made

@@ -31,9 +31,9 @@ class NotAssembled(UnsupportedError):
 class Assembler:
     """Writes one function as code."""
 
-    def __init__(self, function: F.Function, may_raise: bool, is_few: bool = False) -> None:
+    def __init__(self, function: F.Function, may_raise: bool, makes_arrays: bool = True) -> None:
         self.may_raise = may_raise
-        self.is_few = is_few
+        self.makes_arrays = makes_arrays
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -207,7 +207,7 @@ def size(a: Assembler, s: F.Size) -> None:
 
 @entry
 def new(a: Assembler, s: F.New) -> None:
-    if a.depth and not a.is_few:
+    if a.depth and not a.makes_arrays:
         raise NotAssembled("an array that a loop makes")
     assert isinstance(s.out.type, F.ArrayOf)
     out, kind = a.at(s.out), KINDS[s.out.type.element]
@@ -220,7 +220,7 @@ def new(a: Assembler, s: F.New) -> None:
 @entry
 def zeros_like(a: Assembler, s: F.ZerosLike) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
-    if a.depth and not a.is_few:
+    if a.depth and not a.makes_arrays:
         raise NotAssembled("an array that a loop makes")
     sizes = sizes_of(a, s.array, s.out.type.rank)
     a.step("ZEROS", a.at(s.out), a.listed(sizes), len(sizes), KINDS[s.out.type.element])
@@ -395,14 +395,18 @@ def unions(function: F.Function) -> dict[str, str]:
 
 
 def assemble(
-    function: F.Function, results: Sequence[F.Operand], shared: Sequence[F.Var], may_raise: bool, is_few: bool = False
+    function: F.Function,
+    results: Sequence[F.Operand],
+    shared: Sequence[F.Var],
+    may_raise: bool,
+    makes_arrays: bool = True,
 ) -> Code:
     """Write a function as code for the register machine.
 
     It raises `NotAssembled` if the function needs something that the machine lacks.
     """
     function = skipping(function)
-    a = Assembler(function, may_raise, is_few)
+    a = Assembler(function, may_raise, makes_arrays)
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]

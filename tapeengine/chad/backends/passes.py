@@ -179,12 +179,12 @@ def nothing(count: int) -> Pass:
 FEW = 16
 
 
-def native(passes: Passes, again: Callable[..., Any] | None = None, is_few: bool = False) -> Native | None:
+def native(passes: Passes, again: Callable[..., Any] | None = None, makes_arrays: bool = True) -> Native | None:
     """Assemble a forward and a reverse pass; None where the machine cannot run them."""
     if not {p.function.name for p in passes.pair}.issuperset(passes.program.functions):
         return None  # recursion
     try:
-        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, is_few) for p in passes.pair)
+        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, makes_arrays) for p in passes.pair)
     except NotAssembled:
         return None
     return passes.native(ahead, back, again)

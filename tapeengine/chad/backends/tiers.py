@@ -55,11 +55,16 @@ def native(
     again: Callable[..., Any] | None = None,
     backend: str | None = None,
     is_few: bool = False,
+    makes_arrays: bool = True,
 ) -> Native | None:
-    """Give two passes on the register machine, which native code will replace; None if there is neither."""
+    """Give two passes on the register machine, which native code will replace; None if there is neither.
+
+    `makes_arrays`: whether the machine runs loops that make arrays. Of a program that is written with numpy's
+    operations it runs them only for few numbers: for many, these operations on dual numbers are faster.
+    """
     if passes is None:
         return None
-    slow = None if backend in COMPILED else on_machine(passes, again, is_few or backend == "machine")
+    slow = None if backend in COMPILED else on_machine(passes, again, makes_arrays or is_few or backend == "machine")
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
     by_llvm = functools.partial(compiled, passes, name, again, backend)

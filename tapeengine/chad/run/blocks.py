@@ -17,7 +17,7 @@ from ..backends.over_block import over_block
 from ..backends.passes import of_block
 from ..backends.poles import at_poles
 from ..backends.tiers import COMPILED, native
-from ..backends.whole.passes import POLES, Functions, attempted
+from ..backends.whole.passes import POLES, on_whole_arrays
 from ..backends.whole.values import NotWhole
 from ..intermediate.analysis import linear
 from ..intermediate.operations import REAL
@@ -134,16 +134,16 @@ class Blocks:
             return None
         try:
             function, self.unknown = over_block(*self.passed)
-            return (self.on_arrays(function) if self.by_numpy else None) or self.in_loops(function)
         except NotWhole:
             return None
+        return (self.on_arrays(function) if self.by_numpy else None) or self.in_loops(function)
 
     def on_arrays(self, function: Function) -> Callable[..., Any] | None:
         """Run a block as operations on whole arrays; None if its steps cannot run at once."""
-        self.made: Functions = attempted([function], self.program.primitives)
-        if self.made.stepwise:
+        try:
+            run = at_poles("ignore", on_whole_arrays([function], self.program.primitives)["value"])
+        except NotWhole:
             return None
-        run = at_poles("ignore", self.made["value"])
         return lambda primals, given, others: run(*given, *others)
 
     def in_loops(self, function: Function) -> Callable[..., Any] | None:

@@ -141,7 +141,8 @@ class Executable:
         """The passes for the core's register machine; None if numpy is faster."""
         if self.prefers_numpy:
             return None
-        return native(self.passes, self.definition.name, self.general_vjp, self.backend)
+        name, makes_arrays = self.definition.name, not self.module.by_numpy
+        return native(self.passes, name, self.general_vjp, self.backend, makes_arrays=makes_arrays)
 
     @property
     def prefers_numpy(self) -> bool:
@@ -149,8 +150,7 @@ class Executable:
         if self.backend:
             return False
         if self.calls_python and self.whole is not None:
-            made = self.whole.made
-            return bool(made.matrix_products or not (made.stepwise or (self.takes_rows and is_installed())))
+            return bool(self.whole.made.matrix_products or not (self.takes_rows and is_installed()))
         return self.is_whole and not self.takes_rows
 
     @property
@@ -196,7 +196,7 @@ class Executable:
         if self.lowered is None or self.closed.types or len(self.lowered.program.functions) > 2:  # recursion
             return False
         is_stepped = is_stepwise(self.lowered.program.functions["forward"].body)
-        return not is_stepped and self.whole is not None and not self.whole.made.stepwise
+        return not is_stepped and self.whole is not None
 
     @functools.cached_property
     def boundary(self) -> Boundary:
@@ -247,6 +247,7 @@ class Executable:
                 self.primitives.table,
                 self.prefers_loops,
                 self.backend,
+                not self.module.by_numpy,
             )
         return self.tangents[places]
 
@@ -311,7 +312,7 @@ class Executable:
         """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""
         if self.others is None:
             return None
-        on_duals = not self.backend and (not self.is_by_numpy or is_ragged(primals))
+        on_duals = not self.backend and (self.whole is None or is_ragged(primals))
         return self.others.vjp(engine, primals, on_duals)
 
     @functools.cached_property
@@ -359,11 +360,6 @@ class Executable:
         """Whether all arguments are numbers and arrays of these."""
         return all(Forms(self.classes).find(p.of) is not None for p in self.definition.params)
 
-    @functools.cached_property
-    def is_by_numpy(self) -> bool:
-        """Whether numpy runs the program, but not step by step on parts that dual numbers take without conversion."""
-        return self.whole is not None and not (self.takes_references and self.whole.made.stepwise)
-
     def general_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Do the same as `vjp`, for all primals of the program, which do not change afterwards."""
         start = perf_counter()
@@ -374,7 +370,7 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
-        made, whole = None, self.in_order if self.backend else self.whole if self.is_by_numpy else None
+        made, whole = None, self.in_order if self.backend else self.whole
         if whole is not None and (self.backend or not is_ragged(tuple(primals))):
             self.check_trees(primals)
             try:

@@ -27,6 +27,7 @@ class TangentPasses:
     * `lower`: gives the tangent in the intermediate form, for rows of equal size or of any sizes, or raises
       `NotLowered`.
     * `prefers_loops`: tells from whether its loops are sequential whether loops run it, rather than numpy.
+    * `makes_arrays`: whether the machine runs loops that make arrays.
     """
 
     def __init__(
@@ -38,8 +39,10 @@ class TangentPasses:
         primitives: Mapping[str, Primitive],
         prefers_loops: Callable[[bool], bool],
         backend: str | None,
+        makes_arrays: bool,
     ) -> None:
         self.definition, self.places, self.backend = definition, places, backend
+        self.makes_arrays = makes_arrays
         self.lower, self.boundary, self.primitives = lower, boundary, primitives
         self.prefers_loops = prefers_loops
         self.classes = boundary.classes
@@ -58,14 +61,14 @@ class TangentPasses:
         if self.lowered is None or self.by_numpy:
             return None
         passes = of_tangent(self.lowered, self.definition, self.places, self.classes)
-        return native(passes, self.definition.name, no_backpropagator, self.backend)
+        return native(passes, self.definition.name, no_backpropagator, self.backend, makes_arrays=self.makes_arrays)
 
     @property
     def by_numpy(self) -> bool:
         """Whether numpy runs the tangent, on whole arrays."""
         assert self.lowered is not None
         steps = is_stepwise(self.lowered.program.functions[self.lowered.main].body)
-        return not self.prefers_loops(steps) and self.whole is not None and not self.whole.made.stepwise
+        return not self.prefers_loops(steps) and self.whole is not None
 
     @functools.cached_property
     def whole(self) -> WholeTangent | None:

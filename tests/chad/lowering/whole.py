@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from tapeengine.chad.backends.whole.passes import POLES, attempted
+from tapeengine.chad.backends.whole.passes import POLES, compiled
 from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.intermediate.operations import REAL, TRUTH
 from tapeengine.chad.intermediate.statements import ArrayOf
@@ -46,7 +46,7 @@ def whole_passes(program, primitives=None):
         return None
     forward, reverse = functions["forward"], functions["reverse"]
     try:
-        made = attempted([forward, reverse], primitives or {})
+        made = compiled([forward, reverse], primitives or {})
     except NotWhole:
         SEEN["refused"] += 1
         return None

@@ -1,5 +1,6 @@
 """Jacobians and Hessians of whole-array programs: a block of rows or columns in one run."""
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -60,7 +61,7 @@ def counted(blocks: Any, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list to which each run of a pass appends the length of its block."""
     runs: list[int] = []
     run = blocks.run
-    assert isinstance(blocks.made.text, str)
+    assert not isinstance(run, functools.partial)  # numpy runs it, not a loop
     monkeypatch.setattr(
         blocks, "run", lambda primals, given, others: (runs.append(len(others[0])), run(primals, given, others))[1]
     )

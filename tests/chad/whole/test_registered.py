@@ -36,15 +36,20 @@ def test_a_primitive_of_each_element_is_called_once():
 
     @te.program
     def total(xs: te.Vec) -> float:
+        return sum(primitive(x) * x for x in xs)
+
+    @te.program
+    def of_some(xs: te.Vec) -> float:
         return sum(primitive(x) * x if x > 0 else 0.0 for x in xs)
 
     xs = np.array([0.5, -1.0, 2.0])
-    ENGINE.vjp(total, xs)
-    calls.clear()
-    value, backpropagator = ENGINE.vjp(total, xs)
-    assert calls == [(2,)]
-    assert value == pytest.approx(0.5**3 / 2 + 4)
-    np.testing.assert_allclose(backpropagator(2.0)[0], [3 * 0.25, 0, 3 * 4], rtol=1e-15)
+    for program, shapes, at_negative in ((total, [(3,)], -0.5), (of_some, [(), ()], 0.0)):
+        ENGINE.vjp(program, xs)
+        calls.clear()
+        value, backpropagator = ENGINE.vjp(program, xs)
+        assert calls == shapes  # a branch is taken by the elements that take it
+        assert value == pytest.approx(0.5**3 / 2 + 4 + at_negative)
+        np.testing.assert_allclose(backpropagator(2.0)[0], [3 * 0.25, -6 * at_negative, 3 * 4], rtol=1e-15)
 
 
 def test_arguments_whose_space_is_enough_are_not_kept():

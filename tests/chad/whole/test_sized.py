@@ -12,36 +12,24 @@ Mat = te.Array[te.Vec]
 
 
 def of_steps(x: te.Vec, n: int) -> float:
-    for _ in range(n):
-        x = np.sin(x) * 1.1 + 0.1 * x
-    return sum(x)
+    return sum(np.sin(np.sin(x) * 1.1 + 0.1 * x) * n)
 
 
 def with_neighbours(x: te.Vec, n: int) -> te.Vec:
-    y = [0.0 for _ in range(len(x))]
-    for _ in range(n):
-        y = [x[0] if i == 0 else 0.5 * x[i] * y[i - 1] + 0.1 for i in range(len(x))]
-    return y
+    y = [0.5 * x[i] * x[i - 1] + 0.1 for i in range(1, len(x))]
+    return [x[0] * n, *y]
 
 
 def of_matrices(x: Mat, n: int) -> Mat:
-    y = x
-    for _ in range(n):
-        y = y @ x * 0.5
-    return y
+    return (x @ x * 0.5) @ x * n
 
 
 def of_tuples(x: te.Array[tuple[float, float]], n: int) -> float:
-    total = 0.0
-    for k in range(n):
-        total = total + sum(p[0] * p[1] for p in x) * 0.5**k
-    return total
+    return n * sum(p[0] * p[1] for p in x)
 
 
 def with_poles(x: te.Vec, n: int) -> float:
-    y = x
-    for _ in range(2):
-        y = y + 0.5 * x
+    y = x + 0.5 * x
     return sum(math.log(v) / n for v in y)
 
 

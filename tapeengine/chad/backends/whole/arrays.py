@@ -23,16 +23,11 @@ def dims_left(x: V.Array | V.Local | V.View) -> tuple[V.Axis, ...]:
     return x.local.dims[len(x.indices) :] if isinstance(x, V.View) else x.dims
 
 
-def plain_array(w: Writer, text: str, of: F.ArrayOf, axes: tuple[V.Axis, ...] = ()) -> V.Array | V.References:
+def plain_array(text: str, of: F.ArrayOf, axes: tuple[V.Axis, ...] = ()) -> V.Array:
     """Give an array in a variable, whose dimensions follow those of loops."""
-    if isinstance(of.element, F.BoxOf):
-        raise V.NotWhole("an array of boxes")
-    if isinstance(of.element, F.ArrayOf):
-        if axes or not isinstance(of.element.element, Scalar):
-            raise V.NotWhole("an array of rows of different sizes along a loop")
-        return V.References(text, of.element.rank, of.element.element)
+    if not isinstance(of.element, Scalar):
+        raise V.NotWhole("an array of references")
     dims = dims_of(text, of.rank, len(axes))
-    assert isinstance(of.element, Scalar)
     return V.Array(V.Number(text, (*axes, *dims), of.element), dims)
 
 
@@ -50,12 +45,8 @@ def content(w: Writer, x: Any) -> V.Array:
         if x.grows and x.content is None:
             return V.Array(V.Number(f"np.zeros(0, {x.kind.python})", x.dims, x.kind), x.dims)
         zero: V.Value = V.Number("0.0" if x.kind == REAL else "0", (), x.kind)
-        found = zero if x.content is None else x.content
-        for lanes in w.lanes:
-            if any(a in lanes.at for a in found.axes):
-                found = w.substituted(found, lanes.at)
-        return V.Array(found, x.dims)
-    return w.refuse("an element of a value that is not an array")  # type: ignore[no-any-return]
+        return V.Array(zero if x.content is None else x.content, x.dims)
+    raise V.NotWhole("an element of a value that is not an array")
 
 
 def elements(w: Writer, whole: V.Array, indices: Sequence[V.Value]) -> V.Array:
@@ -98,7 +89,7 @@ def laid_out(w: Writer, x: Any, axes: tuple[V.Axis, ...] = ()) -> V.Number:
     found = w.number(array.content)
     order = (*axes, *array.dims)
     if any(a.steps for a in order):
-        w.refuse("rows of different sizes")
+        raise V.NotWhole("rows of different sizes")
     if found.axes == order:
         return found
     if set(found.axes) == set(order):
@@ -112,9 +103,6 @@ def laid_out(w: Writer, x: Any, axes: tuple[V.Axis, ...] = ()) -> V.Number:
 def load(w: Writer, s: F.Load | F.Row) -> None:
     array = w.value(s.array)
     indices = [w.value(i) for i in s.indices]
-    if isinstance(array, V.References):
-        w.env[s.out.name] = of_references(w, array, indices, s)
-        return
     before: tuple[V.Value, ...] = ()
     if isinstance(array, V.View):
         before, array = array.indices, array.local
@@ -150,25 +138,13 @@ def inside(w: Writer, dim: V.Axis, i: V.Value) -> None:
     if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0" and w.equal(i.terms[0].count, dim.count):
         return
     if dim.steps:
-        w.refuse("an index into a row whose size varies")
+        raise V.NotWhole("an index into a row whose size varies")
     w.check(f"ops.inside({w.number(i).text}, {dim.count})")
-
-
-def of_references(w: Writer, x: V.References, indices: Sequence[V.Value], s: F.Load | F.Row) -> Any:
-    """Read a row of a list of arrays."""
-    if len(indices) != 1 or indices[0].axes:
-        return w.refuse("rows of different sizes")
-    name = w.emit(f"{x.name}[{w.number(indices[0]).text}]", (), x.kind, s.out.name, raises=True).text
-    dims = dims_of(name, x.rank)
-    return V.Array(V.Number(name, dims, x.kind), dims, home=x.name)
 
 
 @entry
 def size(w: Writer, s: F.Size) -> None:
     array = w.value(s.array)
-    if isinstance(array, V.References):
-        w.env[s.out.name] = w.emit(f"len({array.name})", (), WHOLE, s.out.name)
-        return
     axis = dims_left(array)[s.dim]
     if axis.steps:
         w.env[s.out.name] = w.steps[axis.steps]
@@ -182,7 +158,7 @@ def size(w: Writer, s: F.Size) -> None:
 def check(w: Writer, s: F.Check) -> None:
     i, n = w.value(s.index), w.value(s.size)
     if n.axes:
-        w.refuse("a check against sizes that vary")
+        raise V.NotWhole("a check against sizes that vary")
     w.check(f"ops.inside({w.number(i).text}, {w.number(n).text})")
 
 
@@ -196,8 +172,6 @@ def axis_of(w: Writer, count: V.Value) -> V.Axis:
     n = w.number(count)
     if not n.axes:
         return V.Axis(n.text)
-    if w.lanes and any(a in lanes.at for lanes in w.lanes for a in n.axes):
-        w.refuse("numbers of steps that vary within a branch")
     most = w.once(("longest", n), lambda: w.emit(f"ops.longest({n.text})", (), WHOLE, "most", raises=True))
     w.steps[n.text] = n
     return V.Axis(most.text, n.text)
@@ -207,16 +181,8 @@ def axis_of(w: Writer, count: V.Value) -> V.Axis:
 def new(w: Writer, s: F.New) -> None:
     of = s.out.type
     assert isinstance(of, F.ArrayOf)
-    if isinstance(of.element, F.ArrayOf):
-        if w.axes or not isinstance(of.element.element, Scalar) or not s.sizes:
-            w.refuse("rows of different sizes")
-        n = w.number(w.value(s.sizes[0])).text
-        name = w.emit(f"[None] * {n}", (), REAL, s.out.name).text
-        w.env[s.out.name] = V.References(name, of.element.rank, of.element.element)  # type: ignore[arg-type]
-        w.changing.add(name)
-        return
     if not isinstance(of.element, Scalar):
-        raise V.NotWhole("an array of boxes")
+        raise V.NotWhole("an array of references")
     dims = tuple(axis_of(w, w.value(x)) for x in s.sizes)
     if not s.sizes:
         dims = (V.Axis("0"),)
@@ -226,11 +192,6 @@ def new(w: Writer, s: F.New) -> None:
 @entry
 def zeros_like(w: Writer, s: F.ZerosLike) -> None:
     array = w.value(s.array)
-    if isinstance(array, V.References):
-        name = w.emit(f"ops.zeros_like({array.name})", (), REAL, s.out.name).text
-        w.changing.add(name)
-        w.env[s.out.name] = V.References(name, array.rank, REAL)
-        return
     copies = tuple(V.Axis(d.count, d.steps) for d in dims_left(array))
     w.env[s.out.name] = w.made(V.Local(s.out.name, copies, w.axes, len(w.masks), REAL))
 
@@ -242,9 +203,9 @@ def materialise(w: Writer, x: V.Local) -> V.Number:
     if x.owned and isinstance(x.content, V.Number):
         return x.content
     if x.grows:
-        return w.refuse("an array that grows")  # type: ignore[no-any-return]
+        raise V.NotWhole("an array that grows")
     if any(a.steps for a in order):
-        w.refuse("rows of different sizes")
+        raise V.NotWhole("rows of different sizes")
     shape = ", ".join(f"max({a.count}, 0)" if not a.count.isdigit() else a.count for a in order)
     kind = "" if x.kind == REAL else f", {x.kind.python}"
     name = w.fresh(x.name)
@@ -253,7 +214,6 @@ def materialise(w: Writer, x: V.Local) -> V.Number:
     else:
         w.set(name, f"ops.spread({w.aligned(w.number(x.content), order)}, ({shape},){kind})")
     x.content, x.owned = V.Number(name, order, x.kind), True
-    w.changing.add(name)
     return x.content
 
 
@@ -268,50 +228,27 @@ def target(w: Writer, x: F.Operand) -> tuple[V.Local, tuple[V.Value, ...]]:
         return found, ()
     if isinstance(found, V.View) and isinstance(found.local, V.Local):
         return found.local, found.indices
-    if isinstance(found, V.Array) and found.home and isinstance(found.content, V.Number):
-        w.rows[found.content.text] = found.home
-        return V.Local(found.content.text, found.dims, (), 0, found.content.kind, found.content, owned=True), ()
-    return w.refuse("writing to an array of another function")  # type: ignore[no-any-return]
+    raise V.NotWhole("writing to an array of another function")
 
 
 @entry
 def store(w: Writer, s: F.Store) -> None:
-    array = w.env[s.array.name]
-    if isinstance(array, V.References):
-        store_reference(w, array, w.value(s.indices[0]), w.value(s.value))
-        return
     local, before = target(w, s.array)
     indices = [*before, *(w.value(i) for i in s.indices)]
     value = w.value(s.value)
     inner = set(w.axes) - set(local.around)
-    index_axes = V.union(*(i.axes for i in (*around(w, local), *indices)))
+    index_axes = V.union(*(i.axes for i in (*around(local), *indices)))
     if inner - set(index_axes):
-        w.refuse("an element that several steps write")
+        raise V.NotWhole("an element that several steps write")
     masks = [m for m in w.masks[local.masks :] if not any(a.steps and a in index_axes for a in m.axes)]
-    if is_whole(w, local, indices) and local.content is None and not masks and not w.lanes and not is_outside(w, local):
+    if is_whole(w, local, indices) and local.content is None and not masks and not is_outside(w, local):
         local.content = V.renamed(value, places(local, indices))  # type: ignore[assignment]
         return
     if masks:
-        w.refuse("an element that is written under a condition")
+        raise V.NotWhole("an element that is written under a condition")
     buffer = materialise(w, local)
     text, axes = place(w, local, buffer, indices)
     w.change(f"{text} = {w.aligned(w.number(value), axes)}", buffer.text)
-
-
-def store_reference(w: Writer, array: V.References, index: V.Value, value: Any) -> None:
-    """Write a row of a list of arrays."""
-    if not index.axes and not w.axes:
-        w.change(f"{array.name}[{w.number(index).text}] = {laid_out(w, value).text}", array.name)
-        return
-    if not isinstance(index, V.Affine) or len(index.terms) != 1 or w.axes != index.terms or index.offset != "0":
-        w.refuse("rows of different sizes")
-    whole = laid_out(w, value, w.axes)
-    array.name = w.emit(f"list({whole.text})", (), array.kind, array.name).text
-
-
-@entry
-def pop(w: Writer, s: F.Pop) -> None:
-    w.refuse("an array that gets shorter")
 
 
 @entry
@@ -326,7 +263,7 @@ def append(w: Writer, s: F.Append) -> None:
         or is_outside(w, local)
         or inner[0].steps
     ):
-        w.refuse("an array that grows")
+        raise V.NotWhole("an array that grows")
     value = w.number(w.value(s.value))
     local.dims[0].count = inner[0].count
     local.content = V.Number(w.full(value, inner), local.dims, value.kind)
@@ -353,20 +290,14 @@ def places(local: V.Local, indices: Sequence[V.Value]) -> dict[V.Axis, V.Axis]:
     return dict(zip(terms, local.dims, strict=True))
 
 
-def around(w: Writer, local: V.Local) -> list[V.Value]:
+def around(local: V.Local) -> list[V.Value]:
     """Give the indices along the loops in which an array was made."""
-    found: list[V.Value] = []
-    for a in local.around:
-        i: V.Value = V.Affine((a,))
-        for lanes in w.lanes:
-            i = w.substituted(i, lanes.at)
-        found.append(i)
-    return found
+    return [V.Affine((a,)) for a in local.around]
 
 
 def place(w: Writer, local: V.Local, buffer: V.Number, indices: Sequence[V.Value]) -> tuple[str, tuple[V.Axis, ...]]:
     """Write a part of an array that is assigned to; give the axes of that part."""
-    every = [*around(w, local), *indices]
+    every = [*around(local), *indices]
     if is_sliced(every):
         parts, axes = slices(w, buffer, every)
         return f"{buffer.text}[{', '.join(parts)}]", axes
@@ -419,31 +350,20 @@ def add_at(w: Writer, s: F.AddAt) -> None:
 @entry
 def add_all(w: Writer, s: F.AddAll) -> None:
     value = w.value(s.value)
-    found = w.env[s.array.name]
-    if isinstance(value, V.References):
-        w.refuse("sums of rows of different sizes")
-    part = value.part if isinstance(value, V.Local) and not isinstance(found, V.Array) else {}
-    if part and not any(a in lanes.at for lanes in w.lanes for a in value.content.axes):
+    part = value.part if isinstance(value, V.Local) else {}
+    if part:
         whole, sizes = V.Array(value.content, tuple(part.get(d, d) for d in value.dims)), value.dims
     else:
         whole = content(w, value)
         sizes = whole.dims
-    if isinstance(found, V.Array) and found.home:
-        to = dict(zip(whole.dims, found.dims, strict=True))
-        row = w.number(found.content)
-        v = w.number(V.renamed(whole.content, to))
-        if w.axes:
-            w.refuse("sums of rows of different sizes")
-        w.change(f"np.add({row.text}, {w.aligned(v, row.axes)}, out={row.text})", found.home)
-        return
     local, before = target(w, s.array)
     dims = local.dims[len(before) :]
     same_sizes(w, sizes, dims)
     own = tuple(d if x in sizes else x for x, d in zip(whole.dims, dims, strict=True))
-    v = V.renamed(whole.content, dict(zip(whole.dims, own, strict=True)))  # type: ignore[assignment]
+    v = V.renamed(whole.content, dict(zip(whole.dims, own, strict=True)))
     outer = w.axes
     w.axes = (*outer, *own)
-    added(w, local, [*before, *(V.Affine((d,)) for d in own)], v)
+    added(w, local, [*before, *(V.Affine((d,)) for d in own)], v)  # type: ignore[arg-type]
     w.axes = outer
 
 
@@ -451,13 +371,13 @@ def same_sizes(w: Writer, a: Sequence[V.Axis], b: Sequence[V.Axis]) -> None:
     """Require that an array is added to one of the same shape."""
     for x, y in zip(a, b, strict=True):
         if x.steps != y.steps:
-            w.refuse("rows of different sizes")
+            raise V.NotWhole("rows of different sizes")
         w.same(x.count, y.count)
 
 
 def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> None:
     """Add values at indices, summed over all steps with the same indices."""
-    every = [*around(w, local), *indices]
+    every = [*around(local), *indices]
     index_axes = V.union(*(i.axes for i in every))
     inner = [a for a in w.axes if a not in local.around and a not in index_axes]
     w.order = tuple(a for i in every for a in i.axes)
@@ -485,7 +405,7 @@ def begun(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     to = places(local, indices)
     if not to or any(t.steps or d.steps for t, d in to.items()):
         return False
-    if local.content is not None or is_outside(w, local) or any(isinstance(i, V.Number) for i in around(w, local)):
+    if local.content is not None or is_outside(w, local) or any(isinstance(i, V.Number) for i in around(local)):
         return False
     for t, d in list(to.items()):
         if not w.equal(t.count, d.count):

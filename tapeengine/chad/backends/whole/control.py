@@ -17,8 +17,8 @@ from . import values as V
 from .arrays import axis_of, content, laid_out, materialise, plain_array
 from .operations import SAFE, scalar_text, whole_text
 from .sums import summed
-from .text import Block, Frames, Line, Nest
-from .writer import Home, Lanes, Writer
+from .text import Block, Frames, Nest
+from .writer import Home, Writer
 
 # ------------------------------------------------------------ numbers
 
@@ -106,10 +106,8 @@ def add(w: Writer, s: F.Add) -> None:
         raise V.NotWhole("a box")
     home = w.homes[name]
     given = w.value(s.value)
-    spread = {lanes.axis for lanes in w.lanes if any(a in home.axes for a in lanes.at)}
-    over = [a for a in w.axes if a not in home.axes and a not in spread]
+    over = [a for a in w.axes if a not in home.axes]
     found = summed(w, given, over, w.masks[home.masks :])
-    found = spread_lanes(w, found, home)
     before = w.env[name]
     if name in w.pinned:
         axes = before.axes
@@ -128,50 +126,25 @@ def is_zero(x: V.Value) -> bool:
     return (isinstance(x, V.Number) and x.text == "0.0") or (isinstance(x, V.Affine) and x == V.Affine((), "0"))
 
 
-def spread_lanes(w: Writer, x: V.Value, home: Home) -> V.Value:
-    """Extend a value of the lanes of a branch to all steps, with zeros where the branch is not taken."""
-    for lanes in reversed(w.lanes):
-        if lanes.axis in home.axes:
-            continue
-        kept = [a for a in lanes.at if a in home.axes]
-        if not kept:
-            continue
-        if len(kept) < len(lanes.at):
-            w.refuse("a sum over some of the loops of a branch")
-        v = w.number(x)
-        rest = tuple(a for a in v.axes if a is not lanes.axis)
-        axes = (*kept, *rest)
-        text = w.aligned(v, (lanes.axis, *rest)) if lanes.axis in v.axes else w.aligned(v, rest)
-        at = ", ".join(w.number(lanes.at[a]).text for a in kept)
-        shape = ", ".join(a.count for a in axes)
-        x = w.emit(f"ops.put(({at},), {text}, ({shape},))", axes, REAL)
-    return x
-
-
 # ------------------------------------------------------------ loops as whole-array operations
 
 
 @entry
 def for_(w: Writer, s: F.For) -> None:
-    refuse_changes(w, s)
-    if id(s) in w.stepwise:
-        step_by_step(w, s)
-    elif any(v != x for v, x in s.carried):
-        if not folds.fold(w, s, at_once_for):
-            step_by_step(w, s)
-    elif any(isinstance(w.value(k.frames), V.Site) and w.value(k.frames).frames for k in s.recalled):
-        step_by_step(w, s)
-    else:
+    refuse_changes(s)
+    if all(v == x for v, x in s.carried):
         at_once_for(w, s, lambda: w.statements(s.body))
+    elif not folds.fold(w, s, at_once_for):
+        raise V.NotWhole("a loop whose steps depend on one another")
 
 
-def refuse_changes(w: Writer, s: F.For | F.While) -> None:
+def refuse_changes(s: F.For) -> None:
     """Refuse a loop whose steps write elements of an array that steps read."""
     inside = [x for x, _ in walk(list(s.body))]
     made = {v.name for x in inside for v in outs(x)}
     written = {x.array.name for x in inside if isinstance(x, F.Store | F.Append | F.Pop)} - made
     if any(isinstance(x, F.Load) and isinstance(x.array, F.Var) and x.array.name in written for x in inside):
-        w.refuse("an array that is changed in place")
+        raise V.NotWhole("an array that is changed in place")
 
 
 def at_once_for(w: Writer, s: F.For, body: Any) -> V.Axis:
@@ -179,7 +152,6 @@ def at_once_for(w: Writer, s: F.For, body: Any) -> V.Axis:
     axis = loop_axis(w, s)
     outer_axes, outer_masks = w.axes, list(w.masks)
     w.axes = (*w.axes, axis)
-    w.loops.append(s)
     w.env[s.index.name] = V.Affine((axis,))
     if axis.steps:
         steps = w.steps[axis.steps]
@@ -193,7 +165,6 @@ def at_once_for(w: Writer, s: F.For, body: Any) -> V.Axis:
             w.env[f.name] = V.renamed(site.fields[0][f.name], {site.axes[0]: axis})
     body()
     w.axes, w.masks = outer_axes, outer_masks
-    w.loops.pop()
     if s.kept is not None:
         kept = fields(w, s.kept)
         if axis.steps:
@@ -232,12 +203,12 @@ def fields(w: Writer, kept: F.Kept) -> dict[str, object]:
     return found
 
 
-# ------------------------------------------------------------ sequential loops
+# ------------------------------------------------------------ branches
 
 
 @contextmanager
 def nest(w: Writer, bodies: Sequence[Sequence[F.Statement]]) -> Iterator[None]:
-    """Pin the variables that the blocks of a loop or a branch change."""
+    """Pin the variables that the blocks of a branch change."""
     declared = {v.name for body in bodies for s, _ in walk(list(body)) if not isinstance(s, F.Add) for v in outs(s)}
     added = {s.out.name for body in bodies for s, _ in walk(list(body)) if isinstance(s, F.Add)}
     rows = {s.out.name: s.array for body in bodies for s, _ in walk(list(body)) if isinstance(s, F.Load | F.Row)}
@@ -274,7 +245,6 @@ def pin(w: Writer, name: str) -> None:
     axes = w.homes[name].axes
     variable = w.fresh(name)
     w.set(variable, w.full(x, axes))
-    w.changing.add(variable)
     w.env[name] = V.Number(variable, axes, x.kind)
     w.pinned.add(name)
 
@@ -284,150 +254,19 @@ def set_pinned(w: Writer, v: F.Var, x: Any) -> None:
     before = w.env[v.name]
     if isinstance(before, V.Array):
         w.set(before.content.text, laid_out(w, x, V.axes_of(before)).text)  # type: ignore[union-attr]
-    elif isinstance(before, V.References):
-        if not isinstance(x, V.References):
-            w.refuse("rows of different sizes")
-        w.set(before.name, x.name)
     else:
         w.set(before.text, w.full(w.number(x), before.axes))
 
 
-def variable(w: Writer, v: F.Var, x: Any = None) -> None:
-    """Make a mutable variable, for a carried value or the result of a branch; ``x`` is its first value."""
+def variable(w: Writer, v: F.Var) -> None:
+    """Make a mutable variable for the result of a branch."""
     name = w.fresh(v.name)
-    w.changing.add(name)
     if isinstance(v.type, F.ArrayOf):
-        if isinstance(v.type.element, F.ArrayOf):
-            if x is not None and not isinstance(x, V.References):
-                w.refuse("rows of different sizes")
-            w.env[v.name] = plain_array(w, name, v.type, w.axes)
-            if x is not None:
-                w.set(name, x.name)
-            return
-        if x is not None:
-            w.set(name, laid_out(w, x, w.axes).text)
-        w.env[v.name] = plain_array(w, name, v.type, w.axes)
+        w.env[v.name] = plain_array(name, v.type, w.axes)
     elif isinstance(v.type, Scalar):
-        if x is not None:
-            w.set(name, w.full(w.number(x), w.axes))
         w.env[v.name] = V.Number(name, w.axes, v.type)
     else:
         raise V.NotWhole("a box")
-
-
-def alias(w: Writer, v: F.Var) -> Any:
-    """Give the present value of a mutable variable a constant name."""
-    x = w.env[v.name]
-    if isinstance(x, V.References):
-        return V.References(w.emit(x.name, (), x.kind, v.name).text, x.rank, x.kind)
-    if isinstance(x, V.Array):
-        assert isinstance(x.content, V.Number)
-        name = w.emit(x.content.text, (), REAL, v.name).text
-        assert isinstance(v.type, F.ArrayOf)
-        return plain_array(w, name, v.type, V.axes_of(x))
-    found = w.emit(x.text, x.axes, x.kind, v.name)
-    return V.Affine((), found.text) if x.kind == WHOLE and not x.axes else found
-
-
-def step_by_step(w: Writer, s: F.For) -> None:
-    """Write a sequential loop."""
-    w.steps_one_by_one += 1
-    sites = [w.value(k.frames) for k in s.recalled]
-    if s.count is not None:
-        count = w.value(s.count)
-    else:
-        count = next((V.Affine((), site.axes[0].count) for site in sites if isinstance(site, V.Site)), None)
-        if count is None:
-            w.refuse("a loop of an unknown number of steps")
-    if count.axes or any(m.axes for m in w.masks):
-        w.refuse("a loop of numbers of steps that vary, or in a branch that some steps take")
-    n = w.number(count).text
-    carried_before(w, s)
-    index = w.fresh(s.index.name)
-    head = f"for {index} in {f'reversed(range({n}))' if s.down else f'range({n})'}:"
-    body = Block()
-    with nest(w, [s.body]), w.inside(body):
-        frames = []
-        ends = {v.name: w.env[v.name] for v, _ in s.carried}
-        for v, _ in s.carried:
-            w.env[v.name] = alias(w, v)
-        w.env[s.index.name] = V.Affine((), index)
-        for k, site in zip(s.recalled, sites, strict=True):
-            frames += recall(w, k, site, V.Affine((), index))
-        w.statements(s.body)
-        kept = None if s.kept is None else fields(w, s.kept)
-        following = [w.value(x) for _, x in s.carried]
-        following = [settled(w, x, V.axes_of(ends[v.name])) for (v, _), x in zip(s.carried, following, strict=True)]
-        w.env |= ends
-        for (v, _), x in zip(s.carried, following, strict=True):
-            set_pinned(w, v, x)
-    made = Nest([head], [body], index=index, recalled=[frames])
-    if kept is not None and s.kept is not None:
-        made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
-        made.kept[0].siblings = made.kept
-        w.env[s.kept.frames.name] = V.Site((V.Axis(n),), [kept], list(made.kept))
-    w.block.lines.append(made)
-
-
-def settled(w: Writer, x: Any, axes: tuple[V.Axis, ...]) -> Any:
-    """Materialise the values that a step passes to the next one, before any of them changes."""
-    if isinstance(x, V.Local | V.View | V.Array):
-        text = laid_out(w, x, axes)
-        dims = text.axes[len(axes) :]
-        return V.Array(text, dims)
-    return x if isinstance(x, V.References) else w.number(x)
-
-
-def carried_before(w: Writer, s: F.For | F.While) -> None:
-    """Store the carried values of a loop in variables."""
-    found = [(v, w.value(v)) for v, _ in s.carried]
-    for v, x in found:
-        variable(w, v, x)
-
-
-def recall(w: Writer, k: F.Kept, site: V.Site, index: V.Value) -> list[Frames]:
-    """Restore the fields of one step."""
-    if site.frames:
-        w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[0].items()}
-        return list(site.frames)  # type: ignore[arg-type]
-    for f in k.fields:
-        w.env[f.name] = w.of_kept(site.fields[0][f.name], {site.axes[0]: index})
-    return []
-
-
-@entry
-def while_(w: Writer, s: F.While) -> None:
-    refuse_changes(w, s)
-    w.steps_one_by_one += 1
-    if w.axes:
-        w.refuse("a loop of an unknown number of steps")
-    carried_before(w, s)
-    counter = w.fresh("steps")
-    w.set(counter, "0")
-    body = Block()
-    with nest(w, [s.test, s.body]), w.inside(body):
-        ends = {v.name: w.env[v.name] for v, _ in s.carried}
-        for v, _ in s.carried:
-            w.env[v.name] = alias(w, v)
-        w.statements(s.test)
-        condition = w.number(w.value(s.condition)).text
-        body.lines.append(Nest([f"if not {condition}:"], [Block([Line("", "break", raises=True)])], raises=True))
-        w.statements(s.body)
-        kept = None if s.kept is None else fields(w, s.kept)
-        following = [settled(w, w.value(x), ()) for _, x in s.carried]
-        w.env |= ends
-        for (v, _), x in zip(s.carried, following, strict=True):
-            set_pinned(w, v, x)
-        w.set(counter, f"{counter} + 1")
-    made = Nest(["while True:"], [body], recalled=[[]], raises=True)
-    if kept is not None and s.kept is not None:
-        made.kept = [Frames(w.fresh(s.kept.frames.name), body, True)]
-        made.kept[0].siblings = made.kept
-        w.env[s.kept.frames.name] = V.Site((V.Axis(counter),), [kept], list(made.kept))
-    w.block.lines.append(made)
-
-
-# ------------------------------------------------------------ branches
 
 
 @entry
@@ -438,7 +277,7 @@ def if_(w: Writer, s: F.If) -> None:
     elif is_cheap(w, s):
         masked(w, s, w.number(condition))
     else:
-        lanes(w, s, w.number(condition))
+        raise V.NotWhole("a branch that not all elements may take")
 
 
 def one_branch(w: Writer, s: F.If, condition: V.Value) -> None:
@@ -456,7 +295,7 @@ def one_branch(w: Writer, s: F.If, condition: V.Value) -> None:
         for k, statements in enumerate((s.then, s.orelse)):
             with w.inside(bodies[k]):
                 for site in sites:
-                    w.env |= {n: w.of_kept(x, site.at) for n, x in site.fields[k].items()}
+                    w.env |= site.fields[k]
                     if site.frames:
                         recalled[k].append(site.frames[k])
                 w.statements(statements)
@@ -466,13 +305,13 @@ def one_branch(w: Writer, s: F.If, condition: V.Value) -> None:
     for v in names:
         x = w.env[v.name]
         w.pinned.discard(v.name)
-        made.sets.add(x.text if isinstance(x, V.Number) else x.name if isinstance(x, V.References) else x.content.text)
+        made.sets.add(x.text if isinstance(x, V.Number) else x.content.text)
         if isinstance(x, V.Number) and x.kind == WHOLE and not x.axes:
             w.env[v.name] = V.Affine((), x.text)
         w.homes[v.name] = Home(w.axes, len(w.masks), w.block)
     if s.kept is not None:
         name = w.fresh(s.kept[0].frames.name)
-        made.kept = [Frames(name, b, False) for b in bodies]
+        made.kept = [Frames(name, b) for b in bodies]
         for f in made.kept:
             f.siblings = made.kept
         w.env[s.kept[0].frames.name] = V.Site((), list(kept), list(made.kept))
@@ -502,8 +341,7 @@ def is_cheap(w: Writer, s: F.If) -> bool:
                 return False
             if isinstance(t, F.Assign) and any(not isinstance(v.type, Scalar) for v in t.outs):
                 return False
-    sites = [w.value(pair[0].frames) for pair in s.recalled]
-    return not any(site.lanes for site in sites)
+    return True
 
 
 def is_plain(w: Writer, i: F.Operand) -> bool:
@@ -539,85 +377,11 @@ def join(w: Writer, condition: V.Number, found: list[dict[str, Any]], before: di
         if any(x is None for x in sides) or name not in found[0] or name not in found[1]:
             continue
         if not all(isinstance(x, V.Value) for x in sides):
-            w.refuse("a branch that gives an array")
+            raise V.NotWhole("a branch that gives an array")
         a, b = (w.number(x) for x in sides)
         axes = V.union(condition.axes, a.axes, b.axes)
         parts = ", ".join(w.aligned(x, axes) for x in (condition, a, b))
         w.env[name] = w.emit(f"np.where({parts})", axes, a.kind, name)
-        w.homes[name] = Home(w.axes, len(w.masks), w.block)
-
-
-def lanes(w: Writer, s: F.If, condition: V.Number) -> None:
-    """Run each branch for the steps that take it."""
-    if w.masks:
-        for mask in w.masks:
-            if any(a.steps for a in mask.axes):
-                w.refuse("a branch in a loop of numbers of steps that vary")
-        w.refuse("a branch inside one that runs for all steps")
-    own = tuple(sorted(condition.axes, key=lambda a: a.level))
-    mask = V.Number(w.aligned(condition, own), own, TRUTH)
-    if not mask.text.isidentifier():
-        mask = w.emit(mask.text, own, TRUTH)
-    sides: list[Lanes] = []
-    found: list[dict[str, Any]] = []
-    kept: list[dict[str, object]] = []
-    before = dict(w.env)
-    outer = w.axes
-    for k, statements in enumerate((s.then, s.orelse)):
-        taken = taken_lanes(w, mask, k)
-        sides.append(taken)
-        w.axes = (*(a for a in outer if a not in taken.at), taken.axis)
-        w.assigned.append(set())
-        w.lanes.append(taken)
-        for pair in s.recalled:
-            recall_lanes(w, w.value(pair[0].frames), k, taken)
-        w.statements(statements)
-        if s.kept is not None:
-            kept.append(fields(w, s.kept[k]))
-        found.append({n: w.value(F.Var(n, REAL)) for n in w.assigned.pop()})
-        w.lanes.pop()
-    w.axes = outer
-    merge(w, mask, sides, found)
-    for name in list(w.env):
-        if name not in before and isinstance(w.env[name], V.Local | V.View):
-            del w.env[name]
-    if s.kept is not None:
-        w.env[s.kept[0].frames.name] = V.Site((), list(kept), lanes=tuple(x.axis for x in sides))
-
-
-def taken_lanes(w: Writer, mask: V.Number, k: int) -> Lanes:
-    """Give the steps that take a branch."""
-    text = mask.text if k == 0 else f"~{mask.text}"
-    names = [w.fresh("lane") for _ in mask.axes]
-    axis = V.Axis(f"{names[0]}.size")
-    found = Lanes(axis)
-    whole = w.emit(f"np.nonzero({text})", (), WHOLE, "lanes")
-    for d, a in enumerate(mask.axes):
-        found.at[a] = w.emit(f"{whole.text}[{d}]", (axis,), WHOLE, "lane")
-    axis.count = w.emit(f"{found.at[mask.axes[0]].text}.size", (), WHOLE, "n").text  # type: ignore[union-attr]
-    return found
-
-
-def recall_lanes(w: Writer, site: V.Site, k: int, taken: Lanes) -> None:
-    """Restore the fields of the steps that took a branch."""
-    to = {site.lanes[k]: taken.axis} if site.lanes else {}
-    for n, x in site.fields[k].items():
-        w.env[n] = V.renamed(x, to)
-
-
-def merge(w: Writer, mask: V.Number, sides: Sequence[Lanes], found: list[dict[str, Any]]) -> None:
-    """Merge the results of two branches from the steps that take them."""
-    for name in sorted(found[0].keys() & found[1].keys()):
-        values = [f[name] for f in found]
-        if not all(isinstance(x, V.Value) for x in values):
-            w.refuse("a branch that gives an array")
-        a, b = (w.number(x) for x in values)
-        rest = V.union(*(tuple(c for c in x.axes if c is not side.axis) for x, side in zip((a, b), sides, strict=True)))
-        texts = [w.aligned(x, (side.axis, *rest)) if x.axes else x.text for x, side in zip((a, b), sides, strict=True)]
-        axes = (*mask.axes, *rest)
-        shape = ", ".join(c.count for c in axes)
-        text = f"ops.merge({mask.text}, {texts[0]}, {texts[1]}, ({shape},), {a.kind.python})"
-        w.env[name] = w.emit(text, axes, a.kind, name)
         w.homes[name] = Home(w.axes, len(w.masks), w.block)
 
 
@@ -632,10 +396,7 @@ def registered(w: Writer, s: F.Registered) -> None:
     args = []
     for x in s.args:
         v = w.value(x)
-        if isinstance(v, V.References):
-            args.append(f"np.array({v.name})")
-        else:
-            args.append(laid_out(w, v).text if isinstance(v, V.Array | V.Local | V.View) else w.number(v).text)
+        args.append(laid_out(w, v).text if isinstance(v, V.Array | V.Local | V.View) else w.number(v).text)
     w.called.append(s)
     names = [w.fresh(v.name) for v in s.outs]
     given = f"registered({len(w.called) - 1}, ({', '.join(args)}{',' * (len(args) == 1)}))"
@@ -643,7 +404,7 @@ def registered(w: Writer, s: F.Registered) -> None:
     for k, (v, name) in enumerate(zip(s.outs, names, strict=True)):
         w.set(name, f"{whole.text}[{k}]")
         if isinstance(v.type, F.ArrayOf):
-            w.env[v.name] = plain_array(w, name, v.type)
+            w.env[v.name] = plain_array(name, v.type)
         else:
             assert isinstance(v.type, Scalar)
             w.env[v.name] = V.Affine((), name) if v.type == WHOLE else V.Number(name, (), v.type)
@@ -655,9 +416,9 @@ def one_by_one(w: Writer, s: F.Registered) -> None:
     args = kinds if s.rule == "value" else kinds[1:-1]
     primitive = w.primitives[s.name]
     if len(s.outs) != 1 or None in kinds or any(g.items is not None for g in s.groups):
-        w.refuse("a primitive of arrays in a loop")
+        raise V.NotWhole("a primitive of arrays in a loop")
     if not is_elementwise(primitive, args, dict(s.static)):  # type: ignore[arg-type]
-        w.refuse("a primitive of single numbers in a loop")
+        raise V.NotWhole("a primitive of single numbers in a loop")
     values = [w.number(w.value(x)) for x in s.args]
     axes = V.union(*(x.axes for x in values)) or w.axes
     w.called.append(s)

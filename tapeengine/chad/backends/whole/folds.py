@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ...intermediate.analysis import blocks, outs, reads
 from ...intermediate.operations import REAL
 from ...intermediate.statements import Assign, Compute, For, If, Operand, Statement, Var
-from .values import Axis, Number, Value, union
+from .values import Axis, NotWhole, Number, Value, union
 from .writer import Home, Writer
 
 Body = Callable[[Writer, For, Callable[[], None]], Axis]
@@ -139,7 +139,7 @@ def running_sum(s: For) -> Callable[[Writer, For, Body], None] | None:
             w.statements([t for t in s.body if t not in rest])
             elements.append(w.number(w.value(x)))
             if w.masks:
-                w.refuse("a running sum of some steps")
+                raise NotWhole("a running sum of some steps")
             axis = w.axes[-1]
             axes = union(elements[0].axes, first.axes, (axis,))
             others = tuple(a for a in axes if a is not axis)

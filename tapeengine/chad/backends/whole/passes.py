@@ -35,8 +35,8 @@ from .boundary import Boundary, NotDense
 from .control import WRITE, fields
 from .running import DifferentSizes, Linear, Running
 from .text import Block, Line, Nest, defined, inlined, listed, pruned, rendered, uses, walk
-from .values import Affine, Array, Local, NotWhole, Number, References, View
-from .writer import Refused, Writer
+from .values import Affine, Array, Local, NotWhole, Number, View
+from .writer import Writer
 
 #: Errors after which the fallback decides whether Python raises an error.
 POLES = (ArithmeticError, ValueError, IndexError)
@@ -46,13 +46,12 @@ NAMES = frozenset((*keyword.kwlist, *dir(builtins), "np", "ops", "registered", "
 class Functions:
     """The functions of a program.
 
-    * `stepwise`: the number of sequential loops.
-    * `matrix_products`: the number of sums that are products of two matrices.
+    `matrix_products`: the number of sums that are products of two matrices.
     """
 
     def __init__(self, text: str, writer: Writer, primitives: Mapping[str, Primitive]) -> None:
         self.text = text
-        self.stepwise, self.matrix_products = writer.steps_one_by_one, writer.matrix_products
+        self.matrix_products = writer.matrix_products
         called = writer.called
         self.namespace: dict[str, Any] = {**FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
         arrays, each = ([of(primitives, s) for s in called] for of in (on_arrays, on_leaves))
@@ -71,19 +70,12 @@ class Functions:
 
 
 @deep()
-def attempted(functions: Sequence[Function], primitives: Mapping[str, Primitive]) -> Functions:
-    """Write functions; write them again for each loop that turns out to be sequential."""
-    stepwise: set[int] = set()
-    while True:
-        writer = Writer(stepwise, NAMES | FUNCTIONS.keys())
-        writer.write = WRITE
-        writer.primitives = primitives
-        try:
-            return Functions(written(writer, functions), writer, primitives)
-        except Refused as refused:
-            if id(refused.loop) in stepwise:
-                raise
-            stepwise.add(id(refused.loop))
+def on_whole_arrays(functions: Sequence[Function], primitives: Mapping[str, Primitive]) -> Functions:
+    """Write functions and compile them; it raises `NotWhole` where steps depend on one another."""
+    writer = Writer(NAMES | FUNCTIONS.keys())
+    writer.write = WRITE
+    writer.primitives = primitives
+    return Functions(written(writer, functions), writer, primitives)
 
 
 def written(w: Writer, functions: Sequence[Function]) -> str:
@@ -158,7 +150,7 @@ def declared(w: Writer, p: Var) -> str:
     if isinstance(p.type, BoxOf):
         raise NotWhole("a box")
     if isinstance(p.type, ArrayOf):
-        w.env[p.name] = plain_array(w, name, p.type)
+        w.env[p.name] = plain_array(name, p.type)
     else:
         assert isinstance(p.type, Scalar)
         w.env[p.name] = Affine((), name) if p.type == WHOLE else Number(name, (), p.type)
@@ -176,8 +168,6 @@ def result(w: Writer, x: Operand) -> str:
     """Write a result."""
     found = w.value(x)
     w.results[x] = found
-    if isinstance(found, References):
-        raise NotWhole("rows of different sizes")
     if isinstance(found, Array | Local | View):
         return laid_out(w, found).text
     text = w.number(found).text
@@ -201,11 +191,11 @@ class WholePasses:
             raise NotWhole("recursion, or rows of different sizes")
         self.definition = definition
         self.boundary: Converter = boundary
-        self.made = attempted([functions["forward"], functions["reverse"]], primitives)
+        self.made = on_whole_arrays([functions["forward"], functions["reverse"]], primitives)
         self.text = self.made.text
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
         leaves = of_leaves(lowered)
-        self.few = None if leaves is None else native(leaves, is_few=True)
+        self.few = None if leaves is None else native(leaves)
 
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
@@ -333,7 +323,7 @@ class WholeTangent:
             raise NotWhole("recursion, or rows of different sizes")
         self.definition, self.places = definition, places
         self.boundary: Converter = boundary
-        self.made = attempted([lowered.program.functions[lowered.main]], primitives)
+        self.made = on_whole_arrays([lowered.program.functions[lowered.main]], primitives)
         self.text = self.made.text
         self.run = self.made["value"]
 

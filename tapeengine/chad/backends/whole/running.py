@@ -14,7 +14,6 @@ from ...._core.arrays.kernels import summed as summed
 from ...._core.programs.machine import apply_opcode, opcodes
 from ....reference.ops import OPERATIONS
 from ...intermediate.operations import OPERATIONS_BY_NAME, REAL
-from ...intermediate.running import zeros_like as zeros_like
 
 
 class Linear(np.ndarray):
@@ -171,21 +170,6 @@ def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
             d += np.bincount(at, np.ravel(value), d.size)
             return
     np.add.at(d, index, value)
-
-
-def merge(where: Anything, then: Any, orelse: Any, shape: tuple[int, ...], dtype: Any) -> Anything:
-    """An array merged from the lanes for which a condition holds and the others."""
-    result = np.empty([max(n, 0) for n in shape], dtype)
-    result[where] = then
-    result[~where] = orelse
-    return result
-
-
-def put(lanes: tuple[Anything, ...], values: Any, shape: tuple[int, ...]) -> Floats:
-    """An array of zeros except for some lanes."""
-    result = np.zeros([max(n, 0) for n in shape])
-    result[lanes] = values
-    return result
 
 
 def extreme(f: Any, first: Any, x: Anything, dim: int) -> Any:

@@ -31,30 +31,28 @@ class Line:
 
 @dataclass(eq=False)
 class Block:
-    """Lines, loops and branches in order."""
+    """Lines and branches in order."""
 
     lines: list[Line | Nest] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Frames:
-    """The kept values of a block's runs: ``name`` is a list of tuples, or one tuple; ``names`` are their items."""
+    """The kept values of a block: ``name`` is a tuple, ``names`` are its items."""
 
     name: str
     block: Block
-    is_list: bool
     names: list[str] = field(default_factory=list)
     siblings: list[Frames] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Nest:
-    """A loop or a branch.
+    """A branch.
 
     * `heads`: one for each block.
     * `kept`: one for each block.
     * `recalled`: for each block, the frames that it recalls.
-    * `index`: the name of the number of the step.
     * `sets`: the variables that the blocks may set and that are used after them.
     """
 
@@ -62,9 +60,7 @@ class Nest:
     blocks: list[Block]
     kept: list[Frames] = field(default_factory=list)
     recalled: list[list[Frames]] = field(default_factory=list)
-    index: str = ""
     sets: set[str] = field(default_factory=set)
-    raises: bool = False
 
 
 def walk(block: Block) -> Iterator[Line | Nest]:
@@ -84,7 +80,7 @@ def own_names(x: Line | Nest) -> set[str]:
 
 
 def defined(block: Block) -> set[str]:
-    """Give the names that have a value in a block, or through its branches and loops."""
+    """Give the names that have a value in a block, or through its branches."""
     found: set[str] = set()
     for x in block.lines:
         if isinstance(x, Line):
@@ -120,7 +116,7 @@ def swept(block: Block, used: set[str]) -> bool:
             continue
         for inner in x.blocks:
             found |= swept(inner, used)
-        if any(b.lines for b in x.blocks) or any(f.name in used for f in x.kept) or x.raises:
+        if any(b.lines for b in x.blocks) or any(f.name in used for f in x.kept):
             kept.append(x)
     block.lines[:] = kept
     return found or len(kept) < before
@@ -141,7 +137,7 @@ def uses(block: Block) -> list[str]:
                 found.setdefault(x.changes)
             continue
         for k, inner in enumerate(x.blocks):
-            needs = [n for n in uses(inner) if n != x.index]
+            needs = uses(inner)
             for frames in x.recalled[k] if x.recalled else ():
                 has = defined(frames.block)
                 for n in [n for n in needs if n in has]:
@@ -229,19 +225,16 @@ def render(block: Block, indent: str, lines: list[str]) -> None:
         if isinstance(x, Line):
             lines.append(indent + (f"{x.target} = {x.text}" if x.target else x.text))
             continue
-        lines.extend(f"{indent}{f.name} = []" for f in x.kept if f.is_list and f.names)
         for k, (head, inner) in enumerate(zip(x.heads, x.blocks, strict=True)):
             lines.append(indent + head)
             for f in x.recalled[k] if x.recalled else ():
                 if f.names:
-                    at = f"{f.name}[{x.index}]" if f.is_list else f.name
-                    lines.append(f"{indent}    {listed(f.names)} = {at}")
+                    lines.append(f"{indent}    {listed(f.names)} = {f.name}")
             render(inner, indent + "    ", lines)
             if x.kept and x.kept[k].names:
                 f = x.kept[k]
-                keeps = f"{f.name}.append({listed(f.names)})" if f.is_list else f"{f.name} = {listed(f.names)}"
-                lines.append(f"{indent}    {keeps}")
-            elif x.kept and not x.kept[k].is_list and any(f.names for f in x.kept):
+                lines.append(f"{indent}    {f.name} = {listed(f.names)}")
+            elif x.kept and any(f.names for f in x.kept):
                 lines.append(f"{indent}    {x.kept[k].name} = ()")
     if len(lines) == start:
         lines.append(indent + "pass")

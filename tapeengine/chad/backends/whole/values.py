@@ -8,7 +8,7 @@ they are computed, remain symbolic until an array is needed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ....errors import UnsupportedError
@@ -80,14 +80,10 @@ Value = Number | Affine | Product
 
 @dataclass(eq=False)
 class Array:
-    """An array that does not change: its elements along the axes of its dimensions, and of loops.
-
-    ``home`` is the list of arrays of which it is a row.
-    """
+    """An array that does not change: its elements along the axes of its dimensions, and of loops."""
 
     content: Value
     dims: tuple[Axis, ...]
-    home: str = ""
 
 
 @dataclass(eq=False)
@@ -122,30 +118,17 @@ class View:
 
 
 @dataclass(eq=False)
-class References:
-    """A list of arrays."""
-
-    name: str
-    rank: int
-    kind: Scalar
-
-
-@dataclass(eq=False)
 class Site:
-    """The values that the steps of a loop, or the lanes of a branch, pass to the reverse pass.
+    """The values that the steps of a loop, or a branch, pass to the reverse pass.
 
-    * `axis`: the loop; for a branch none, or the lanes that take each side.
+    * `axes`: the loop; none for a branch.
     * `fields`: one for a loop, two for a branch.
-    * `frames`: for a sequential loop, the written frames.
-    * `lanes`: for a branch that only some steps take, the steps that take each side.
-    * `at`: for a sequential loop, the indices at which the fields are needed.
+    * `frames`: for a branch of the written program, the frames of its two sides.
     """
 
     axes: tuple[Axis, ...]
-    fields: list[Mapping[str, object]]
+    fields: Sequence[Mapping[str, object]]
     frames: list[object] = field(default_factory=list)
-    lanes: tuple[Axis, ...] = ()
-    at: Mapping[Axis, Value] = field(default_factory=dict)
 
 
 def union(*parts: tuple[Axis, ...]) -> tuple[Axis, ...]:
@@ -171,10 +154,9 @@ def renamed(x: object, to: Mapping[Axis, Axis]) -> object:
             return Product(tuple(renamed(f, to) for f in factors))  # type: ignore[misc]
         case Array(content, dims):
             return Array(renamed(content, to), dims)  # type: ignore[arg-type]
-        case Site(axes, fields, frames, lanes, at):
+        case Site(axes, fields, frames):
             found = [{n: renamed(v, to) for n, v in each.items()} for each in fields]
-            now = {to.get(a, a): renamed(i, to) for a, i in at.items()}
-            return Site(tuple(to.get(a, a) for a in axes), found, frames, lanes, now)  # type: ignore[arg-type]
+            return Site(tuple(to.get(a, a) for a in axes), found, frames)
         case View() | Local():
             raise NotWhole("an array that is passed on before it is complete")
     return x

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ....primitive import Primitive
@@ -17,25 +17,6 @@ from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...language.traverse import Names
 from . import values as V
 from .text import Block, Line, names_in
-
-
-class Refused(V.NotWhole):
-    """The steps of a loop cannot run at once."""
-
-    def __init__(self, loop: F.For, reason: str) -> None:
-        super().__init__(reason)
-        self.loop = loop
-
-
-@dataclass(eq=False)
-class Lanes:
-    """The steps of loops for which a branch is taken, as one axis.
-
-    `at`: for each of the loops, the indices of the steps.
-    """
-
-    axis: V.Axis
-    at: dict[V.Axis, V.Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,8 +35,7 @@ class Writer:
     * `axes`: the enclosing loops whose steps run at once.
     """
 
-    def __init__(self, stepwise: set[int], names: Iterable[str]) -> None:
-        self.stepwise = stepwise
+    def __init__(self, names: Iterable[str]) -> None:
         self.names = Names(names)
         self.block = Block()
         self.env: dict[str, Any] = {}
@@ -63,8 +43,6 @@ class Writer:
         self.pinned: set[str] = set()
         self.axes: tuple[V.Axis, ...] = ()
         self.masks: list[V.Number] = []
-        self.lanes: list[Lanes] = []
-        self.loops: list[F.For] = []
         self.memo: list[dict[Any, Any]] = [{}]
         self.around: list[Block] = []
         self.unnamed: list[list[tuple[V.Axis, str]]] = [[]]
@@ -73,17 +51,14 @@ class Writer:
         self.may_raise = True
         self.called: list[F.Registered] = []
         self.steps: dict[str, V.Number] = {}
-        self.rows: dict[str, str] = {}
         self.sources: dict[str, str] = {}
         self.sizes: set[str] = set()
-        self.changing: set[str] = set()
         self.results: dict[F.Operand, Any] = {}
         self.uses: Counter[str] = Counter()
         self.written: Counter[str] = Counter()
         self.order: tuple[V.Axis, ...] = ()
         self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
-        self.steps_one_by_one = 0
         self.matrix_products = 0
         self.write: Mapping[type[object], Callable[[Writer, Any], None]] = {}
 
@@ -110,9 +85,8 @@ class Writer:
 
     def change(self, text: str, what: str) -> None:
         """Write a line that changes an array; what was computed of the array before is not known for it any more."""
-        what = self.rows.get(what, what)
         self.block.lines.append(Line("", text, changes=what))
-        changed = {what, *(row for row, home in self.rows.items() if home == what)}
+        changed = {what}
         for name, source in self.sources.items():  # in the order in which they were written
             changed |= set() if changed.isdisjoint(names_in(source)) else {name}
         for memo in self.memo:
@@ -166,7 +140,7 @@ class Writer:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Write into the block of a loop or a branch of the written program."""
+        """Write into a branch of the written program."""
         self.around.append(self.block)
         self.block = block
         self.memo.append({})
@@ -181,7 +155,7 @@ class Writer:
 
     @contextmanager
     def before(self, block: object) -> Iterator[None]:
-        """Write into a block around this one, before its loop or branch, where other branches see it as well."""
+        """Write into a block around this one, before its branch, where other branches see it as well."""
         kept = self.block, self.around, self.memo, self.unnamed
         depth = next((k for k, outer in enumerate(self.around) if outer is block), None)
         inner = [] if depth is None else [x for named in self.unnamed[depth + 1 :] for x in named]
@@ -203,15 +177,8 @@ class Writer:
         for s in statements:
             write = self.write.get(type(s))
             if write is None:
-                self.refuse(f"the statement {type(s).__name__}")
-            else:
-                write(self, s)
-
-    def refuse(self, reason: str) -> Any:
-        """Give up: the innermost loop whose steps run at once must become sequential."""
-        if self.loops:
-            raise Refused(self.loops[-1], reason)
-        raise V.NotWhole(reason)
+                raise V.NotWhole(f"the statement {type(s).__name__}")
+            write(self, s)
 
     def made(self, x: V.Local) -> V.Local:
         """Record where an array is made."""
@@ -221,44 +188,15 @@ class Writer:
     # ------------------------------------------------------------ values
 
     def value(self, x: F.Operand) -> Any:
-        """Give the symbolic value of an operand, for the current lanes."""
+        """Give the symbolic value of an operand."""
         if isinstance(x, F.Const):
             return literal(x)
         found = self.env.get(x.name)
         if found is None:
-            self.refuse("a value that not every path assigns")
+            raise V.NotWhole("a value that not every path assigns")
         if isinstance(found, V.Number) and x.name in self.pinned:
             found = self.emit(found.text, found.axes, found.kind, x.name)
-        for lanes in self.lanes:
-            found = self.of_lanes(found, lanes)
         return found
-
-    def of_lanes(self, x: Any, lanes: Lanes) -> Any:
-        """Give the elements of some lanes."""
-        if isinstance(x, V.Site):
-            return self.of_site(x, lanes.at)
-        if not any(a in lanes.at for a in V.axes_of(x)):
-            return x
-        if isinstance(x, V.Array):
-            content = self.of_lanes(x.content, lanes)
-            return V.Array(content, x.dims)
-        return self.once(("lanes", x, lanes), lambda: self.substituted(x, lanes.at))
-
-    def of_site(self, x: V.Site, at: Mapping[V.Axis, V.Value]) -> V.Site:
-        """Give kept values at indices along enclosing loops."""
-        if not any(a in at for f in x.fields for v in f.values() for a in all_axes(v)):
-            return x
-        if x.frames:
-            return V.Site(x.axes, x.fields, x.frames, x.lanes, {**x.at, **at})
-        return V.Site(x.axes, [{n: self.of_kept(v, at) for n, v in f.items()} for f in x.fields], [], x.lanes)
-
-    def of_kept(self, x: Any, at: Mapping[V.Axis, V.Value]) -> Any:
-        """Give a kept value at indices along enclosing loops."""
-        if isinstance(x, V.Site):
-            return self.of_site(x, at)
-        if isinstance(x, V.Array):
-            return V.Array(self.substituted(x.content, at), x.dims, x.home)
-        return self.substituted(x, at) if isinstance(x, V.Number | V.Affine | V.Product) else x
 
     def number(self, x: Any, hint: str = "t") -> V.Number:
         """Give a value as an array."""
@@ -268,7 +206,7 @@ class Writer:
             return self.once(("number", x), lambda: self.indices(x))  # type: ignore[no-any-return]
         if isinstance(x, V.Product):
             return self.once(("number", x), lambda: self.multiplied(x, hint))  # type: ignore[no-any-return]
-        return self.refuse("a value that is not a number")  # type: ignore[no-any-return]
+        raise V.NotWhole("a value that is not a number")
 
     def indices(self, x: V.Affine) -> V.Number:
         """Materialise a sum of indices."""
@@ -428,7 +366,7 @@ class Writer:
 
     def gather_ragged(self) -> V.Number:
         """Refuse an index into a row of varying size, other than the index of its own loop."""
-        return self.refuse("an index into a row whose size varies")  # type: ignore[no-any-return]
+        raise V.NotWhole("an index into a row whose size varies")
 
     def windows(self, x: V.Number, pairs: Sequence[tuple[int, V.Affine]]) -> V.Number:
         """Read elements at sums of two indices."""
@@ -513,18 +451,6 @@ def written(made: Any) -> str:
 def clash(i: V.Affine, at: Mapping[V.Axis, V.Value]) -> bool:
     """Tell whether the index of one dimension occurs in that of another."""
     return any(j is not i and set(i.terms) & set(j.axes) for j in at.values())
-
-
-def all_axes(x: object) -> Iterator[V.Axis]:
-    """Give all axes of a value, including those of frames."""
-    if isinstance(x, V.Site):
-        for f in x.fields:
-            for v in f.values():
-                yield from all_axes(v)
-    elif isinstance(x, V.Array):
-        yield from x.content.axes
-    elif isinstance(x, V.Number | V.Affine | V.Product):
-        yield from x.axes
 
 
 def literal(x: F.Const) -> V.Number | V.Affine:
