@@ -105,3 +105,12 @@ def test_in_a_namespace_that_cannot_be_imported(value: str) -> None:
     expected = answers(names["f"], names["f"])
     lifted = te.lift(names["f"])
     assert answers(names["f"], lambda *args: te.vjp(lifted, *args)) == expected
+
+
+@pytest.mark.parametrize("point", [2.0, np.float64(2.0), np.float32(2.0), 2.0 + 1j, np.complex64(2.0)], ids=repr)
+def test_the_limits_of_a_number(point: Any) -> None:
+    """`np.finfo(x)` of a number is that of its class."""
+    seen: list[Any] = []
+    program = te.lift(lambda x: (seen.append((np.finfo(x).eps, np.finfo(x).dtype, np.finfo(x).max)), x * x)[1])
+    te.vjp(program, point)
+    assert seen == [(np.finfo(point).eps, np.finfo(point).dtype, np.finfo(point).max)]
