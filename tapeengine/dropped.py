@@ -28,6 +28,11 @@ MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
     r"|supporting the buffer API required|has no attribute '__(?:array_interface|dlpack)__'"
 )
+#: What to do instead of giving the memory of a traced array to such a reader.
+MEMORY_OF_PLAIN = (
+    "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep traced ones "
+    "in arrays of tapeengine.numpy. "
+)
 #: Messages of Python's own library, and of other code in C, that takes plain numbers and asks no class for its number;
 #: not those that a plain number causes as well.
 PLAIN_ONLY = re.compile(
@@ -333,11 +338,7 @@ def note_objects(error: BaseException) -> None:
     if refusal and str(error).endswith("not a proper array of floats."):
         raise DroppedDerivativeError(refusal) from error
     if MEMORY.search(str(error)):
-        note(
-            error,
-            "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep "
-            "traced ones in arrays of tapeengine.numpy; tapeengine.value(x) drops the derivative on purpose",
-        )
+        note(error, f"{MEMORY_OF_PLAIN}tapeengine.value(x) drops the derivative on purpose")
     elif PLAIN_ONLY.search(str(error)):
         call, place = place_of_call(caller_of_library(error))
         note(

@@ -98,28 +98,37 @@ def _power(x: Any, y: Any) -> Any:
     return np.where(lost, np.exp(y * np.log(np.where(lost, x, 1.0))), power) if np.any(lost) else power
 
 
+def _lowered(x: Any, y: Any, by: float) -> Any:
+    """Return x^(y-1) or x^(y-2), with the right sign also for exponents so large that the difference is rounded."""
+    power = _power(x, y - by)
+    if _is_complex(power) or not np.any(np.less(x, 0) & np.greater(np.abs(y), 2.0**23)):
+        return power
+    whole = np.power(x, y)
+    return np.where(np.less(x, 0), np.copysign(power, -whole if by == 1.0 else whole), power)
+
+
 def _power_bend(x: Any, y: Any) -> Any:
     """Return y (y-1) x^(y-2), computed from x^(y-1) where x^(y-2) overflows or underflows and the product does not."""
     factor = y * (y - 1.0)
     settled = np.equal(factor, 0) & ~np.isfinite(_power(x, y - 2.0))
     if np.any(settled):
         x, y, factor = np.where(settled, 1.0, x), np.where(settled, 0.0, y), np.where(settled, 0.0, factor)
-    power = _power(x, y - 2.0)
+    power = _lowered(x, y, 2.0)
     beyond = ~np.isfinite(power) & np.not_equal(x, 0)
     if not np.any(beyond):
         return factor * power
     base = np.where(beyond, x, 1.0)
-    return np.where(beyond, y * _power(base, y - 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
+    return np.where(beyond, y * _lowered(base, y, 1.0) * ((y - 1.0) / base), factor * np.where(beyond, 0.0, power))
 
 
 def _power_mixed(x: Any, y: Any) -> Any:
     """Return x^(y-1) (1 + y log(x)), with log(0) replaced by 0."""
-    return _power(x, y - 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
+    return _lowered(x, y, 1.0) + POWER_SLOPE(x, y) * _log_of_base(x, y)
 
 
 POWER_SLOPE: Primitive = elementwise(
     "numpy.power_slope",
-    lambda x, y: y * _power(x, y - 1.0),
+    lambda x, y: y * _lowered(x, y, 1.0),
     _power_bend,
     _power_mixed,
     samples=lambda: binary_samples(_POSITIVE, _BOTH[1], True),

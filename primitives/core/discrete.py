@@ -207,9 +207,22 @@ def _unique_indices(x: Any, axis: int, equal_nan: bool) -> tuple[Any, Any, Any]:
     return found
 
 
+def _found(x: Any, *, axis: int, equal_nan: bool) -> tuple[Any, ...]:
+    """Return what `numpy.unique` finds beside the values; of a vector of numbers without its stable, slow sort."""
+    if x.ndim > 1 or not x.size or x.dtype.kind != "f" or numpy.isnan(x).any():
+        return numpy.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]
+    order = numpy.argsort(x)
+    ranked = x[order]
+    starts = numpy.append(0, numpy.flatnonzero(ranked[1:] != ranked[:-1]) + 1)
+    counts, inverse = numpy.diff(starts, append=x.size), numpy.empty_like(order)
+    inverse[order] = numpy.repeat(numpy.arange(len(starts)), counts)
+    return numpy.minimum.reduceat(order, starts), inverse, counts
+
+
 UNIQUE_INDICES = discrete(
     "numpy.unique_indices",
-    lambda x, *, axis, equal_nan: numpy.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:],
+    _found,
+    args=("x",),
     samples=(Sample((_Y,), {"axis": 0, "equal_nan": True}),),
     doc="first occurrences, inverse and counts of distinct values; no derivative goes through them",
 )

@@ -268,44 +268,52 @@ SVD = Primitive(
 )
 
 
-def full_svd_rules(name: str) -> dict[str, Any]:
-    """Return the rules of a decomposition with square U and V, whose last vectors span what A maps to zero.
+def parted(u: Any, s: Any, vh: Any) -> Any:
+    """The reduced decomposition of one with square U and V, and the one of U and V^H that it has a part of."""
+    k = s.shape[-1]
+    return u[..., :k], s, vh[..., :k, :], vh if u.shape[-1] == k else u
 
-    U1 has the columns that belong to singular values, U2 those that do not; likewise V. From U^H U = 1 follows
-    dU2 = -U1 dU1^H U2 up to a turn of U2, which LAPACK chooses.
+
+def full(u: Any, s: Any, vh: Any, whole: Any) -> Any:
+    """The decomposition that `parted` splits."""
+    return SVDResult(u, s, whole) if shape_of(u)[-2] == shape_of(u)[-1] else SVDResult(whole, s, vh)
+
+
+def full_svd_rules(name: str) -> dict[str, Any]:
+    """Return the rules of a decomposition in parts; the last vectors of the square matrix span what A maps to zero.
+
+    From U^H U = 1 follows dU2 = -U1 dU1^H U2 up to a turn of U2, which LAPACK chooses; likewise for V.
     """
     reduced = svd_rules(name)
 
-    def last(u: Any, du: Any, count: int) -> Any:
-        return -u[..., :count] @ (conj_transpose(du) @ u[..., count:])
-
     def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-        u, s, vh = out
-        k, square = s.shape[-1], max(a.shape[-2:])
-        if square > k + 1 or is_complex(a):
-            raise UnsupportedError(_UNDETERMINED.format(name, *a.shape[-2:], "they have no tangents"))
-        du, ds, dvh = reduced["jvp"]["a"](t, a, SVDResult(u[..., :k], s, vh[..., :k, :]), out_space)
-        dv = conj_transpose(dvh)
-        if u.shape[-1] > k:
-            du = np.concatenate([du, last(u, du, k)], -1)
-        else:
-            dv = np.concatenate([dv, last(conj_transpose(vh), dv, k)], -1)
-        return SVDResult(du, ds, conj_transpose(dv))
+        """The last vectors have no tangent if they can turn; the sweep refuses their use."""
+        *parts, whole = out
+        k, tall = parts[1].shape[-1], a.shape[-2] > a.shape[-1]
+        du, ds, dvh = reduced["jvp"]["a"](t, a, parts, out_space)
+        if whole.shape[-1] > k + 1 or is_complex(a):
+            return du, ds, dvh, _UNDETERMINED.format(name, *a.shape[-2:], "they have no tangents")
+        main, change, rest = (
+            (parts[0], du, whole[..., k:]) if tall else map(swapped, (parts[2], dvh, whole[..., k:, :]))
+        )
+        last = -main @ (conj_transpose(change) @ rest)
+        return du, ds, dvh, np.concatenate((du, last), -1) if tall else np.concatenate((dvh, swapped(last)), -2)
 
     def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
         """The transpose of `jvp`, if the function does not depend on the turn of the last vectors."""
-        u, s, vh = out
-        k, sides = s.shape[-1], []
-        for x, ct_x in ((u, ct[0]), (conj_transpose(vh), conj_transpose(ct[2]))):
-            first, rest = ct_x[..., :k], ct_x[..., k:]
-            turn = plain(swapped(x[..., k:]) @ rest)
+        *parts, whole = out
+        *cts, given = ct
+        if used(given, ()):
+            k, at = parts[1].shape[-1], 0 if a_space.shape[-2] > a_space.shape[-1] else 2
+            main, x, ct_x = (parts[0], whole, given) if at == 0 else map(conj_transpose, (parts[2], whole, given))
+            turn = plain(swapped(x[..., k:]) @ ct_x[..., k:])
             if numpy.abs(turn - conj_transpose(turn)).max(initial=0.0) > 1e-10 * numpy.abs(turn).max(initial=0.0):
                 raise UnsupportedError(_UNDETERMINED.format(name, *a_space.shape[-2:], "this use has no derivative"))
-            if is_traced(rest) or rest.any():
-                first = first - conjugated(x[..., k:] @ swapped(rest) @ x[..., :k])
-            sides.append(first)
-        cts = SVDResult(sides[0], ct[1], conj_transpose(sides[1]))
-        return reduced["vjp"]["a"](cts, a, SVDResult(u[..., :k], s, vh[..., :k, :]), a_space)
+            first = ct_x[..., :k]
+            if is_traced(given) or ct_x[..., k:].any():
+                first = first - conjugated(x[..., k:] @ swapped(ct_x[..., k:]) @ main)
+            cts[at] = cts[at] + (conj_transpose(first) if at else first)
+        return reduced["vjp"]["a"](cts, a, parts, a_space)
 
     return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
@@ -317,7 +325,7 @@ _UNDETERMINED = (
 
 SVD_FULL = Primitive(
     "numpy.linalg.svd_full",
-    lambda a: numpy.linalg.svd(a),
+    lambda a: parted(*numpy.linalg.svd(a)),
     **full_svd_rules("numpy.linalg.svd"),
     samples=lambda: (regular(4, 3), regular(2, 2, 3)),
     doc="U and V are square, for functions that do not depend on the last vectors' basis",
@@ -398,7 +406,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         return SVDVALS(a)
     rows, columns = shape_of(a)[-2:]
     if full_matrices and rows != columns:
-        return SVD_FULL(a)
+        return full(*SVD_FULL(a))
     return SVD(a)
 
 

@@ -27,7 +27,15 @@ from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
 from .flat import Flat
-from .foreign import as_plain, check_series, has_own_operators, is_opaque, no_place_for_derivatives, replaced
+from .foreign import (
+    as_plain,
+    check_series,
+    has_own_operators,
+    is_opaque,
+    no_place_for_derivatives,
+    on_constants,
+    replaced,
+)
 from .labelled import holder_among
 from .outputs import assigned, check_holds, check_outputs, check_spread, laid_out, numpys, of_form, stored
 from .views import VIEWS
@@ -125,7 +133,7 @@ class Rules:
         """Call a numpy function (`__array_function__`)."""
         rule = self.find(function)
         if rule is None:
-            raise missing(function, len(args), self.failures)
+            return self.without_rule(function, function, args, options)
         given = args, options
         plain = partial(numpys, function, *given)
         if not args:
@@ -173,7 +181,7 @@ class Rules:
         if method == "__call__" and not options:
             rule = self.find(ufunc)
             if rule is None:
-                raise missing(ufunc, len(inputs), self.failures)
+                return self.without_rule(ufunc, ufunc, inputs, options)
             try:
                 return rule(*inputs)
             except Exception as error:
@@ -227,7 +235,8 @@ class Rules:
         """The result of a ufunc or of one of its methods, the output for it, and the mask of what is stored there."""
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
         if rule is None:
-            raise missing(ufunc, len(inputs), self.failures, method)
+            called = ufunc if method == "__call__" else getattr(ufunc, method)
+            return self.without_rule(called, ufunc, inputs, options, method), None, True
         dtypes: tuple[Any, ...] = ()
         if method == "__call__" and options.get("dtype") is not None:
             try:
@@ -275,8 +284,18 @@ class Rules:
         classes = [cls for x in args if type(x) is not Array for cls in type(x).__mro__[:-1]]
         return next((rule for rule in map(self.find, classes) if rule is not None), None)
 
+    def without_rule(self, called: Any, function: Any, args: Any, options: Any, method: str = "__call__") -> Any:
+        """Call a function or a method of it that has no rule, if no argument depends on an input."""
+        result = on_constants(called, args, options)
+        if result is NotImplemented:
+            raise missing(function, len(args), self.failures, method)
+        return result
+
     def foreign(self, function: Any, again: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a function whose operands include another library's; these become plain arrays if that is equivalent."""
+        found = on_constants(function, args, options)
+        if found is not NotImplemented:
+            return found
         own = self.of_class(args) if isinstance(function, numpy.ufunc) and not options else None
         if own is not None:
             result = own(function, *args)
@@ -316,8 +335,7 @@ class Rules:
         try:
             at(ufunc, *inputs)
         except NotImplementedError:
-            raise missing(ufunc, len(inputs), self.failures, "at") from None
-        return None
+            self.without_rule(ufunc.at, ufunc, inputs, {}, "at")
 
     def masked(self, result: Any, where: Any, out: Any, plain: Any) -> Any:
         """A ufunc's result with `where`: other elements keep the values of `out`, or are arbitrary without it."""

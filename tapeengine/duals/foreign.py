@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, is_foreign, rules_of
+from .._core.arrays.array import Array, constant_of, holds_traced, is_foreign, rules_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
@@ -129,6 +129,19 @@ def replaced(change: Callable[[Any], Any], value: Any) -> Any:
     if type(value) is dict:
         return {key: replaced(change, item) for key, item in value.items()}
     return change(value) if type(value) in (Array, Dual, ComplexDual) or is_foreign(value) else value
+
+
+def shared(value: Any) -> Any:
+    """An array that depends on no input as a plain array of the same memory; any other value as it is."""
+    return numpy.asarray(value) if type(value) is Array and type(constant_of(value)) is numpy.ndarray else value
+
+
+def on_constants(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """The plain program's result for arguments that depend on no input; NotImplemented for others."""
+    plain, named = replaced(shared, args), replaced(shared, dict(options))
+    if holds_traced([*plain, *named.values()]) or not holds_traced([*args, *options.values()]):
+        return NotImplemented
+    return function(*plain, **named)
 
 
 def array_of(value: Any) -> Any:

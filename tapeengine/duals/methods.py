@@ -15,8 +15,9 @@ from .._core.arrays.functions import mean_method, sum_method
 from .._core.sweeps.trace import value_of
 from .._core.tape.above import ABOVE
 from ..errors import UnsupportedError, full_name
-from .creation import is_discrete
+from .creation import is_discrete, objects
 from .flat import Flat
+from .foreign import shared
 from .views import VIEWS, on_views
 
 #: Methods that are numpy functions with the same name and parameters.
@@ -80,7 +81,7 @@ def astype(
     numpy.empty(0, self.dtype).astype(dtype, order, casting)  # raises numpy's errors
     order = order_of(self, "K" if order is None else order)
     if dtype.kind == "O":
-        return objects(self)
+        return objects(self.reshape(-1)).reshape(self.shape)
     if is_discrete(dtype):
         return numbers_of(self).astype(dtype, order, casting)
     if dtype != self.dtype:
@@ -103,13 +104,6 @@ def conjugate(self: Any, out: Any = None) -> Any:
     return rules_of(self).ufunc(numpy.conjugate, "__call__", (self,), {}) if self.dtype.kind == "c" else self
 
 
-def objects(self: Any) -> Any:
-    """An object array of the elements, which stay traced."""
-    result = numpy.empty(self.shape, object)
-    result.ravel()[:] = self.reshape(-1).tolist()
-    return result
-
-
 def fill(self: Any, value: Any) -> None:
     """ndarray.fill."""
     numpy.empty(1, self.dtype).fill(value_of(value))  # raises numpy's errors
@@ -118,6 +112,8 @@ def fill(self: Any, value: Any) -> None:
 
 def item(self: Any, *index: Any) -> Any:
     """ndarray.item: a number of Python, which stays traced."""
+    if len(index) == self.ndim and all(type(i) is int and 0 <= i < n for i, n in zip(index, self.shape, strict=True)):
+        return as_python(self[index])
     numpy.broadcast_to(False, self.shape).item(*index)  # raises numpy's errors
     places = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
     if len(places) == 1:
@@ -151,6 +147,8 @@ def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
     """ndarray.view of the same numbers; complex numbers viewed as pairs of real ones are copied."""
     if isinstance(dtype, builtins.type) and issubclass(dtype, numpy.ndarray):
         dtype, type = None, dtype
+    if (plain := shared(self)) is not self and (type not in (None, numpy.ndarray) or dtype not in (None, self.dtype)):
+        return plain.view(self.dtype if dtype is None else dtype, type or numpy.ndarray)
     if type not in (None, numpy.ndarray):
         raise UnsupportedError(
             f"a traced array has no view as {full_name(type)}, whose operators and attributes are "

@@ -86,12 +86,18 @@ def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any
     return view(a, lambda values: numpy.reshape(values, shape, order, copy=False if copy is False else None), order)
 
 
+def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
+    """numpy.lib.stride_tricks.sliding_window_view, whose windows overlap, so that they cannot be written to."""
+    return on_views(numpy.lib.stride_tricks.sliding_window_view)(x, window_shape, axis)
+
+
 def views() -> dict[Callable[..., Any], Callable[..., Any]]:
     """Every numpy function of this kind, with its counterpart for traced arrays."""
     table = {getattr(numpy, name): on_views(getattr(numpy, name)) for name in NAMES if hasattr(numpy, name)}
     for name in ("atleast_1d", "atleast_2d", "atleast_3d"):
         table[getattr(numpy, name)] = several(getattr(numpy, name))
     table[numpy.ravel], table[numpy.reshape], table[numpy.trim_zeros] = ravel, reshape, trim_zeros
+    table[numpy.lib.stride_tricks.sliding_window_view] = sliding_window_view
     for name in ("diagonal", "matrix_transpose"):
         if hasattr(numpy.linalg, name):
             table[getattr(numpy.linalg, name)] = on_views(getattr(numpy.linalg, name))

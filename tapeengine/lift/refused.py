@@ -14,6 +14,7 @@ from typing import Any
 from .._core.arrays.array import holds_traced
 from .._core.programs.callables import stand_in, stand_ins
 from ..dropped import place_of_call
+from ..duals.foreign import shared
 from ..errors import DroppedDerivativeError
 from ..naming import named_like
 
@@ -29,7 +30,7 @@ def refused(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A function that refuses traced numbers."""
 
     def checked(*args: Any, **options: Any) -> Any:
-        args = tuple(list(x) if isinstance(x, Iterable) and hasattr(x, "__next__") else x for x in args)
+        args = tuple(list(x) if isinstance(x, Iterable) and hasattr(x, "__next__") else shared(x) for x in args)
         if any(map(holds_traced, args)):
             call, place = place_of_call(sys._getframe(1))
             raise DroppedDerivativeError(

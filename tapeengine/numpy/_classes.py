@@ -11,6 +11,7 @@ from .._core.arrays.functions import offered
 from .._core.programs.callables import stand_in, stand_ins
 from .._core.scalars.complex import ComplexDual, make
 from .._core.scalars.scalar import Dual
+from ..duals.dispatch import of_its_form
 from ._creation import asarray
 
 __all__ = ["numpy_names"]
@@ -41,6 +42,7 @@ def numpy_names() -> dict[str, Any]:
         stand_in(numpy.ndarray, (Array,), numpy.ndarray)
         for cls in (numpy.float64, numpy.float32, numpy.longdouble, numpy.complex128, numpy.complex64):
             stand_in(cls, (), number_of(cls))
+        stand_in(numpy.finfo, (), lambda x: numpy.finfo(of_its_form(x)))
         abstract: Any = (numpy.generic, numpy.number, numpy.inexact, numpy.floating, numpy.complexfloating)
         for kind in abstract:
             stand_in(kind, (), kind)  # for class patterns

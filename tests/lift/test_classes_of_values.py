@@ -130,3 +130,12 @@ def test_classes_compare_with_dtypes_and_others_as_in_the_plain_program(text):
     lifted = te.lift(program)
     for a in COMPARED:
         assert lifted(a) == program(a), a
+
+
+@pytest.mark.parametrize("point", [2.0, np.float64(2.0), np.float32(2.0), 2.0 + 1j, np.complex64(2.0)], ids=repr)
+def test_the_limits_of_a_number(point: Any) -> None:
+    """`np.finfo(x)` of a number is that of its class."""
+    seen: list[Any] = []
+    program = te.lift(lambda x: (seen.append((np.finfo(x).eps, np.finfo(x).dtype, np.finfo(x).max)), x * x)[1])
+    te.vjp(program, point)
+    assert seen == [(np.finfo(point).eps, np.finfo(point).dtype, np.finfo(point).max)]

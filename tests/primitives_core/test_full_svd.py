@@ -80,10 +80,67 @@ def test_functions_of_the_basis_are_refused(is_complex: bool) -> None:
     with pytest.raises(UnsupportedError, match=r"arbitrary basis.*full_matrices=False"):
         te.grad(lambda a: np.real(last(a)[0, 0] * last(a)[1, 0]))(a)
     with pytest.raises(UnsupportedError, match=r"tangents.*full_matrices=False"):
-        te.jvp(values, (a,), (a,))
+        te.jvp(projector, (a,), (a,))
 
 
 def test_stacks_of_matrices() -> None:
     a = RNG.standard_normal((3, 2, 4))
     alone = numpy.stack([te.grad(values)(x) for x in a])
     np.testing.assert_allclose(te.grad(values)(a), alone, rtol=1e-12)
+
+
+def determined(name: str, tall: bool) -> Callable[[Any], Any]:
+    """A function of what is determined in a decomposition of which other parts are not: its values, or one factor."""
+
+    def function(a: Any) -> Any:
+        u, s, vh = np.linalg.svd(a)
+        factor = vh if tall else np.conj(u).T
+        last_vector = np.real(factor[-1] * np.conj(factor[-1][0]))
+        return {"vector": last_vector, "values": s**2, "both": np.real(factor * np.conj(factor[:, :1])) @ s}[name]
+
+    return function
+
+
+@pytest.mark.parametrize("name", ["vector", "values", "both"])
+@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (5, 3), (3, 1)], ids=str)
+def test_tangents_of_what_is_determined(shape: Any, is_complex: bool, name: str) -> None:
+    """In every mode, as the null vector of a homogeneous system; the other factor has no tangent and is not used."""
+    function = determined(name, shape[0] > shape[1])
+    b, c = RNG.standard_normal((2, *shape)) + (1j * RNG.standard_normal((2, *shape)) if is_complex else 0.0)
+
+    def program(t: Any) -> Any:
+        return function(b + t[0] * c + t[1] * b * b)
+
+    def loss(t: Any) -> Any:
+        return np.sum(program(t) ** 2 * WEIGHTS[0, : len(program(t))])
+
+    t, along = numpy.array([0.3, 0.5]), numpy.array([1.0, -0.4])
+    slope = differences(program, t, along)
+    value, tangent = te.jvp(program, (t,), (along,))
+    np.testing.assert_array_equal(value, program(t))
+    np.testing.assert_allclose(tangent, slope, rtol=1e-6, atol=1e-8)
+    for jacobian in (te.jacobian, te.jacfwd, te.jacrev):
+        np.testing.assert_allclose(jacobian(program)(t) @ along, slope, rtol=1e-6, atol=1e-8)
+    second = differences(te.grad(loss), t, along)
+    for product in (te.hessian(loss)(t) @ along, te.hvp(loss, (t,), (along,)), te.vhp(loss, (t,), (along,))):
+        np.testing.assert_allclose(product, second, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "used", ["u", "(u, s)", "np.sum(u)", "u[0, 0]", "np.array([*u[0]])", "u[:, :1] * 2", "te.value(u) + u"]
+)
+@pytest.mark.parametrize(
+    "transform", ["te.jvp(f, (a,), (a,))", "te.jacfwd(f)(a)", "te.grad(lambda c: np.sum(te.jvp(f, (c,), (c,))[1]))(a)"]
+)
+def test_tangents_of_what_is_not_determined_are_refused(used: str, transform: str) -> None:
+    if used == "(u, s)" and "jvp(f, (a" not in transform:
+        pytest.skip("several results")
+    a = RNG.standard_normal((4, 2))
+
+    def f(a: Any) -> Any:
+        u, s, _ = np.linalg.svd(a)
+        return eval(used, {"np": np, "te": te}, {"u": u, "s": s})
+
+    with pytest.raises(UnsupportedError, match="arbitrary basis"):
+        eval(transform, {"te": te, "np": np, "f": f, "a": a})

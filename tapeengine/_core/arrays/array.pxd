@@ -4,9 +4,6 @@ from tapeengine._core.tape.numpy_c cimport ndarray
 from tapeengine._core.tape.accumulation cimport View, ArrayRecord, Reverse, Tangents
 from tapeengine._core.tape.tape cimport Head, tape_of, Tape
 
-cdef class Shown:           # the state of a storage that its windows (copies here, views in numpy) refer to
-    cdef bint written       # whether the storage was written since they were taken
-
 cdef class Storage:         # owns a value buffer; its cotangents lie in a buffer of the same layout
     cdef object base        # an ndarray, or an Array of an outer trace
     cdef char *data         # of the ndarray
@@ -19,9 +16,8 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef bint shared        # another primal shares its memory: it cannot be written to
     cdef bint kept          # the caller or a rule refers to it: copy before the first write
     cdef bint written       # it was written: rules that keep values copy them
+    cdef int lent           # how many buffers of plain programs show its memory: it can hold no traced values
     cdef Storage frozen     # the storage that snapshots show, up to the next write
-    cdef Shown windows      # the windows taken of it since the last write
-    cdef Shown source       # for windows: the storage that they were taken of
 
 cdef class Array:
     cdef object __weakref__

@@ -13,6 +13,7 @@ writes in `indexing.pxi`, calls of primitives in `calls.pxi`.
 
 cimport cython
 from cpython.array cimport array
+from cpython.buffer cimport PyBUF_ANY_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE
 from cpython.contextvars cimport get_value
 from cpython.dict cimport PyDict_GetItem
 from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
@@ -61,7 +62,7 @@ from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.tape.swallowed import OPEN, carry, forget as forget_refused
-from tapeengine.dropped import is_asked_by_engine, is_formatting, told
+from tapeengine.dropped import MEMORY_OF_PLAIN, is_asked_by_engine, is_formatting, told
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, TraceError, UnsupportedError, pass_on
 from tapeengine.primitive.rule_checks import CheckedRule
 from tapeengine.primitive.spaces import Space
@@ -119,10 +120,6 @@ cdef class Array:
         """The present values, also after the storage was copied for a write."""
         cdef Storage s = self.storage
         cdef bint locked
-        if s.source is not None and s.source.written:
-            raise UnsupportedError(
-                "windows of a traced array are used after a write to the array. In numpy they are views and show what "
-                "was written; here they are copies and do not. Take them again after the write, or copy them before it")
         if self.epoch != s.epoch:
             locked = not PyArray_ISWRITEABLE(plain(self.values))
             view = view_of(plain(self.values), s.index, self.offset, s.size)
@@ -273,9 +270,13 @@ cdef class Array:
 
     def __getattr__(self, name):
         method = method_of(name)
-        if method is None:
+        if method is not None:
+            return method(self)
+        if self.storage.active or type(self.values) is Array:
             raise missing_attribute(name)
-        return method(self)
+        if name.startswith("__array_"):     # it gives the address only
+            self.storage.lent += 1
+        return getattr(numpy.asarray(self), name)
 
     # -- copies -------------------------------------------------------------------------------------------------------
     def copy(self, order="C"):
@@ -408,6 +409,25 @@ cdef class Array:
         if in_series():
             ABOVE.check_series()
         return need_rules(self, function.__name__).function(function, args, options)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        """The memory of an array that depends on no input, which numpy and other readers of buffers share."""
+        cdef Head *h = head_of(self.storage.tag)
+        if self.storage.active or type(self.values) is Array:
+            if flags & (PyBUF_FORMAT | PyBUF_WRITABLE):     # numpy tries these first, and drops the error
+                raise TypeError("a bytes-like object is required, not 'tapeengine.Array'")
+            raise dropped(self, "buffer", MEMORY_OF_PLAIN)
+        make_writable(self.storage)
+        if is_recording(h):
+            h.guards.lost = b"it may write to the memory of an array by a plain one"
+        te_show(self.current(), buffer, flags)
+        buffer.obj = self
+        # numpy.ndarray.__new__ asks so; it releases the buffer at once and keeps the address
+        self.storage.lent += 1 + (flags & PyBUF_ANY_CONTIGUOUS == PyBUF_ANY_CONTIGUOUS)
+
+    def __releasebuffer__(self, Py_buffer *buffer):
+        self.storage.lent -= 1
+        te_hide(buffer)
 
     # -- operations that would lose the derivative --------------------------------------------------------------------
     def __array__(self, dtype=None, copy=None):
@@ -576,11 +596,26 @@ cdef extern from *:
                                          "write numpy.concatenate([a, b])");
         return NULL;
     }
+    /* The buffer of an array of numpy, which it keeps alive; the owner becomes the caller's. */
+    static int te_show(PyObject *values, Py_buffer *buffer, int flags) {
+        Py_buffer shown;
+        if (PyObject_GetBuffer(values, &shown, flags) < 0)
+            return -1;
+        shown.internal = shown.obj;
+        shown.obj = buffer->obj;
+        *buffer = shown;
+        return 0;
+    }
+    static void te_hide(Py_buffer *buffer) {
+        Py_DECREF((PyObject *)buffer->internal);
+    }
     static void te_complete(PyObject *type) {
         ((PyTypeObject *)type)->tp_as_sequence->sq_concat = te_not_concatenated;  /* without it operator.concat adds */
         ((PyTypeObject *)type)->tp_name = "tapeengine.Array";  /* which errors of Python show */
     }
     """
+    int te_show(object values, Py_buffer *buffer, int flags) except -1
+    void te_hide(Py_buffer *buffer)
     void te_complete(object type)
 
 te_complete(Array)

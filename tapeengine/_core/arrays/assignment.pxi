@@ -20,6 +20,9 @@ cdef int check_writer(Array a, uint32_t tag) except -1:
             f"an array of shape {a.shape} that belongs to an outer derivative is assigned a value of an inner one, "
             "which ends before it. Create the array inside the inner program, or return the value from it"
         )
+    if tag and a.storage.lent:
+        raise DroppedDerivativeError("a traced value is assigned to an array whose memory a plain array or buffer shows. "
+                                     "Copy one of the two first")
     return 0
 
 

@@ -198,7 +198,7 @@ cdef object read_number(Array a):
 
 cdef inline ndarray present(Array a):
     """The plain values of an array, without a call where they are its own and up to date."""
-    if type(a.values) is array_class and a.epoch == a.storage.epoch and a.storage.source is None:
+    if type(a.values) is array_class and a.epoch == a.storage.epoch:
         return <ndarray> a.values
     return plain(a.current())
 

@@ -89,7 +89,7 @@ cdef class PrimitiveRecord(ArrayRecord):
             tangents = {argument: t for argument, t in tangents.items() if t is not None}
             if tangents:    # kept values begin with the index of one argument
                 total = rules[0].function.joint(tangents, *self.wide(self.tangent_kept[0][1:]))
-            return put_tangent(r, self.output, total)
+            return put_tangent(r, self.output, total, id)
         for (argument, place), kept in zip(self.inputs, self.tangent_kept):
             t = r.of(place)
             if t is None:
@@ -100,7 +100,7 @@ cdef class PrimitiveRecord(ArrayRecord):
                 function.check(part, form_of_place(self.output))
             total = part if total is None else sum_of(total, part)
             part = t = None
-        put_tangent(r, self.output, total)
+        put_tangent(r, self.output, total, id)
         return 0
 
     cdef bint reverse_rows(self, Rows rows, uint32_t id) except -1:
@@ -254,15 +254,19 @@ cdef object sum_of(object a, object b):
     return a + b
 
 
-cdef int put_tangent(Reverse r, object place, object tangent) except -1:
-    """Stage the tangent of an output, which may be a structure."""
+cdef int put_tangent(Reverse r, object place, object tangent, uint32_t id) except -1:
+    """Stage the tangent of an output, which may be a structure; a text says why an array has no tangent."""
     if place is None or tangent is None:
+        return 0
+    if type(tangent) is str:
+        if above("sweeps.linear").last_use(r.tape, (<View> place).storage) > id:
+            raise UnsupportedError(tangent)
         return 0
     if type(place) is not tuple:
         return r.stage(place, tangent)
     cls = place[0]
     for k, part in enumerate(place[1]):
-        put_tangent(r, part, tangent[cls[k] if type(cls) is tuple else k])
+        put_tangent(r, part, tangent[cls[k] if type(cls) is tuple else k], id)
     return 0
 
 

@@ -150,9 +150,6 @@ cdef int make_writable(Storage s) except -1:
     cdef Head *h
     if s.frozen is not None:
         detach(s)
-    if s.windows is not None:
-        s.windows.written = True
-        s.windows = None
     if s.kept:
         h = head_of(s.tag)
         if is_recording(h):
@@ -169,6 +166,8 @@ cdef Array snapshot(Array a):
     """A read-only view of an array's present values, which later writes do not change."""
     cdef Storage s = a.storage
     cdef Storage f = s.frozen
+    if s.lent:
+        return snapshot(read_part(a, None))
     if f is None:
         f = Storage.__new__(Storage)
         f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
@@ -253,19 +252,6 @@ cdef object copied(ndarray x):
         return PyArray_NewCopy(x, NPY_KEEPORDER)
     once = x[tuple([slice(0, 1) if PyArray_STRIDES(x)[axis] == 0 else slice(None) for axis in range(PyArray_NDIM(x))])]
     return numpy.broadcast_to(once.copy("K"), (<object> x).shape)
-
-
-def follow(Array copy, Array source):
-    """Refuse uses of a copy after a write to its source: for functions whose results are views in numpy.
-
-    Returns the copy.
-    """
-    cdef Storage s = source.storage
-    if s.windows is None:
-        s.windows = Shown.__new__(Shown)
-        s.written = False   # so that the next write checks for copies
-    copy.storage.source = s.windows
-    return copy
 
 
 def form_of(x):

@@ -523,6 +523,7 @@ cdef class Outputs(Walk):
             return self.plain_array(a.current(), a.storage.number)
         self.layout.add(ARRAY, a.storage.index, 0)
         self.layout.keep(geometry(a))
+        self.tape.places[a.storage.index].returned = True
         if a.storage.kept and type(a.storage.base) is array_class:      # one copy for all views of this storage
             make_writable(a.storage)
         value = a.current()

@@ -108,6 +108,13 @@ cdef Lifetimes lifetimes_of(Tape tape, list outputs):
     return found
 
 
+def last_use(*given):
+    """The last record of a tape that touches a storage, or a number above all ids if the program returns it."""
+    cdef Tape tape = given[0]
+    cdef uint32_t storage = given[1]
+    return tape.head.count if tape.places[storage].returned else lifetimes_of(tape, []).last[storage]
+
+
 @cython.final
 cdef class Single(Reverse):
     """A single tangent, which borrows the rows of the storages of one record at a time."""

@@ -253,6 +253,7 @@ cdef class RecordedReverse(Reverse):
             view = once(view)
             contribution = zero_dim(contribution) if type(contribution) is Dual else contribution
             contribution = fitted(contribution if type(contribution) is Array else numpy.asarray(contribution), view.shape)
+            return self.add_parts(view, contribution)
         if first:
             self.allocate(view.storage, True)
         target = self.part(view)

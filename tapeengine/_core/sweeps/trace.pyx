@@ -197,6 +197,9 @@ cdef class Backpropagator:
         """
         return self.run(cotangent, NULL)
 
+    def __reduce__(self):
+        return "Backpropagator"     # by which copy and deepcopy return the object itself, and pickle refuses it
+
     def chosen(self, tuple places):
         """The linear map to the cotangents of some of the primals."""
         cdef Backpropagator found = Backpropagator.__new__(Backpropagator)

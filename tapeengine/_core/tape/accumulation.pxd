@@ -32,6 +32,7 @@ cdef class Reverse:         # one reverse sweep's accumulation
     cdef object part(self, View view)
     cdef int add(self, View view, object contribution) except -1
     cdef int add_fitting(self, View view, object contribution) except -1
+    cdef int add_parts(self, View view, object contribution) except -1
     cdef bint adopts(self, View view, object contribution) except -1
     cdef object signed(self, View view, object cotangent)
     cdef object take(self, View view, object index)
@@ -46,6 +47,8 @@ cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t
 cdef ndarray strided(char *data, View view, object owner)
 cdef bint repeats(View view) noexcept
 cdef View once(View view)
+cdef View window(View view, int axis, Py_ssize_t k)
+cdef int apart(View view) noexcept
 cdef object fitted(object cotangent, tuple shape, Py_ssize_t rows=*)
 cdef object of_type(View view, object contribution)
 

@@ -30,6 +30,25 @@ cnp.import_array()
 cdef enum:
     FEW = 1 << 10           # elements up to which numpy takes longer to prepare an addition than to do it
 
+cdef extern from *:
+    """
+    /* An axis repeats elements if its step is not beyond what the axes with shorter steps reach. */
+    static int te_repeats(int n, const Py_ssize_t *dims) {
+        for (int i = 0; i < n; i++) {
+            Py_ssize_t step = Py_ABS(dims[n + i]), reach = 0;
+            for (int j = 0; j < n; j++) {
+                const Py_ssize_t other = Py_ABS(dims[n + j]);
+                if (dims[j] > 1 && (other < step || (other == step && j > i)))
+                    reach += (dims[j] - 1) * other;
+            }
+            if (dims[i] > 1 && step <= reach)
+                return 1;
+        }
+        return 0;
+    }
+    """
+    bint te_repeats(int n, const Py_ssize_t *dims) noexcept
+
 cdef extern from "memory.h":
     void *te_aligned(size_t count, size_t size, bint zero)
     void te_free(void *data)
@@ -153,12 +172,31 @@ cdef object of_type(View view, object contribution):
 
 
 cdef bint repeats(View view) noexcept:
-    """Whether a broadcast axis makes a view show elements more than once."""
-    cdef int i
-    for i in range(view.ndim):
-        if view.dims[view.ndim + i] == 0 and view.dims[i] > 1:
-            return True
-    return False
+    """Whether a view shows elements more than once: along a broadcast axis, or in windows that overlap."""
+    return te_repeats(view.ndim, view.dims)
+
+
+cdef View window(View view, int axis, Py_ssize_t k):
+    """What a view shows at one place along an axis."""
+    cdef View v = View.__new__(View)
+    cdef int n = view.ndim
+    v.storage, v.ndim, v.type, v.offset = view.storage, n - 1, view.type, view.offset + k * view.dims[n + axis]
+    make_room(v)
+    memcpy(v.dims, view.dims, axis * sizeof(Py_ssize_t))
+    memcpy(v.dims + axis, view.dims + axis + 1, (n - 1) * sizeof(Py_ssize_t))     # the other extents, the first strides
+    memcpy(v.dims + n - 1 + axis, view.dims + n + axis + 1, (n - 1 - axis) * sizeof(Py_ssize_t))
+    return v
+
+
+cdef int apart(View view) noexcept:
+    """The shortest axis of a view with windows that overlap; -1 if none do."""
+    cdef int axis, k = 0
+    if not repeats(view):
+        return -1
+    for axis in range(view.ndim):
+        if view.dims[k] < 2 or 1 < view.dims[axis] < view.dims[k]:
+            k = axis
+    return k
 
 
 cdef View once(View view):
@@ -303,7 +341,7 @@ cdef class Reverse:
         cdef bint first = self.data[s] == NULL
         if repeats(view):
             view = once(view)
-            return self.add_fitting(view, fitted(numpy.asarray(contribution), view.shape))
+            return self.add_parts(view, fitted(numpy.asarray(contribution), view.shape))
         if first:
             if view.whole and type(contribution) is ndarray and self.adopts(view, contribution):
                 return 0
@@ -313,6 +351,16 @@ cdef class Reverse:
             numpy.copyto(target, contribution, casting="same_kind")
         else:
             self.add_to(target, contribution)
+        return 0
+
+    cdef int add_parts(self, View view, object contribution) except -1:
+        """Accumulate into a view without broadcast axes: into one part after the other where windows overlap."""
+        cdef int axis = apart(view)
+        cdef Py_ssize_t k
+        if axis < 0:
+            return self.add(view, contribution)
+        for k in range(view.dims[axis]):
+            self.add(window(view, axis, k), contribution.take(k, axis))
         return 0
 
     cdef bint adopts(self, View view, object contribution) except -1:

@@ -180,13 +180,21 @@ cdef class Rows(Block):
         """Accumulate into the cotangents of a view. A fresh array becomes the block of an untouched storage."""
         cdef uint32_t s = view.storage
         cdef bint first = self.blocks[s] is None
+        cdef int axis
+        cdef Py_ssize_t k
         if view.imaginary:
             contribution = -contribution
         contribution = of_type(view, contribution)
         if repeats(view):
             spread = numpy.broadcast_to(contribution, (self.width, *view.shape))
             view = once(view)
-            return self.add(view, fitted(spread, view.shape, 1))
+            spread = fitted(spread, view.shape, 1)
+            axis = apart(view)
+            if axis < 0:
+                return self.add(view, spread)
+            for k in range(view.dims[axis]):
+                self.add(window(view, axis, k), spread.take(k, axis + 1))
+            return 0
         if first:
             if (view.whole and Py_REFCNT(contribution) <= 2 and contribution.base is None and contribution.flags.carray
                     and contribution.dtype == view.dtype and contribution.shape == (self.width, *view.shape)):
@@ -229,7 +237,7 @@ cdef class Row(Reverse):
         contribution = of_type(view, self.signed(view, numpy.asarray(contribution)))
         if repeats(view):
             view = once(view)
-            return self.add(view, fitted(contribution, view.shape))
+            return self.add_parts(view, fitted(contribution, view.shape))
         if self.rows.blocks[view.storage] is None:
             self.rows.allocate(view.storage, True)
         target = self.rows.part(view)[self.k, ...]

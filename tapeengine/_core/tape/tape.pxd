@@ -70,7 +70,8 @@ cdef struct Head:
 
 cdef struct Place:      # layout of a storage's cotangent: elements of one type, in the storage's memory order
     Py_ssize_t size
-    int type            # numpy's type number
+    short type          # numpy's type number
+    short returned      # whether the program returns its values
     int width           # bytes of an element
 
 cdef struct Traces:     # live traces of all threads, the oldest first; protected by the GIL

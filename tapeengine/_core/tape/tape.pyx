@@ -456,7 +456,7 @@ cdef class Tape:
             room = 2 * self.place_room if self.place_room else 16
             self.places = <Place *> enlarged(self.places, room, sizeof(Place), "traced arrays")
             self.place_room = room
-        self.places[self.place_count] = Place(size, type, width)
+        self.places[self.place_count] = Place(size, type, False, width)
         self.place_count += 1
         self.arrays_left -= size * width
         if self.arrays_left < 0:

@@ -9,7 +9,16 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, unbroadcast
-from tapeengine_primitives.linalg_factor import QRResult, SVDResult, full_svd_rules, qr_rules, svd_rules, svdvals_rules
+from tapeengine_primitives.linalg_factor import (
+    QRResult,
+    SVDResult,
+    full,
+    full_svd_rules,
+    parted,
+    qr_rules,
+    svd_rules,
+    svdvals_rules,
+)
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
@@ -121,7 +130,7 @@ SVD: Primitive = Primitive(
 
 
 def _full_svd_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
-    return SVDResult(*scipy.linalg.svd(a, check_finite=False, lapack_driver=lapack_driver))
+    return parted(*scipy.linalg.svd(a, check_finite=False, lapack_driver=lapack_driver))
 
 
 FULL_SVD: Primitive = Primitive(
@@ -173,7 +182,9 @@ def svd(
     _real_only("svd", a)
     if not compute_uv:
         return SVDVALS(a, lapack_driver=lapack_driver)
-    return tuple((FULL_SVD if full_matrices and a.shape[0] != a.shape[1] else SVD)(a, lapack_driver=lapack_driver))
+    if full_matrices and a.shape[0] != a.shape[1]:
+        return tuple(full(*FULL_SVD(a, lapack_driver=lapack_driver)))
+    return tuple(SVD(a, lapack_driver=lapack_driver))
 
 
 @beside("scipy.linalg.svdvals")

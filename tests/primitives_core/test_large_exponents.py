@@ -1,0 +1,33 @@
+"""Powers of negative bases by exponents so large that the exponent less 1 or 2 is rounded in single precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+BASES = np.array([-1.0, -0.99999994, -1.0000001, 1.0, 0.5], np.float32)
+EXPONENTS = [3, 4, 2**23 + 1, 2**24 - 1, 2**24, 2**24 + 2, 2**25 + 4, 2**30, 2**31]
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("shape", ["array", "number"])
+def test_first_and_second_derivatives(exponent: int, shape: str) -> None:
+    y: Any = np.float32(exponent) if shape == "number" else np.full(len(BASES), exponent, np.float32)
+    assert np.all(y == exponent)
+
+    def slope(x: Any) -> Any:
+        return te.vjp(lambda x: np.power(x, y), x)[1](np.ones(len(BASES), np.float32))[0]
+
+    with np.errstate(over="ignore", under="ignore"):
+        exact = BASES.astype(float)
+        first = exponent * exact ** (exponent - 1)  # doubles hold these exponents
+        second = exponent * (exponent - 1.0) * exact ** (exponent - 2)
+        first, second = first.astype(np.float32), second.astype(np.float32)
+        np.testing.assert_allclose(slope(BASES), first, rtol=1e-5)
+        ones = np.ones_like(BASES)
+        np.testing.assert_allclose(te.jvp(lambda x: np.power(x, y), (BASES,), (ones,))[1], first, rtol=1e-5)
+        np.testing.assert_allclose(te.jvp(slope, (BASES,), (ones,))[1], second, rtol=1e-5)
