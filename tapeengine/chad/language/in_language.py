@@ -605,6 +605,10 @@ def triu_indices(n, k=0, m=None):
 
 def bincount(x, weights=None, minlength=0):
     """``np.bincount``."""
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if weights is not None and len(weights) != len(x):
+        raise ValueError("The weights and list don't have the same length.")
     found = [0 if weights is None else 0.0] * max(max(x) + 1, minlength)
     for k, i in enumerate(x):
         if i < 0:

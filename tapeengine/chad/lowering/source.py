@@ -229,9 +229,12 @@ def gather(L: Lower, t: S.Gather, env: V.Env) -> V.Value:
 def scatter(L: Lower, t: S.Scatter, env: V.Env) -> V.Value:
     array, indices, values = L(t.array, env), L(t.indices, env), L(t.values, env)
     made = L.copy(array, t.array.type)
-    n = L.b.compute("imin", L.size(indices), L.size(values))
+    n = L.b.compute("iequal", L.size(indices), L.size(values))
+    size = L.size(made)
     with L.b.loop(n, hint="k") as body:
-        L.add_element(made.element, L.operand(L.index(indices, body.step)), L.index(values, body.step))
+        index = L.operand(L.index(indices, body.step))
+        L.b.add(F.Check(index, size))
+        L.add_element(made.element, index, L.index(values, body.step))
     return made
 
 

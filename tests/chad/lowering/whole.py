@@ -5,7 +5,8 @@ from collections import Counter
 
 import numpy as np
 
-from tapeengine.chad.backends.whole.passes import POLES, on_whole_arrays as compiled
+from tapeengine.chad.backends.whole.passes import POLES
+from tapeengine.chad.backends.whole.passes import on_whole_arrays as compiled
 from tapeengine.chad.backends.whole.values import NotWhole
 from tapeengine.chad.intermediate.operations import REAL, TRUTH
 from tapeengine.chad.intermediate.statements import ArrayOf

@@ -80,7 +80,7 @@ def minimize(
     fun, args, jac, _ = closed.at(closed.params)
     value = as_number(only_value(fun(x, *args), jac))
     value = of_python(value) if type(found["fun"]) is float else value
-    rest = entries("minimize", found, jac=lambda: _slope(x, fun, args, jac)) if closed.is_traced else found
+    rest = entries("minimize", found, jac=lambda: slope_of(x, fun, args, jac)) if closed.is_traced else found
     return Result({**rest, "x": x, "fun": value})
 
 
