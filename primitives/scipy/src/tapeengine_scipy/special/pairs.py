@@ -7,9 +7,10 @@ from typing import Any
 import scipy
 
 import tapeengine.numpy as np
+from tapeengine.duals import offered
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._callables import holds_traced
 from tapeengine_scipy.special.elementary import exprel
 from tapeengine_scipy.special.entropy import sinc
 
@@ -29,13 +30,26 @@ def _parts(name: str, slopes: tuple[Callable[..., Any], ...], domain: tuple[floa
     return tuple(map(record, range(len(slopes))))
 
 
-def _together(name: str, records: tuple[Primitive, ...], returns: str) -> Callable[[Any], tuple[Any, ...]]:
-    @beside(f"scipy.special.{name}", returns=returns)
-    def function(z: Any) -> tuple[Any, ...]:
-        z = np.array(z) if isinstance(z, (list, tuple)) else z
-        return tuple(record(z) for record in records)
+class Together:
+    """A ufunc of SciPy's with several results, each of which has a record."""
 
-    return function
+    def __init__(self, name: str, records: tuple[Primitive, ...], returns: str) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = f"Return {returns}; see `scipy.special.{name}`."
+        self.records = records
+
+    def __call__(self, z: Any, *args: Any, **options: Any) -> Any:
+        """Compute the results; a call with options goes to the ufunc, which calls the engine for traced values."""
+        if args or options or not holds_traced(z):
+            return offered(getattr(scipy.special, self.__name__))(z, *args, **options)
+        z = np.array(z) if isinstance(z, (list, tuple)) else z
+        return tuple(record(z) for record in self.records)
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what the ufunc has besides: ``nin``, ``types``, ..."""
+        if name.startswith("__"):  # of an object that is being copied
+            raise AttributeError(name)
+        return getattr(getattr(scipy.special, self.__name__), name)
 
 
 def _finite(z: Any) -> Any:
@@ -60,7 +74,7 @@ SICI = _parts(
 )
 SHICHI = _parts("shichi", (lambda z: (exprel(z) + exprel(-z)) / 2.0, lambda z: np.divide(np.cosh(z), z)), (0.3, 4.0))
 
-airy = _together("airy", AIRY, "the Airy functions Ai, Bi and their derivatives")
-fresnel = _together("fresnel", FRESNEL, "the integrals of sin(pi t^2/2) and cos(pi t^2/2)")
-sici = _together("sici", SICI, "the integrals of sin(t)/t and cos(t)/t")
-shichi = _together("shichi", SHICHI, "the integrals of sinh(t)/t and cosh(t)/t")
+airy = Together("airy", AIRY, "the Airy functions Ai, Bi and their derivatives")
+fresnel = Together("fresnel", FRESNEL, "the integrals of sin(pi t^2/2) and cos(pi t^2/2)")
+sici = Together("sici", SICI, "the integrals of sin(t)/t and cos(t)/t")
+shichi = Together("shichi", SHICHI, "the integrals of sinh(t)/t and cosh(t)/t")
