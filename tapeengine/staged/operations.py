@@ -20,6 +20,7 @@ from .._core.arrays.array import Array, add_at, from_values, numbers_of, view
 from .._core.programs.replay import (
     KINDS,
     MISS,
+    NOTES,
     NotReplayable,
     Plan,
     array_notes,
@@ -42,8 +43,8 @@ from .bodies import ACCESS, CONSTANT, EXACT, FINITE, FIRST_GUARD, HAS_NUMBER, TR
 
 FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT = KINDS
 CALL = ACCESS + 2
-#: The kinds of array operations: those of ``storing.pxd``.
-MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED, WRITTEN, POKED, ADDED, FORKED, LOOKED = range(12)
+#: The kinds of array operations: those of ``array.pxd``.
+MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED, WRITTEN, POKED, ADDED, RULED, LOOKED = NOTES
 #: The engine's own primitives, and functions of Python's numbers, by their names; numpy's have names without a dot.
 FUNCTIONS: Mapping[str, Any] = MappingProxyType(
     {primitive.name: primitive for primitive in (SCALE, PRODUCT, UNBROADCAST, BROADCAST)}
@@ -183,7 +184,7 @@ class Describer:
             function, operands, options = np.sum if divisor == 1.0 else np.mean, [what[1]], {"axis": axis}
         elif kind == COPIED:
             return kind, self._operand(what[1]), what[2], places
-        elif kind == FORKED:
+        elif kind == RULED:
             if not hasattr(function.again, "tasks"):
                 raise NotReplayable(f"it calls {function.name}, whose derivative is Python code")
             tasks, options = [self.plan(task.plan) for task in function.again.tasks], list(function.again.fork.places)
@@ -232,7 +233,7 @@ class Line:
         self.example = data["example"]
         self.forks, self.notes = dict(data["forks"]), []
         for kind, what, *more in data["notes"]:
-            if kind == FORKED:
+            if kind == RULED:
                 what = [Operations(engine, task, path).run for task in what]
             if kind in (CALLED, COMPUTED, LOOKED):
                 what = function_of(engine, what, path)
@@ -378,7 +379,7 @@ class Run:
             return self.keeps(copied(source, places[0]) if index is None else source[index], places, [], i)
         elif kind != MOVED:
             operands, options = [self._operand(x) for x in more[0]], more[1]
-            if kind == FORKED:
+            if kind == RULED:
                 own = [[operands[k] for k in places] for places in options]
                 found = self.engine.fork(*map(partial, what, own))
             elif kind == COMPUTED and isinstance(what, np.ufunc):  # by the kernel, as an operator does it

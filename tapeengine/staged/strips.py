@@ -20,14 +20,13 @@ import numpy as np
 from .._core.programs.replay import Path, adopt_strips, array_notes, parts_of
 from .bodies import ACCESS
 from .columns import Lines
+from .operations import ADDED, CALLED, COMPUTED, COPIED, LOOKED, MADE, MOVED, SUMMED, WRITTEN
 from .vectors import compiled
 
 #: The fewest rows, the most columns of an array, and the fewest and the most operations of a group.
 ROWS, COLUMNS, FEWEST, MOST = 256, 32, 2, 200
 #: The numbers of rows that are tried.
 MOST_EXTENTS = 4
-#: The kinds of notes, see ``storing.pxd``.
-MADE, MOVED, CALLED, COMPUTED, SUMMED, TAKEN, WRITTEN, ADDED, LOOKED = 0, 1, 2, 3, 5, 6, 7, 9, 11
 #: Operations whose values are the same bits wherever they are computed.
 EXACT = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "negative": "neg", "sqrt": "sqrt"}
 #: The axes of what is joined along the second axis.
@@ -124,7 +123,7 @@ class Notes:
         views = [view for view in made if is_view(view)]
         changes = [self.slots[parts_of(view)[0] << 32] for view in views]
         step = Step(k, reads, changes, divisor=divisor)
-        if kind in (CALLED, COMPUTED, SUMMED, TAKEN) and len(made) == len(views) == 1 and self.width(changes[0]):
+        if kind in (CALLED, COMPUTED, SUMMED, COPIED) and len(made) == len(views) == 1 and self.width(changes[0]):
             _, _, shape, _, is_whole, is_double, *_ = parts_of(views[0])
             if is_whole and is_double:
                 self.describe(step, what, shape, what[2] if kind == CALLED else operands, dict(given))
@@ -140,7 +139,7 @@ class Notes:
         """Give a step its kind and operands, if it works on columns."""
         name = getattr(what[1], "name", getattr(what[1], "__name__", ""))
         step.slot = step.changes[0]
-        if what[0] == TAKEN:
+        if what[0] == COPIED:
             self.take(step, parts_of(given[0]), step.reads[0], what[2])
         elif what[0] == COMPUTED and name in EXACT:
             step.inner = shape[-1] if len(shape) > 1 else 1
@@ -528,7 +527,7 @@ def extents(path: Path) -> list[int]:
     """The numbers of rows that some arrays have."""
     found: Counter[int] = Counter()
     for what, _ in array_notes(path)[0]:
-        if what[0] in (CALLED, COMPUTED, SUMMED, TAKEN):
+        if what[0] in (CALLED, COMPUTED, SUMMED, COPIED):
             views = [view for view in parts_of(what[-1])[1] if is_view(view)]
             found.update(parts_of(view)[2][0] for view in views if parts_of(view)[2])
     return [rows for rows, _ in found.most_common(MOST_EXTENTS) if rows >= ROWS]

@@ -18,7 +18,15 @@ typedef struct {
 
 #define TE_AT(p, s, i) (*(const double *)((p) + (i) * (s)))
 
-/* acc[i] += ct[i] * partial; a zero cotangent contributes zero, whatever the partial is. */
+/* acc[i] += product, of the cotangent c; a zero cotangent contributes zero, whatever the partial is. */
+#define TE_EACH(product)                                                                                       \
+    for (i = 0; i < n; i++) {                                                                                  \
+        const double c = ct[i], t = c != 0.0 ? (product) : 0.0;                                                \
+        double *out = (double *)(acc + i * sacc);                                                              \
+        if (assign) *out = t; else *out += t;                                                                  \
+    }
+
+/* The same for ct[i] * partial, with loops for arrays without gaps. */
 #define TE_LOOP(partial)                                                                                       \
     do {                                                                                                       \
         if (sacc == 8 && (sa == 8 || !pa) && (sb == 8 || !pb)) {                                               \
@@ -32,12 +40,7 @@ typedef struct {
                 for (i = 0; i < n; i++) { const double c = ct[i]; const double t = c * (partial(A[i], B[i], v[i])); \
                     out[i] += c != 0.0 ? t : 0.0; }                                                            \
         } else {                                                                                               \
-            for (i = 0; i < n; i++) {                                                                          \
-                const double c = ct[i];                                                                        \
-                double *out = (double *)(acc + i * sacc);                                                      \
-                const double t = c != 0.0 ? c * (partial(TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])) : 0.0;      \
-                if (assign) *out = t; else *out += t;                                                          \
-            }                                                                                                  \
+            TE_EACH(c * (partial(TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])));                                  \
         }                                                                                                      \
     } while (0)
 
@@ -78,12 +81,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
         }
         if (!pa) { pa = (const char *)&none; sa = 0; }
         if (!pb) { pb = (const char *)&none; sb = 0; }
-        for (i = 0; i < n; i++) {
-            const double c = ct[i];
-            double *out = (double *)(acc + i * sacc);
-            const double t = c != 0.0 ? te_times(selects, c, op_da(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])) : 0.0;
-            if (assign) *out = t; else *out += t;
-        }
+        TE_EACH(te_times(selects, c, op_da(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])));
         return;
     }
     switch (op) {
@@ -94,12 +92,7 @@ static void te_accumulate_row(int op, int which, ptrdiff_t n, const double *ct, 
     }
     if (!pa) { pa = (const char *)&none; sa = 0; }
     if (!pb) { pb = (const char *)&none; sb = 0; }
-    for (i = 0; i < n; i++) {
-        const double c = ct[i];
-        double *out = (double *)(acc + i * sacc);
-        const double t = c != 0.0 ? te_times(selects, c, op_db(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])) : 0.0;
-        if (assign) *out = t; else *out += t;
-    }
+    TE_EACH(te_times(selects, c, op_db(op, TE_AT(pa, sa, i), TE_AT(pb, sb, i), v[i])));
     return;
 ones:
     if (sacc == 0 && !assign) { double s = 0.0; for (i = 0; i < n; i++) s += ct[i]; *(double *)acc += s; return; }

@@ -664,7 +664,7 @@ cdef class Seen:
 
 
 cdef object kept_now(object place, double *v, dict known):
-    """A kept value in this run; a complex number is numpy's, as in `calls.Kept`. Rules share tuples, which are `known`."""
+    """A kept value in this run; a complex number is numpy's, as in `Kept` of ``calls.pxi``. Rules share tuples, which are `known`."""
     if type(place) is tuple:
         if id(place) not in known:
             known[id(place)] = tuple([kept_now(part, v, known) for part in place])
@@ -764,7 +764,7 @@ cdef Action calling(Arena arena, tuple what, uint32_t register):
 
 
 cdef object kept_place(Arena arena, Calling step, tuple needed, object item, list specs, object output):
-    """The value that a rule keeps, or its place: see `calls.kept_by`."""
+    """The value that a rule keeps, or its place: see `kept_by` of ``calls.pxi``."""
     if needed[0] == "arg":
         return step.kept(step.operands[needed[1]], specs[needed[1]])
     if needed[0] == "all":

@@ -2,6 +2,7 @@
 
 #: The kinds of the steps of a layout of plain data.
 KINDS = (FLOAT, FLOATS, NUMPY, DISCRETE, ARRAY, LIST, TUPLE, DICT)
+NOTES = (MADE, MOVED, CALLED, COMPUTED, MULTIPLIED, SUMMED, COPIED_PART, WRITTEN, POKED, ADDED, RULED, LOOKED)
 
 
 cdef tuple layout_data(Layout layout):

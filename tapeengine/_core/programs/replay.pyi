@@ -13,6 +13,7 @@ UNCHANGING: tuple[type, ...]
 GUARDS: tuple[str, ...]
 LANES: int
 KINDS: tuple[int, ...]
+NOTES: tuple[int, ...]
 
 class NotReplayable(Exception): ...
 class NotThisRun(NotReplayable): ...

@@ -12,8 +12,6 @@
 # table's expressions (`nested`), and the cotangents of storages are arrays of the outer trace; rules are written with
 # primitives, so their calls are recorded there.
 
-
-
 cdef enum:
     SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
 
