@@ -479,6 +479,32 @@ static inline char *te_take(te_arena *a, int64_t size) {
     return at;
 }
 
+/* The product of two sizes; -1 if it is too large. */
+static inline int64_t te_elements(int64_t a, int64_t b) {
+    const uint64_t x = (uint64_t)a, y = (uint64_t)b, most = (uint64_t)1 << 44;
+    return x > most || y > most || (x && y > most / x) ? -1 : a * b;
+}
+
+/* Describe an array for the core; return the status of the run. */
+static inline int te_give(te_native *s, te_array **out, char *data, const int64_t *shape, int rank, int kind) {
+    if (!data) return TE_REFER;
+    te_array *x = (te_array *)te_take(&s->kept, sizeof *x);
+    if (!x) return TE_NO_MEMORY;
+    x->data = data;
+    x->capacity = 1;
+    x->rank = rank;
+    x->kind = kind;
+    memcpy(x->shape, shape, rank * sizeof *shape);
+    *out = x;
+    return TE_DONE;
+}
+
+/* Add n doubles, or nothing, to others. */
+static void te_add_all(te_native *s, double *a, const double *b, int64_t n) {
+    s->budget -= n;
+    for (int64_t k = 0; b && k < n; k++) a[k] += b[k];
+}
+
 /* Copy the elements from one axis on to C order, and look for interrupts at times; return the status of the run. */
 TE_RARE static int te_copy_axis(
     te_native *s, const te_array *x, int axis, const char *from, char **to, int (*look)(te_native *)) {

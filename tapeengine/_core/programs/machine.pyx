@@ -59,6 +59,9 @@ cdef extern from "machine.h" nogil:
     void te_free_after(te_block *first)
     int te_power(int64_t a, int64_t n, int64_t *d)
     char *te_take(te_arena *a, int64_t size)
+    int64_t te_elements(int64_t a, int64_t b)
+    void te_add_all(te_native *s, double *a, const double *b, int64_t n)
+    int te_give(te_native *s, te_array **out, char *data, const int64_t *shape, int rank, int kind)
     void te_splice(te_arena *a, te_block *last)
     int64_t te_next(int64_t *counter)
     int64_t te_now()
@@ -333,6 +336,7 @@ def addresses():
     """
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
+    found["te_give"], found["te_elements"], found["te_add_all"] = <size_t> te_give, <size_t> te_elements, <size_t> te_add_all
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
     found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
     return found

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from chad.written_functions import function_of
 from plain_sums import in_order
 
 import tapeengine as te
@@ -209,3 +210,55 @@ def test_steps_that_python_refuses_are_refused(function, at, bad):
     assert outcome(lambda: te.vjp(program, x, w, ks)[0]) == outcome(
         lambda: function(x.tolist(), w.tolist(), ks.tolist())
     )
+
+
+HEAD = "x: te.Vec, w: te.Vec, p: te.Array[te.Vec], ks: te.Array[int], n: int, m: int"
+#: Arguments of functions: numbers that lie side by side in an array, and others.
+ARGUMENTS = {
+    "x[i]": True,
+    "x[i + 2]": True,
+    "x[m + i]": False,  # which may be negative, so each step is checked
+    "p[1][i]": True,
+    "p[i][1]": False,
+    "x[n - 1 - i]": False,
+    "x[i - n]": False,
+    "x[ks[i]]": False,
+    "2.0 * x[i]": False,
+}
+
+
+@pytest.mark.parametrize("by", ["math.exp(A)", "math.tanh(A)", "np.log(A)", "np.hypot(A, B)", "math.tanh(math.exp(A))"])
+@pytest.mark.parametrize("argument", ARGUMENTS)
+def test_arguments_that_lie_side_by_side_are_handed_over_as_they_are(argument, by):
+    """The bits are those of the machine, which computes one step after the other, also in reverse passes."""
+    text = by.replace("A", argument).replace("B", "w[i]")
+    lines = ["z = 0.0", "for i in range(n):", f"    z = z * 0.5 + w[i] * {text}", "return z"]
+    function = function_of(HEAD, lines, math=math, te=te)
+    native, machine = (te.program(function, backend=name) for name in ("native", "machine"))
+    for size in SIZES:
+        draws = np.random.default_rng(size)
+        args = (
+            draws.uniform(0.1, 1.0, size + 3),
+            draws.normal(size=size),
+            draws.uniform(0.1, 1.0, (max(size, 2),) * 2),
+        )
+        args = (*args, draws.integers(0, 3, size), size, 1)
+        if size:
+            te.vjp(native, *args)[0]
+            native.executable.entry.promote()
+        found, wanted = ([value, *back(0.7)[:3]] for value, back in (te.vjp(p, *args) for p in (native, machine)))
+        assert [np.asarray(x).tobytes() for x in found] == [np.asarray(x).tobytes() for x in wanted], size
+
+
+@pytest.mark.skipif(len(variants()) < 3, reason="this processor or C library has other functions")
+@pytest.mark.parametrize("argument", ARGUMENTS)
+def test_a_loop_stores_only_arguments_that_do_not_lie_side_by_side(argument, monkeypatch):
+    texts, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    function = function_of(HEAD, [f"return sum([w[i] * math.exp({argument}) for i in range(n)])"], math=math, te=te)
+    program, x = te.program(function, backend="native"), np.ones(300)
+    for _ in range(2):
+        te.vjp(program, x, x[:200], np.ones((300, 300)), np.ones(200, np.int64), 200, 1)
+    forward = texts[1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
+    assert "@loop.exp" in forward
+    assert ("\nhead." not in forward) == ARGUMENTS[argument]

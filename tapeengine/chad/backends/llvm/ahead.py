@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TypeGuard
@@ -31,12 +31,13 @@ BLOCK = 128
 class Group:
     """Functions that one loop computes ahead, and the statements of a step that compute their arguments.
 
-    If one call computes the function, the loop stores its arguments.
+    If one call computes the function, the loop stores its arguments; there is none where they lie side by side.
     """
 
     functions: Sequence[Compute]
     needed: Sequence[Statement]
     arguments: Sequence[str] = ()
+    in_memory: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,14 @@ class Ahead:
             b.line(f"store double {b.one(renamed(x, self.own))}, ptr {element(b, buffer, k)}, align 8")
         for s in () if group.arguments else group.functions:
             b.line(f"store double {b.one(self.own[s.out.name])}, ptr {self.place(b, s, k)}, align 8")
+
+    def placed(self, b: Body, group: Group, kept: Mapping[Operand, str]) -> Group:
+        """Give a group whose arguments lie in memory where that begins, for the step whose index is given."""
+        copies = b.copies(group.needed, partial(renamed, names=self.own))
+        b.block([s for s in copies if isinstance(s, Compute)])
+        places = {s.out: b.read_at(s) for s in copies if isinstance(s, Load)}
+        arguments = [kept.get(x) or places[renamed(x, self.own)] for x in group.functions[0].args]
+        return replace(group, arguments=arguments)
 
     def call(self, b: Body, group: Group, steps: str) -> None:
         """Call a function of many numbers for the arguments that have been stored, and check its values."""
@@ -116,10 +125,30 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
     groups = []
     for name, functions in groupby(called, lambda t: t.out.name if b.program.has_loop(t) else ""):
         group = list(functions)
-        arguments = [buffer(b) for _ in group[0].args] if name else []
-        needed = needed_by(group, [t for t in plain if not is_call(t) or t in group])
-        groups.append(Group(group, [t for t in needed if not (arguments and t in group)], arguments))
+        needed = [*needed_by(group, [t for t in plain if not is_call(t) or t in group])]
+        if not name:
+            groups.append(Group(group, needed))
+            continue
+        inside = [t for t in needed if t not in group]
+        in_memory = are_side_by_side(b, s, inside, group[0].args, around)
+        groups.append(Group(group, inside, [buffer(b) for _ in group[0].args if not in_memory], in_memory))
     return Ahead(groups, b.lane(own, -1), {t.out.name: buffer(b) for t in called})
+
+
+def are_side_by_side(b: Body, s: For, needed: Sequence[Statement], args: Sequence[Operand], around: Before) -> bool:
+    """Tell whether the arguments of a function lie in arrays or frames in the order of the steps."""
+    places = {s.index.name}
+    found = {v.name for k in s.recalled for v in b.program.stored(k)}
+    for t in needed:
+        match t:
+            case Compute(out, operation, (a, c)) if operation.name == "iadd":
+                first, second = (isinstance(x, Var) and x.name in places for x in (a, c))
+                if (first and around.is_fixed(c)) or (second and around.is_fixed(a)):
+                    places.add(out.name)
+            case Load(out, array, (*rows, Var(name)), checked) if name in places:
+                if not (checked and id(t) not in b.checked) and all(map(around.is_fixed, (array, *rows))):
+                    found.add(out.name)
+    return all(isinstance(x, Var) and x.name in found for x in args)
 
 
 def buffer(b: Body) -> str:

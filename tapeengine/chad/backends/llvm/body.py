@@ -161,5 +161,5 @@ class Body(Values):
         """Allocate an array; return its address and its size in bytes. The run stops if it does not fit in memory."""
         n = sizes[0]
         for other in sizes[1:]:
-            n = self.op(f"call i64 @elements(i64 {n}, i64 {other})")
+            n = self.op(f"call i64 @te_elements(i64 {n}, i64 {other})")
         return self.take(arena, n, each), self.product([n, each])

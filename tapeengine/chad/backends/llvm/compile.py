@@ -20,12 +20,13 @@ LAYOUT = f"3 {sorted(opcodes().items())} {[*LOOPS]}"
 
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several
 #: steps at once, take as long as all else together, and make them hardly faster.
-SHORT = 500
+SHORT = 440
 #: Programs of more lines are improved in two steps, and without passes that take a tenth of the time and make them at
 #: most a twentieth faster.
-LONG = 1500
-#: In programs of more lines loop strength reduction takes a third of the emission, and gains nothing.
-VERY_LONG = 2000
+LONG = 1400
+#: In programs of more lines loop strength reduction takes a third of the emission, and scheduling once more after
+#: registers are allocated a twentieth; both gain nothing.
+VERY_LONG = 1900
 
 
 @functools.cache
@@ -112,15 +113,15 @@ def simplified(module: Any, machine: Any) -> None:
 
 
 def emitted(module: Any, target: Any, is_plain: bool) -> bytes:
-    """Emit code, `is_plain` without loop strength reduction; the option is the process's, so it holds for this call."""
-    llvm = binding()
-    if is_plain:
-        llvm.set_option("", "-disable-lsr=true")
+    """Emit code, `is_plain` without some passes; the options are the process's, so they hold for this call."""
+    llvm, without = binding(), ("-disable-lsr", "-disable-post-ra") if is_plain else ()
     try:
+        for name in without:
+            llvm.set_option("", f"{name}=true")
         return bytes(target.emit_object(module))
     finally:
-        if is_plain:
-            llvm.set_option("", "-disable-lsr=false")
+        for name in without:
+            llvm.set_option("", f"{name}=false")
 
 
 def object_code(text: str, target: Any, level: int) -> bytes:

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from types import MappingProxyType
 
 from ...intermediate import statements as F
@@ -101,6 +102,11 @@ class Columns:
         """Give the address of a word of one step."""
         memory = "i8" if self.types[k] == "i1" else self.types[k]
         return b.op(f"getelementptr inbounds {memory}, ptr {self.starts[k]}, i64 {index}")
+
+    def place(self, b: Body, x: F.Operand, index: str) -> str:
+        """Give the address of a number of one step; no text if it is not there."""
+        starts = accumulate((len(words(f.type)) for f in self.kept.fields), initial=0)
+        return next((self.at(b, k, index) for f, k in zip(self.kept.fields, starts) if f == x), "")
 
     def keep(self, b: Body, index: str) -> None:
         """Store the values of a step."""
@@ -390,6 +396,11 @@ def in_block(b: Body, s: F.For, steps: Steps, coming: Ahead, block: Strip) -> st
 
 def ahead_by(b: Body, s: F.For, steps: Steps, coming: Ahead, group: Group, count: str, first: str) -> None:
     """Compute some functions of a block of steps, in the order of memory."""
+    if group.in_memory:
+        b.give(coming.own[s.index.name], [first])
+        kept = {x: at for c in steps.columns for x in group.functions[0].args if (at := c.place(b, x, first))}
+        coming.call(b, coming.placed(b, group, kept), count)
+        return
     place, head, end = b.place("i64", "k"), b.label("head"), b.label("end")
     b.set(place, "i64", "0")
     with b.postponing(end):

@@ -188,7 +188,10 @@ class Helpers:
     # ------------------------------------------------------------ accumulation of whole arrays
 
     def add_all(self, b: Writer, of: F.ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
-        """Add an array to another, recursively."""
+        """Add an array, which may be null, to another, recursively."""
+        if of.element == REAL:
+            b.line(f"call void @te_add_all(ptr %ctx, ptr {into[0]}, ptr {value[0]}, i64 {b.product(value[1:])})")
+            return
         name = f"addall.{name_of(of)}"
         if name not in self.written:
             self.written[name] = ""
@@ -211,10 +214,9 @@ class Helpers:
         x, y = w.read_words(inner, p, ELEMENT), w.read_words(inner, q, ELEMENT)
         if isinstance(of.element, F.ArrayOf):
             self.add_all(w, of.element, x, y)
-        elif isinstance(of.element, F.BoxOf):
-            w.write_words(inner, [self.plus(w, of.element, x[0], y[0])], p, ELEMENT)
         else:
-            w.write_words(inner, [w.op(f"fadd double {x[0]}, {y[0]}")], p, ELEMENT)
+            assert isinstance(of.element, F.BoxOf)
+            w.write_words(inner, [self.plus(w, of.element, x[0], y[0])], p, ELEMENT)
         loop.end()
         w.begin(null)
         w.line("ret i32 0")

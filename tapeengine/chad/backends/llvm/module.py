@@ -17,20 +17,17 @@ from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Progra
 from ..machine import NotAssembled
 from ..passes import Pass
 from ..skipped import skipping
-from .arguments import DATA, RANK, SHAPE, array_in
+from .arguments import RANK, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split
 from .helpers import Helpers, guard, typed
 from .interrupts import poll, weight
-from .layout import KIND, name_of, words
+from .layout import KIND, words
 from .recompute import holding, recomputed
 from .statements import RULES, params_of, results_of
-from .writer import FRAME, REFER, Writer
+from .writer import FRAME, Writer
 
-#: The offsets of the parts of a `te_array`; see `machine.h`.
-CAPACITY, DIMENSIONS = 16, SHAPE + 16 * RANK
-DESCRIPTOR = DIMENSIONS + 8
 #: The kind number of references.
 REFERENCE = 3
 
@@ -177,27 +174,12 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
         b.line(f"store ptr {value[0]}, ptr {register}")
         return
     of = leaf_array(x.type)
-    name = f"describe.{name_of(of)}"
-    if name not in b.program.written:
-        b.program.written[name] = description(name, of)
-    b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, ptr {register}, {typed(words(of), value)})'))
-
-
-def description(name: str, of: ArrayOf) -> str:
-    """Write the function that describes an array for the core."""
-    w, types = Writer(), words(of)
-    values = [f"%v{k}" for k in range(len(types))]
-    w.stop_if(w.op(f"icmp eq ptr {values[0]}, null"), REFER, now=True)
-    made = w.take("%ctx", str(DESCRIPTOR))
-    w.line(f"store ptr {values[0]}, ptr {w.at(made, DATA)}")
-    w.line(f"store i64 1, ptr {w.at(made, CAPACITY)}")
-    for k, n in enumerate(values[1:]):
-        w.line(f"store i64 {n}, ptr {w.at(made, SHAPE + 8 * k)}")
-    w.line(f"store i32 {of.rank}, ptr {w.at(made, DIMENSIONS)}")
-    w.line(f"store i32 {KIND.get(of.element, REFERENCE)}, ptr {w.at(made, DIMENSIONS + 4)}")
-    w.line(f"store ptr {made}, ptr %register")
-    w.line("ret i32 0")
-    return w.text(f'define internal i32 @"{name}"(ptr %ctx, ptr %register, {typed(types, values)}) noinline')
+    sizes = b.fresh("sizes")
+    b.places.append(f"  {sizes} = alloca [{of.rank} x i64]")
+    for k, n in enumerate(value[1:]):
+        b.line(f"store i64 {n}, ptr {b.at(sizes, 8 * k)}")
+    kind = f"i32 {of.rank}, i32 {KIND.get(of.element, REFERENCE)}"
+    b.check_status(b.op(f"call i32 @te_give(ptr %ctx, ptr {register}, ptr {value[0]}, ptr {sizes}, {kind})"))
 
 
 def leaf_array(of: Type) -> ArrayOf:
@@ -260,22 +242,6 @@ there:
 }
 """
 
-ELEMENTS = """
-define internal i64 @elements(i64 %a, i64 %b) noinline memory(none) nounwind willreturn {
-  %both = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %a, i64 %b)
-  %found = extractvalue {i64, i1} %both, 0
-  %over = extractvalue {i64, i1} %both, 1
-  %first = icmp ugt i64 %a, 17592186044416
-  %second = icmp ugt i64 %b, 17592186044416
-  %many = icmp ugt i64 %found, 17592186044416
-  %one = or i1 %first, %second
-  %both.bad = or i1 %over, %many
-  %bad = or i1 %one, %both.bad
-  %n = select i1 %bad, i64 -1, i64 %found
-  ret i64 %n
-}
-"""
-
 LOOK = """
 define internal i32 @look(ptr %ctx) cold noinline {
   %at = getelementptr i8, ptr %ctx, i64 48
@@ -324,6 +290,9 @@ INTRINSICS: Mapping[str, str] = {
     "llvm.frameaddress.p0": "ptr (i32)",
     "llvm.assume": "void (i1)",
     "te_more": "ptr (ptr, i64)",
+    "te_elements": f"i64 (i64, i64) {PURE}",
+    "te_give": "i32 (ptr, ptr, ptr, ptr, i32, i32)",
+    "te_add_all": "void (ptr, ptr, ptr, i64)",
     "te_poll": "i32 (ptr)",
     "te_fork": "i32 (ptr, ptr, ptr, i64)",
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
@@ -334,31 +303,34 @@ INTRINSICS: Mapping[str, str] = {
 }
 
 
+#: Values lie in a buffer for a multiple of four numbers; what lies after them may only cause the exact test.
 POLES = """
 define internal i32 @poles(i64 %n, ptr %a, ptr %b, ptr %x) noinline {
 entry:
   br label %step
 step:
   %k = phi i64 [0, %entry], [%next, %step]
-  %before = phi i64 [0, %entry], [%all, %step]
+  %before = phi <4 x i64> [zeroinitializer, %entry], [%all, %step]
   %at = getelementptr i64, ptr %x, i64 %k
-  %word = load i64, ptr %at
-  %exponent = and i64 %word, 9218868437227405312
-  %overflow = add i64 %exponent, 4503599627370496
-  %all = or i64 %before, %overflow
-  %next = add nuw nsw i64 %k, 1
+  %word = load <4 x i64>, ptr %at, align 8
+  %exponent = and <4 x i64> %word, <MASK, MASK, MASK, MASK>
+  %overflow = add <4 x i64> %exponent, <ONE, ONE, ONE, ONE>
+  %all = or <4 x i64> %before, %overflow
+  %next = add nuw nsw i64 %k, 4
   %go = icmp slt i64 %next, %n
   br i1 %go, label %step, label %last
 last:
-  %some = icmp slt i64 %all, 0
-  br i1 %some, label %there, label %none
+  %signs = icmp slt <4 x i64> %all, zeroinitializer
+  %some = bitcast <4 x i1> %signs to i4
+  %none = icmp eq i4 %some, 0
+  br i1 %none, label %good, label %there, !prof !7
 there:
   %found = call i32 @te_poles(i64 %n, ptr %a, ptr %b, ptr %x)
   ret i32 %found
-none:
+good:
   ret i32 0
 }
-"""
+""".replace("MASK", f"i64 {0x7FF << 52}").replace("ONE", f"i64 {1 << 52}")
 
 ONE = """
 define internal double @te.{0}(double %a, double %b) noinline {2} {{
@@ -375,7 +347,6 @@ define internal double @te.{0}(double %a, double %b) noinline {2} {{
 
 #: Functions that modules contain if they call them.
 SHARED: Mapping[str, str] = {
-    "elements": ELEMENTS,
     "look": LOOK,
     "poles": POLES,
     **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},
