@@ -1,4 +1,4 @@
-"""Without llvmlite loops whose steps depend on one another run on the machine, and operations of numpy on dual numbers."""
+"""Without llvmlite loops whose steps depend on one another run on the machine, operations of numpy on dual numbers."""
 
 from collections.abc import Callable
 from typing import Any
