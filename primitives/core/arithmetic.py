@@ -99,7 +99,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _lowered(x: Any, y: Any, by: float) -> Any:
-    """Return x^(y-1) or x^(y-2), with the right sign also for exponents so large that the difference is rounded."""
+    """Return x^(y-1) or x^(y-2), with the right sign if y is so large that the difference is rounded."""
     power = _power(x, y - by)
     if _is_complex(power) or not np.any(np.less(x, 0) & np.greater(np.abs(y), 2.0**23)):
         return power
