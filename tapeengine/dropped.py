@@ -28,7 +28,7 @@ MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
     r"|supporting the buffer API required|has no attribute '__(?:array_interface|dlpack)__'"
 )
-#: What to do instead of giving the memory of a traced array to such a reader.
+#: What to do instead.
 MEMORY_OF_PLAIN = (
     "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep traced ones "
     "in arrays of tapeengine.numpy. "

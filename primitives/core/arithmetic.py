@@ -99,12 +99,10 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _lowered(x: Any, y: Any, by: float) -> Any:
-    """Return x^(y-1) or x^(y-2), with the right sign also for exponents so large that the difference is rounded."""
-    power = _power(x, y - by)
-    if _is_complex(power) or not np.any(np.less(x, 0) & np.greater(np.abs(y), 2.0**23)):
-        return power
-    whole = np.power(x, y)
-    return np.where(np.less(x, 0), np.copysign(power, -whole if by == 1.0 else whole), power)
+    """Return x^(y-1) or x^(y-2), in double precision if the difference is rounded in single and has the sign of x."""
+    if np.any(np.less(x, 0) & np.greater(np.abs(y), 2.0**23)):
+        y = y * numpy.float64(1.0)
+    return _power(x, y - by)
 
 
 def _power_bend(x: Any, y: Any) -> Any:

@@ -47,7 +47,7 @@ def objects(x: Any) -> Any:
         return numpy.stack([*map(objects, x)])
     if type(x) is Array and not is_number(x):
         made = numpy.empty_like(form_of(x), object)
-        made[...] = numpy.fromiter(x.reshape(-1).tolist(), object, x.size).reshape(x.shape)  # which inspects no element
+        made[...] = numpy.fromiter(x.reshape(-1).tolist(), object, x.size).reshape(x.shape)
     elif type(x) in (Array, Dual, ComplexDual):
         made = numpy.empty((), object)
         made[()] = x

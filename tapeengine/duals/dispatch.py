@@ -285,7 +285,7 @@ class Rules:
         return next((rule for rule in map(self.find, classes) if rule is not None), None)
 
     def without_rule(self, called: Any, function: Any, args: Any, options: Any, method: str = "__call__") -> Any:
-        """Call a function or a method of it that has no rule, if no argument depends on an input."""
+        """Call a function without a rule if no argument depends on an input."""
         result = on_constants(called, args, options)
         if result is NotImplemented:
             raise missing(function, len(args), self.failures, method)

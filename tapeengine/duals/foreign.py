@@ -137,7 +137,7 @@ def shared(value: Any) -> Any:
 
 
 def on_constants(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """The plain program's result for arguments that depend on no input; NotImplemented for others."""
+    """The result for arguments that depend on no input; NotImplemented for others."""
     plain, named = replaced(shared, args), replaced(shared, dict(options))
     if holds_traced([*plain, *named.values()]) or not holds_traced([*args, *options.values()]):
         return NotImplemented

@@ -87,7 +87,7 @@ def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any
 
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
-    """numpy.lib.stride_tricks.sliding_window_view, whose windows overlap, so that they cannot be written to."""
+    """numpy.lib.stride_tricks.sliding_window_view; windows overlap, so they are read-only."""
     return on_views(numpy.lib.stride_tricks.sliding_window_view)(x, window_shape, axis)
 
 

@@ -119,8 +119,8 @@ class vectorize:
             return kept.pop() if kept else self._called(given, names, values)
 
         operands = numpy.broadcast_arrays(*(objects(given[name]) for name in names))
-        is_direct = not kept and names == [*range(len(given))]
-        found = numpy.frompyfunc(self.pyfunc if is_direct else called, len(names), len(types))(*operands)
+        function = called if kept or names != [*range(len(given))] else self.pyfunc
+        found = numpy.frompyfunc(function, len(names), len(types))(*operands)
         joined = tuple(map(in_array, found if len(types) > 1 else (found,), types, [operands[0]] * len(types)))
         return joined if len(types) > 1 else joined[0]
 

@@ -167,3 +167,17 @@ def test_traced_arrays_are_refused(read: str) -> None:
             te.grad(te.lift(program) if lifted else program)(np.array([1.0, 2.0]))
         error = caught.value
         assert isinstance(error, TapeEngineError) or getattr(error, "__notes__", []), error
+
+
+@pytest.mark.parametrize("name", ["base", "resize", "__array_priority__", "__array_wrap__"])
+def test_attributes_of_an_array_that_owns_its_memory(name: str) -> None:
+    """An array of a trace has others; asking for them does not lend its memory."""
+
+    def program(x: Any) -> Any:
+        c = np.zeros(2)
+        with pytest.raises(AttributeError):
+            getattr(c, name)
+        c[0] = x
+        return c.sum()
+
+    assert te.grad(te.lift(program))(2.0) == 1.0

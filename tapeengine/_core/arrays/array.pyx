@@ -75,6 +75,8 @@ cdef extern from "Python.h":
     object PySeqIter_New(object sequence)
     PyObject *PyEval_GetGlobals()
 
+#: Attributes that show whose memory it is, or that numpy asks of other classes.
+cdef list OF_OWNERS = "base resize __array_priority__ __array_wrap__ __array_struct__".split()
 cdef object INDEX_IT = "Index it (a[0], or a.item() of one element) to get a scalar that is still traced. "
 cdef object np_add = numpy.add, np_subtract = numpy.subtract, np_multiply = numpy.multiply
 cdef object np_divide = numpy.true_divide, np_power = numpy.power, np_matmul = numpy.matmul
@@ -272,10 +274,9 @@ cdef class Array:
         method = method_of(name)
         if method is not None:
             return method(self)
-        if self.storage.active or type(self.values) is Array:
+        if self.storage.active or type(self.values) is Array or name in OF_OWNERS:
             raise missing_attribute(name)
-        if name.startswith("__array_"):     # it gives the address only
-            self.storage.lent += 1
+        self.storage.lent += "_interface_" in name      # which gives the address only
         return getattr(numpy.asarray(self), name)
 
     # -- copies -------------------------------------------------------------------------------------------------------
