@@ -47,8 +47,6 @@ cdef View view_of(ndarray value, uint32_t storage, Py_ssize_t offset, Py_ssize_t
 cdef ndarray strided(char *data, View view, object owner)
 cdef bint repeats(View view) noexcept
 cdef View once(View view)
-cdef View window(View view, int axis, Py_ssize_t k)
-cdef int apart(View view) noexcept
 cdef object fitted(object cotangent, tuple shape, Py_ssize_t rows=*)
 cdef object of_type(View view, object contribution)
 

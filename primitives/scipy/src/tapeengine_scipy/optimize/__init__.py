@@ -16,8 +16,8 @@ Examples
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy.optimize.equations import fsolve, newton, root, root_scalar
 from tapeengine_scipy.optimize.fits import curve_fit, least_squares, leastsq
+from tapeengine_scipy.optimize.fmin import fmin, fmin_bfgs, fmin_cg, fmin_l_bfgs_b, fmin_powell
 from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
-from tapeengine_scipy.optimize.legacy import fmin, fmin_bfgs, fmin_cg, fmin_l_bfgs_b, fmin_powell
 from tapeengine_scipy.optimize.linear import linprog
 from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
 from tapeengine_scipy.optimize.rosenbrock import rosen
