@@ -268,19 +268,19 @@ def test_they_give_what_dual_numbers_give(
 
 def test_whole_arrays_give_what_dual_numbers_give() -> None:
     """Programs run so on many numbers; few of the examples have as many."""
-    ran = 0
+    refused = set()
     for function, primals in PROGRAMS:
         program = te.program(function)
         whole = program.executable.whole
         found = None if whole is None else whole.vjp(primals)
         cotangents = None if found is None else found[1](ones(found[0]))
-        if found is None or cotangents is None:  # dual numbers decide
+        if found is None or cotangents is None:
+            refused.add(function.__name__)
             continue
-        ran += 1
         expected, reference = te.vjp(program.python, *primals)
         np.testing.assert_allclose(numbers(found[0]), numbers(expected), rtol=1e-12)
         np.testing.assert_allclose(numbers(cotangents), numbers(reference(ones(expected))), rtol=1e-11, atol=1e-13)
-    assert ran > 0.75 * len(PROGRAMS)
+    assert refused == {*"in_a_loop grows from_empty shrinks machine masked masked_by_argument masked_rows".split()}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

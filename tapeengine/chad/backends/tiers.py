@@ -59,12 +59,13 @@ def native(
 ) -> Native | None:
     """Give two passes on the register machine, which native code will replace; None if there is neither.
 
-    `makes_arrays`: whether the machine runs loops that make arrays. Of a program that is written with numpy's
-    operations it runs them only for few numbers: for many, these operations on dual numbers are faster.
+    `makes_arrays`: whether the machine runs loops that make arrays, where there is no native code. Of a program that is
+    written with numpy's operations it runs them only for few numbers: for many, dual numbers are faster.
     """
     if passes is None:
         return None
-    slow = None if backend in COMPILED else on_machine(passes, again, makes_arrays or is_few or backend == "machine")
+    makes_arrays = is_few or backend == "machine" or (makes_arrays and not is_installed())
+    slow = None if backend in COMPILED else on_machine(passes, again, makes_arrays)
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
     by_llvm = functools.partial(compiled, passes, name, again, backend)

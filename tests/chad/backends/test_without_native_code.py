@@ -1,4 +1,4 @@
-"""Without llvmlite loops whose steps depend on one another run on the machine, operations of numpy on dual numbers."""
+"""Without llvmlite the machine runs loops whose steps depend on one another, or numpy's operations on dual numbers."""
 
 from collections.abc import Callable
 from typing import Any

@@ -383,7 +383,7 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     w.order = tuple(a for i in every for a in i.axes)
     found = summed(w, value, inner, w.masks[local.masks :])
     w.order = ()
-    if is_whole(w, local, indices) and not any(isinstance(i, V.Number) for i in every[: len(local.around)]):
+    if is_whole(w, local, indices):
         add_whole(w, local, V.renamed(found, places(local, indices)))  # type: ignore[arg-type]
         return
     if convolved(w, local, every, found) or begun(w, local, indices, found):
@@ -405,7 +405,7 @@ def begun(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     to = places(local, indices)
     if not to or any(t.steps or d.steps for t, d in to.items()):
         return False
-    if local.content is not None or is_outside(w, local) or any(isinstance(i, V.Number) for i in around(local)):
+    if local.content is not None or is_outside(w, local):
         return False
     for t, d in list(to.items()):
         if not w.equal(t.count, d.count):
