@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +12,7 @@ from .._core.arrays.array import Array, fresh
 from ..duals.creation import objects, plain
 from ..duals.outputs import laid_out
 from ._creation import array, asarray
+from ._twins import rebound
 
 __all__ = ["vectorize"]
 
@@ -89,18 +89,8 @@ class vectorize:
             if self.otypes is None and not all(a.size for a in arrays):
                 return self._on_values(args, options)  # raises numpy's error
             return self._by_numbers(given, names, arrays)
-        left = self.signature.partition("->")[0]  # with the axes that each argument of a call has
-        inner = [len(re.findall(r"\w+", group)) for group in re.findall(r"\(([^()]*)\)", left)]
-        if len(inner) != len(arrays) or any(a.ndim < n for a, n in zip(arrays, inner, strict=True)):
-            return self._on_values(args, options)  # raises numpy's error
-        loop = numpy.broadcast_shapes(*(a.shape[: a.ndim - n] for a, n in zip(arrays, inner, strict=True)))
-        spread = [numpy.broadcast_to(a, loop + a.shape[a.ndim - n :]) for a, n in zip(arrays, inner, strict=True)]
-        found = [self._called(given, names, [a[index] for a in spread]) for index in numpy.ndindex(*loop)]
-        if not found:
-            return self._on_values(args, options)
-        outputs = zip(*found, strict=True) if isinstance(found[0], tuple) else [found]
-        joined = tuple(self._joined(list(parts), loop, k) for k, parts in enumerate(outputs))
-        return joined if isinstance(found[0], tuple) else joined[0]
+        by_signature = rebound(numpy.vectorize._vectorize_call_with_signature)  # type: ignore[attr-defined]
+        return by_signature(self._plain, lambda *values: self._called(given, names, values), arrays)
 
     def _on_values(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Call numpy's class."""
@@ -130,12 +120,6 @@ class vectorize:
             *(value for key, value in now.items() if isinstance(key, int)),
             **{key: value for key, value in now.items() if isinstance(key, str)},
         )
-
-    def _joined(self, parts: list[Any], loop: tuple[int, ...], output: int) -> Any:
-        """Join the results into one array, with the dtype of the first result."""
-        dtype = numpy.asarray(plain(parts[0])).dtype if self.otypes is None else numpy.dtype(list(self.otypes)[output])
-        whole = array(parts, dtype)
-        return whole.reshape(loop + whole.shape[1:])
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Return the object itself: like numpy's class, it does not become a method."""
