@@ -10,9 +10,10 @@ Examples
 
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy.integrate.initial_values import odeint, solve_ivp
+from tapeengine_scipy.integrate.multiple import dblquad, nquad, tplquad
 from tapeengine_scipy.integrate.quadrature import quad
 from tapeengine_scipy.integrate.samples import simpson
 
-__all__ = ["odeint", "quad", "simpson", "solve_ivp"]
+__all__ = ["dblquad", "nquad", "odeint", "quad", "simpson", "solve_ivp", "tplquad"]
 
 __getattr__, __dir__ = names_of("scipy.integrate", globals())
