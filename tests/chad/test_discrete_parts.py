@@ -1,6 +1,7 @@
 """Discrete parts of arguments and results, also containers of them, are None in derivatives of any order."""
 
 import dataclasses
+import enum
 import functools
 from typing import Any, NamedTuple
 
@@ -166,3 +167,19 @@ def test_a_program_that_no_derivative_has_read_repeats_in_nested_checkpoints():
             again = te.checkpoint(again)
         assert te.grad(again)(0.5, 1.2) == 1.2
         assert not set(vars(again)) & set(vars(program)) - {"__wrapped__", *functools.WRAPPER_ASSIGNMENTS}
+
+
+class Mode(enum.Enum):
+    ONE = 1
+    TWO = 2
+
+
+def scaled(x, mode):
+    return x * (2.0 if mode is Mode.ONE else 3.0)
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_a_member_of_an_enumeration_is_made_again_as_itself(mode):
+    own = te.program(scaled).for_values((1.5, mode)).executable
+    made = own.converter.restored(own.definition.params[1].of, iter(()), mode)
+    assert made is mode

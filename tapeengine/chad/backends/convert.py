@@ -24,6 +24,7 @@ from ..language.types import (
     UNIT,
     Array,
     Bool,
+    Fixed,
     Float,
     Function,
     Int,
@@ -290,7 +291,7 @@ class Converter:
         if of == UNIT:
             return () if type(like) is tuple else None
         cls: Any = self.classes[of.name] if of.name else tuple
-        if not parts and cls is not dict and not is_made_by_python(cls):
+        if isinstance(of, Fixed) or (not parts and cls is not dict and not is_made_by_python(cls)):
             return like
         return record_of(cls, of.fields, parts) if of.name else tuple(parts)
 
