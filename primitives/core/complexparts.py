@@ -18,7 +18,7 @@ from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
 
 from .ufuncs import of_names, unary_samples
-from .values import as_array, dtype_of, is_complex, is_traced, ndim_of, of_parts, real_part
+from .values import as_array, dtype_of, is_complex, is_traced, ndim_of, number_or_array, of_parts, real_part
 
 
 def _samples() -> tuple[Sample, ...]:
@@ -108,7 +108,8 @@ def _replaced(x: Any, **numbers: Any) -> Any:
     """Replace NaN and infinities; traced numbers take the places of their plain values."""
     value = NAN_TO_NUM(x, **{name: plain(number) for name, number in numbers.items()})
     for test, number in zip((np.isnan, np.isposinf, np.isneginf), numbers.values(), strict=True):
-        value = np.where(test(x), np.asarray(number, dtype_of(x)), value) if is_traced(number) else value
+        if is_traced(number):
+            value = number_or_array(np.where(test(x), np.asarray(number, dtype_of(x)), value))
     return value
 
 

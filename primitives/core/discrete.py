@@ -209,7 +209,7 @@ def _unique_indices(x: Any, axis: int, equal_nan: bool) -> tuple[Any, Any, Any]:
 
 def _found(x: Any, *, axis: int, equal_nan: bool) -> tuple[Any, ...]:
     """Return what `numpy.unique` finds beside the values; of a vector without its slow stable sort."""
-    if x.ndim > 1 or not x.size or x.dtype.kind != "f" or numpy.isnan(x).any():
+    if type(equal_nan) is not bool or x.ndim > 1 or not x.size or x.dtype.kind != "f" or numpy.isnan(x).any():
         return numpy.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]
     order = numpy.argsort(x)
     ranked = x[order]

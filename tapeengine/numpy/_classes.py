@@ -42,7 +42,7 @@ def numpy_names() -> dict[str, Any]:
         stand_in(numpy.ndarray, (Array,), numpy.ndarray)
         for cls in (numpy.float64, numpy.float32, numpy.longdouble, numpy.complex128, numpy.complex64):
             stand_in(cls, (), number_of(cls))
-        stand_in(numpy.finfo, (), lambda x: numpy.finfo(of_its_form(x)))
+        stand_in(numpy.finfo, (), lambda dtype: numpy.finfo(of_its_form(dtype)))
         abstract: Any = (numpy.generic, numpy.number, numpy.inexact, numpy.floating, numpy.complexfloating)
         for kind in abstract:
             stand_in(kind, (), kind)  # for class patterns

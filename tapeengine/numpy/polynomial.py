@@ -11,6 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .._core.tape.tape import outside
 from ._twins import twin_of
 
 THEIRS = "numpy.polynomial"
@@ -37,7 +38,8 @@ def twin(name: str) -> ModuleType:
     module.__file__ = spec.origin
     module.__dict__["__builtins__"] = {**vars(builtins), "__import__": imported}
     sys.modules[module.__name__] = module
-    exec(spec.loader.get_code(spec.name), module.__dict__)  # type: ignore[attr-defined]
+    code = spec.loader.get_code(spec.name)  # type: ignore[attr-defined]
+    outside(exec, code, module.__dict__)  # a module's content outlives the trace during which it is imported
     return module
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -103,3 +105,13 @@ def test_empty_series(name: str) -> None:
                 for part, wanted in zip(parts(found), parts(expected), strict=True):
                     numpy.testing.assert_array_equal(part, wanted, kind)
                     assert (part.shape, part.dtype) == (wanted.shape, wanted.dtype), kind
+
+
+def test_constants_of_modules_that_a_trace_imports_are_plain() -> None:
+    code = (
+        "import tapeengine as te, tapeengine.numpy as np\n"
+        "te.grad(lambda x: np.polynomial.Polynomial([1.0, x])(2.0))(3.0)\n"
+        "print(type(np.polynomial.polynomial.polydomain).__name__)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "ndarray"

@@ -371,7 +371,7 @@ class Executable:
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
         made, whole = None, self.in_order if self.backend else self.whole
-        if whole is not None and (self.backend or not is_ragged(tuple(primals))):
+        if whole is not None and not (is_hollow(primals) if self.backend else is_ragged(tuple(primals))):
             self.check_trees(primals)
             try:
                 made = whole.vjp(primals)
@@ -516,7 +516,7 @@ class Executable:
             return found
         start = perf_counter()
         whole = along.in_order if self.backend else along.whole
-        if whole is not None and (self.backend or not is_ragged(tuple(primals))):
+        if whole is not None and not (is_hollow(primals) if self.backend else is_ragged(tuple(primals))):
             self.check_trees(primals)
             try:
                 found = with_room(whole.jvp, primals, tangents)
@@ -589,3 +589,8 @@ def has_whole(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
     return any(map(has_whole, parts_of(value)))
+
+
+def is_hollow(primals: Sequence[Any]) -> bool:
+    """Tell whether an array has rows without numbers, of which it may have more than memory can hold."""
+    return any(isinstance(x, np.ndarray) and x.ndim and not x.size and bool(x.shape[0]) for x in primals)

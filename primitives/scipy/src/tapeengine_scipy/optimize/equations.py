@@ -11,7 +11,7 @@ from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
-from tapeengine_scipy.optimize.results import Result, Table, entries
+from tapeengine_scipy.optimize.results import Table, entries, result
 
 
 @beside("scipy.optimize.root", runs_callables=True)
@@ -51,7 +51,7 @@ def root(
     if not closed.is_traced:
         return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
     x = solution(closed, solve, lambda x, fun, args, jac, _: only_value(fun(x, *args), jac))
-    return Result({**entries("root", found, fun=lambda: only_value(fun(x, *as_tuple(args)), jac)), "x": x})
+    return result({**entries("root", found, fun=lambda: only_value(fun(x, *as_tuple(args)), jac)), "x": x})
 
 
 @beside("scipy.optimize.fsolve", runs_callables=True)

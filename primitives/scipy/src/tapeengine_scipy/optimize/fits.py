@@ -16,7 +16,7 @@ from tapeengine_scipy._callables import Closed, as_vector, constants, holds_trac
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
-from tapeengine_scipy.optimize.results import Result, Table, entries
+from tapeengine_scipy.optimize.results import Table, entries, result
 
 
 def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
@@ -80,7 +80,7 @@ def least_squares(
     if isinstance(found["jac"], numpy.ndarray):
         known["jac"] = slope
     rest = entries("least_squares", found, **known) if closed.is_traced else found
-    return Result({**rest, "x": x, "fun": value, "cost": 0.5 * np.sum(value * value)})
+    return result({**rest, "x": x, "fun": value, "cost": 0.5 * np.sum(value * value)})
 
 
 def _jacobian(fun: Callable[[Any], Any], x: Any) -> Any:

@@ -14,7 +14,7 @@ from tapeengine_scipy._callables import Closed, as_vector, constants, holds_trac
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
-from tapeengine_scipy.optimize.results import Result, entries
+from tapeengine_scipy.optimize.results import entries, result
 
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
@@ -80,8 +80,8 @@ def minimize(
     fun, args, jac, _ = closed.at(closed.params)
     value = as_number(only_value(fun(x, *args), jac))
     value = of_python(value) if type(found["fun"]) is float else value
-    rest = entries("minimize", found, jac=lambda: slope_of(x, fun, args, jac)) if closed.is_traced else found
-    return Result({**rest, "x": x, "fun": value})
+    others = entries("minimize", found, jac=lambda: slope_of(x, fun, args, jac)) if closed.is_traced else found
+    return result({**others, "x": x, "fun": value})
 
 
 def _plain(derivative: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy
@@ -43,8 +43,26 @@ class _Reading:
             return default
 
 
-class Result(_Reading, scipy.optimize.OptimizeResult):
-    """The result of a solver."""
+@cache
+def _result_class() -> type:
+    """Make the class of results at its first use, so that SciPy's solvers are not imported with this module."""
+
+    class Result(_Reading, scipy.optimize.OptimizeResult):
+        """The result of a solver."""
+
+    Result.__qualname__ = "Result"
+    return Result
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Result":
+        return _result_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def result(entries: Mapping[str, Any]) -> Any:
+    """Return a solver's result."""
+    return _result_class()(entries)
 
 
 class Table(_Reading, dict[str, Any]):
