@@ -62,7 +62,6 @@ PLAIN = "what the plain function returns here"
 #: The dtypes of numbers, and the kinds of arrays that are taken for them.
 DTYPES: Mapping[type, Any] = {Float: numpy.float64, Int: numpy.int64, Bool: numpy.bool_}
 ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
-REALS = (float, int, numpy.floating, numpy.integer)
 
 
 class Converter:
@@ -104,10 +103,6 @@ class Converter:
 
     # ------------------------------------------------------------ values
 
-    def inward(self, of: Type, x: Any) -> list[Any]:
-        """Decompose an argument; it raises `StructureError` if it is not of the type."""
-        return self.flat(of, x, "an argument")
-
     def flat(self, of: Type, value: Any, path: Path) -> list[Any]:
         """Give the leaves of a value."""
         if is_strange(value):
@@ -121,10 +116,8 @@ class Converter:
                 found = [self.flat(t, inside, path) if i == k else nothing(t) for i, t in enumerate(options)]
                 return [k, *itertools.chain.from_iterable(found)]
             case Array(element):
-                every = self.elements(of, value, path)
-                if element == FLOAT and {float}.issuperset(map(type, every)):
-                    return [list(every)]
-                return columns(element, [self.flat(element, v, (path, f"[{i}]")) for i, v in enumerate(every)])
+                every = enumerate(self.elements(of, value, path))
+                return columns(element, [self.flat(element, v, (path, f"[{i}]")) for i, v in every])
             case Named():
                 k, inside = self.member(of, value, path)
                 return [(k, *self.flat(self.options(of)[k], inside, path))]
@@ -155,10 +148,6 @@ class Converter:
         return next(leaves)
 
     # ------------------------------------------------------------ cotangents and tangents
-
-    def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = VALUE) -> list[Any]:
-        """Decompose the cotangent of a value with the given leaves; it raises `CotangentError` if it does not fit."""
-        return self.cotangent(of, d, self.restored(of, results), name)
 
     def cotangent(self, of: Type, d: Any, value: Any, path: Path) -> list[Any]:
         """Give the leaves of a cotangent of a value; None is zero."""
@@ -207,11 +196,6 @@ class Converter:
                     else:
                         skip(linear(t), leaves)
                 return self.tagged(k, made)
-            case Array(Float()):
-                numbers = next(leaves)
-                return self.sequence(
-                    list(map(self.real_of, [None] * len(value) if numbers is None else numbers)), value
-                )
             case Array(element) if width(linear(element)):
                 found = [next(leaves) for _ in range(width(linear(element)))]
                 rows: Iterable[Any] = itertools.repeat(itertools.repeat(None)) if found[0] is None else zip(*found)
@@ -262,7 +246,7 @@ class Converter:
             return refuse_none(value, path)
         if isinstance(d, numpy.ndarray) and d.shape == ():
             d = d[()]
-        if not isinstance(d, (*REALS, numpy.bool_)):
+        if not isinstance(d, int | float | numpy.floating | numpy.integer | numpy.bool_):
             raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit float")
         return float(d)
 
@@ -336,7 +320,7 @@ def number(of: Type, value: Any, path: Path) -> Any:
         value = value[()]
     match of:
         case Float():
-            if isinstance(value, REALS) and not isinstance(value, bool):
+            if isinstance(value, int | float | numpy.floating | numpy.integer) and not isinstance(value, bool):
                 return float(value)
         case Int():
             if isinstance(value, int | numpy.integer) and not isinstance(value, bool):

@@ -19,7 +19,7 @@ from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
 from ..backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, native, or_else, warn
 from ..backends.whole.boundary import Boundary
-from ..backends.whole.passes import POLES, PassesInOrder, WholePasses
+from ..backends.whole.passes import POLES, WholePasses
 from ..backends.whole.running import DifferentSizes
 from ..backends.whole.values import NotWhole
 from ..forward.tangents import tangents as tangent_module
@@ -173,7 +173,9 @@ class Executable:
     @functools.cached_property
     def small(self) -> Native | None:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
-        return native(self.passes, self.definition.name, self.general_vjp, is_few=True)
+        if self.backend in COMPILED:
+            return None
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
 
     @functools.cached_property
     def compiled(self) -> Native | None:
@@ -298,9 +300,9 @@ class Executable:
 
     def find_ways(self, primals: Sequence[Any]) -> bool:
         """Make the passes that run on such arguments; tell whether they are new."""
-        few = None if self.entry or self.backend else self.small
+        few = self.small if self.entry is None else None
         has_few = few is not None and self.keeps_order and is_few(few, tuple(primals))
-        is_many = not (self.entry or self.backend or has_few)
+        is_many = self.entry is None and not has_few
         if self.has_many is not None and self.has_many >= is_many:
             return False
         self.has_many = is_many
@@ -312,8 +314,7 @@ class Executable:
         """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""
         if self.others is None:
             return None
-        on_duals = not self.backend and (self.whole is None or is_ragged(primals))
-        return self.others.vjp(engine, primals, on_duals)
+        return self.others.vjp(engine, primals, self.whole is None or is_ragged(primals))
 
     @functools.cached_property
     def others(self) -> Others | None:
@@ -331,23 +332,11 @@ class Executable:
         return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
 
     def lower_rows(self) -> Passes | None:
-        """Give the passes for rows of any sizes; None for values that the core does not take."""
+        """Lower both passes for rows of any sizes."""
+        lowered = self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
         try:
-            return of_values(self.lowered_rows, self.definition, self.classes, self.closed.types)
+            return of_values(lowered, self.definition, self.classes, self.closed.types)
         except NotAssembled:
-            return None
-
-    @functools.cached_property
-    def lowered_rows(self) -> Lowered:
-        """Both passes in the intermediate form, for rows of any sizes; it raises `NotLowered`."""
-        return self.with_primitives(lower_reverse(self.closed, self.reverse_terms, dense=False))
-
-    @functools.cached_property
-    def in_order(self) -> WholePasses | None:
-        """Both passes in the order of native code; None without a form."""
-        try:
-            return PassesInOrder(self.definition, self.lowered_rows, self.converter, self.primitives.table)
-        except NotLowered:
             return None
 
     @functools.cached_property
@@ -370,17 +359,18 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
-        made, whole = None, self.in_order if self.backend else self.whole
-        if whole is not None and not (is_hollow(primals) if self.backend else is_ragged(tuple(primals))):
+        made = None
+        if self.whole is not None and not is_ragged(tuple(primals)):
             self.check_trees(primals)
             try:
-                made = whole.vjp(primals)
+                made = self.whole.vjp(primals)
             except DifferentSizes:
                 self.at_pole(self.as_arrays(primals))
         if made is None:
             return self.pole_vjp(primals)
         value, back = made
-        return value, Checked(back, lambda: self.dual_vjp(primals)[1], primals)
+        assert self.whole is not None
+        return value, Checked(back, lambda: self.dual_vjp(primals)[1], self.whole, primals)
 
     @functools.cached_property
     def reverse_form(self) -> Lowered:
@@ -515,11 +505,10 @@ class Executable:
         if found is not None:
             return found
         start = perf_counter()
-        whole = along.in_order if self.backend else along.whole
-        if whole is not None and not (is_hollow(primals) if self.backend else is_ragged(tuple(primals))):
+        if along.whole is not None and not is_ragged(tuple(primals)):
             self.check_trees(primals)
             try:
-                found = with_room(whole.jvp, primals, tangents)
+                found = along.whole.jvp(primals, tangents)
             except DifferentSizes:
                 self.at_pole(self.as_arrays(primals))
         found = self.dual_jvp(primals, tangents) if found is None else found
@@ -556,15 +545,16 @@ class Executable:
 class Checked:
     """A backpropagator whose cotangents are finite, or else come from another one."""
 
-    __slots__ = ("back", "other", "primals")
+    __slots__ = ("back", "other", "primals", "whole")
 
     def __init__(
         self,
         back: Callable[[Any], tuple[Any, ...] | None],
         other: Callable[[], Callable[[Any], tuple[Any, ...]]],
+        whole: WholePasses,
         primals: Sequence[Any],
     ) -> None:
-        self.back, self.other, self.primals = back, other, primals
+        self.back, self.other, self.whole, self.primals = back, other, whole, primals
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the primals; of a traced cotangent by dual numbers, as functions of it."""
@@ -589,8 +579,3 @@ def has_whole(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
     return any(map(has_whole, parts_of(value)))
-
-
-def is_hollow(primals: Sequence[Any]) -> bool:
-    """Tell whether an array has rows without numbers, of which it may have more than memory can hold."""
-    return any(isinstance(x, np.ndarray) and x.ndim and not x.size and bool(x.shape[0]) for x in primals)

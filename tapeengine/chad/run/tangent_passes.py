@@ -8,12 +8,11 @@ from typing import Any
 
 from ..._core.programs.native import Form, Native, are_alike
 from ...primitive import Primitive
-from ..backends.convert import Converter
 from ..backends.forms import Forms
 from ..backends.passes import Passes, is_stepwise, of_tangent
 from ..backends.tiers import Others, compiling, native, no_backpropagator
 from ..backends.whole.boundary import Boundary
-from ..backends.whole.passes import TangentInOrder, WholeTangent
+from ..backends.whole.passes import WholeTangent
 from ..backends.whole.values import NotWhole
 from ..language.terms import Definition
 from ..language.types import Product
@@ -78,15 +77,6 @@ class TangentPasses:
         try:
             return WholeTangent(self.definition, self.places, self.lowered, self.boundary, self.primitives)
         except NotWhole:
-            return None
-
-    @functools.cached_property
-    def in_order(self) -> WholeTangent | None:
-        """The tangent in the order of native code; None without a form."""
-        try:
-            rows = Converter(self.boundary.types, self.classes)
-            return TangentInOrder(self.definition, self.places, self.lower(False), rows, self.primitives)
-        except NotLowered:
             return None
 
     def by_loops(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:

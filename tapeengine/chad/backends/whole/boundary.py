@@ -16,7 +16,7 @@ from ...intermediate.statements import Type as FormType
 from ...language.strangers import holds_strange, is_strange, named
 from ...language.types import FLOAT, Bool, Float, Int, Type, numbers_of, rank_of
 from ...lowering.patterns import leaf_types
-from ..convert import ACCEPTED, DTYPES, VALUE, Converter, Path
+from ..convert import ACCEPTED, DTYPES, Converter, Path
 
 OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}
 NUMBERS: Mapping[type[Type], Any] = {Float: float, Int: int, Bool: bool}
@@ -30,14 +30,20 @@ class Boundary(Converter):
     """Converts values of a program's types; each array of numbers is one leaf, a numpy array."""
 
     def inward(self, of: Type, x: Any) -> list[Any]:
-        """Decompose an argument; it raises `NotDense` as well, if it has no leaves that are numbers and arrays."""
-        return list(map(as_array, super().inward(of, x), leaf_types(of, True)))
+        """Decompose a value.
 
-    def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = VALUE) -> list[Any]:
-        """Decompose the cotangent of a value with the given leaves, whose shapes its own have."""
+        It raises `NotDense` or `StructureError` if it has no leaves that are numbers and arrays, or is not of the type.
+        """
+        return list(map(as_array, self.flat(of, x, "an argument"), leaf_types(of, True)))
+
+    def cotangent_in(self, of: Type, d: Any, results: Iterator[Any], name: str = "value") -> list[Any]:
+        """Decompose the cotangent of a value with the given leaves, whose shapes its own have.
+
+        It raises `CotangentError` if it does not fit the value.
+        """
         types = leaf_types(of, True)
         leaves = [next(results) for _ in types]
-        found = super().cotangent_in(of, d, iter(leaves), name)
+        found = self.cotangent(of, d, self.restored(of, iter(leaves)), name)
         likes = [x for x, t in zip(leaves, types, strict=True) if analysis.linear(t) is not None]
         return [np.reshape(y, x.shape) if np.ndim(x) else y for y, x in zip(found, likes, strict=True)]
 

@@ -1,4 +1,4 @@
-"""A program's passes as Python, with numpy or statement by statement: functions on Python values."""
+"""A program's passes as Python with numpy: from the intermediate form to functions on Python values."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import builtins
 import dis
 import keyword
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,21 +13,16 @@ import numpy as np
 from ...._core.programs.native import COPIED, FEW_NUMBERS, Whole, is_finite, owned
 from ....errors import CotangentError, StructureError
 from ....primitive import Primitive
-from ...intermediate.operations import FUNCTIONS, OPERATIONS_BY_NAME, REAL, WHOLE, Scalar
+from ...intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
 from ...intermediate.running import on_arrays, on_leaves
-from ...intermediate.statements import ArrayOf, BoxOf, Compute, Function, Operand, Var
-from ...intermediate.text import Writer as TextWriter
-from ...intermediate.text import compiled
-from ...language.depth import deep, with_room
+from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
+from ...language.depth import deep
 from ...language.terms import Definition
 from ...lowering.passes import Lowered
 from ...lowering.patterns import leaf_types
 from ...ordinary import holds_traced
-from ..chunks import chunked
-from ..convert import Converter
 from ..passes import Passes, native, of_leaves
 from ..poles import at_poles
-from ..skipped import skipping
 from .arrays import laid_out, plain_array
 from .boundary import Boundary, NotDense
 from .control import WRITE, fields
@@ -190,7 +183,7 @@ class WholePasses:
         if len(functions) > 2 or not lowered.is_dense:
             raise NotWhole("recursion, or rows of different sizes")
         self.definition = definition
-        self.boundary: Converter = boundary
+        self.boundary = boundary
         self.made = on_whole_arrays([functions["forward"], functions["reverse"]], primitives)
         self.text = self.made.text
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
@@ -225,11 +218,11 @@ class WholePasses:
         return value, back
 
     def cotangents_in(self, cotangent: Any, results: Sequence[Any]) -> list[Any] | None:
-        """Decompose the cotangent of a value that has these leaves; None for one that dual numbers take."""
+        """Decompose the cotangent of a value that has these leaves; None for a traced one, which dual numbers take."""
         try:
             return self.boundary.cotangent_in(self.definition.result, cotangent, iter(results))
         except CotangentError:
-            if holds_traced(cotangent) or not isinstance(self.boundary, Boundary):
+            if holds_traced(cotangent):
                 return None
             raise
 
@@ -322,7 +315,7 @@ class WholeTangent:
         if len(lowered.program.functions) > 1 or not lowered.is_dense:
             raise NotWhole("recursion, or rows of different sizes")
         self.definition, self.places = definition, places
-        self.boundary: Converter = boundary
+        self.boundary = boundary
         self.made = on_whole_arrays([lowered.program.functions[lowered.main]], primitives)
         self.text = self.made.text
         self.run = self.made["value"]
@@ -350,7 +343,7 @@ class WholeTangent:
         return value, self.boundary.given(of, own_, value)
 
 
-def leaves_in(boundary: Converter, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:
+def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:
     """Decompose arguments; None if their rows have different sizes."""
     if len(primals) != len(definition.params):
         return None
@@ -374,88 +367,3 @@ def unshared(results: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
     lists = any(type(x) in (list, tuple) for x in kept)
     shared = [type(x) is np.ndarray and (lists or x.base is not None or id(x) in held) for x in results]
     return [x.copy() if is_shared else x for x, is_shared in zip(results, shared, strict=True)]
-
-
-# ------------------------------------------------------------ statement by statement
-
-
-class InOrder(TextWriter):
-    """Writes functions that refer integers of more than 64 bits to Python, as native code does."""
-
-    def computed(self, s: Compute) -> str:
-        """Write a scalar operation."""
-        text = super().computed(s)
-        return f"word({text})" if s.operation.name in GROWING else text
-
-
-class WithPoles(InOrder):
-    """Writes functions whose poles are infinities, as those of native code's reverse passes."""
-
-    def computed(self, s: Compute) -> str:
-        """Write a scalar operation."""
-        if s.operation.gives == REAL and not s.operation.is_total:
-            return f"ops[{s.operation.name!r}].compute{self.tuple(s.args)}"
-        return super().computed(s)
-
-
-#: Operations whose results may need more than 64 bits.
-GROWING = "iadd isub imul ipow trunc floor ceil round".split()
-
-
-def word(x: int) -> int:
-    """Give an integer of at most 64 bits."""
-    if -(1 << 63) <= x < 1 << 63:
-        return x
-    raise OverflowError
-
-
-def in_order(
-    lowered: Lowered, primitives: Mapping[str, Primitive], by: type[InOrder] = InOrder
-) -> Mapping[str, Callable[..., Any]]:
-    """Give the functions of a program for rows of any sizes, in the order of its statements, which is native code's."""
-    program = chunked(lowered.program)
-    program = replace(program, functions={f.name: skipping(f) for f in program.functions.values()})
-    return compiled(program, primitives, by=by, ops=OPERATIONS_BY_NAME, word=word)
-
-
-class PassesInOrder(WholePasses):
-    """Both passes, where a back end is asked for that does not take them, as the register machine no primitives."""
-
-    def __init__(
-        self, definition: Definition, lowered: Lowered, boundary: Converter, primitives: Mapping[str, Primitive]
-    ) -> None:
-        self.definition, self.boundary, self.few = definition, boundary, None
-        self.functions = partial(in_order, lowered, primitives)
-        self.run = self.functions()
-
-    def forward(self, *leaves: Any) -> Any:
-        """Run the forward pass; give its results and what it keeps."""
-        *results, kept = self.run["forward"](*leaves)
-        return results, kept
-
-    def reverse(self, *given: Any) -> Any:
-        """Run the reverse pass; once more, and slower, if it meets a pole."""
-        try:
-            return self.run["reverse"](*given)
-        except POLES:
-            return self.functions(WithPoles)["reverse"](*given)
-
-    def vjp(self, primals: Sequence[Any], may_be_infinite: bool = False) -> Any:
-        """Return value and backpropagator of data that may be deep."""
-        made = with_room(super().vjp, primals)
-        return made and (made[0], partial(with_room, made[1]))
-
-
-class TangentInOrder(WholeTangent):
-    """The tangent."""
-
-    def __init__(
-        self,
-        definition: Definition,
-        places: Sequence[int],
-        lowered: Lowered,
-        boundary: Converter,
-        primitives: Mapping[str, Primitive],
-    ) -> None:
-        self.definition, self.places, self.boundary = definition, places, boundary
-        self.run = in_order(lowered, primitives)[lowered.main]
