@@ -50,6 +50,7 @@ def on_duals(
     if not isinstance(function, FunctionType):
         return function
     given, code, builtin = function.__globals__, changed_code(function), names_of_code()
+    code = function.__code__ if code == function.__code__ else code
     used = set(global_names(code))
     if not all(name in given or name in builtin for name in used):
         return None
