@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .by_fields import by_fields
 from .classes import maker_of
 from .generators import collected
 from .procedures import changed_parameters, made_handing_back
@@ -10,5 +9,5 @@ from .procedures import changed_parameters, made_handing_back
 
 def forget() -> None:
     """Forget all that was found."""
-    for find in (by_fields, maker_of, collected, changed_parameters, made_handing_back):
+    for find in (maker_of, collected, changed_parameters, made_handing_back):
         find.cache_clear()
