@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from ..analyses.aliases import changes
 from ..analyses.ownership import READING
-from ..analyses.rectangles import PLACES
 from ..names.uses import OWN, assigned, inner_nodes, parameters
-from .by_cells import placed
+from .by_cells import PLACES, placed
 
 
 class NoQueue(Exception):
@@ -90,7 +88,10 @@ class Queue(ast.NodeTransformer):
 
     def text(self, text: str, at: ast.AST, **parts: ast.expr) -> list[Any]:
         """Write statements at the place of a node; ``_`` and ``start`` stand for the list and its start."""
-        return [Put({**self.names, **parts}).visit(placed(s, at)) for s in ast.parse(text).body]
+        body = [placed(s, at) for s in ast.parse(text).body]
+        for n in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)):
+            n.id = self.names.get(n.id, n.id)
+        return [Put(parts).visit(s) for s in body]
 
     def expression(self, text: str, at: ast.AST, **parts: ast.expr) -> Any:
         """Write an expression in the same way, which is complete."""
@@ -113,14 +114,10 @@ class Queue(ast.NodeTransformer):
         """Write the parts of a statement."""
         own = [value for target, value in pairs(s) if self.cuts and cut(target, value) == self.name]
         self.binds = isinstance(s, ast.Assign | ast.AnnAssign)
-        if isinstance(s, ast.FunctionDef):
+        if isinstance(s, ast.FunctionDef) or (self.binds and any(map(self.makes_dict, pairs(s)))):
             self.nowhere(s)
         elif self.binds and self.name in assigned([s]) and not own:
-            if re.search("Dict|'dict'", ast.dump(s)):  # of which ``pop(0)`` takes a key
-                raise NoQueue
             self.after += self.text("start = 0", s)
-        if isinstance(s, ast.Return) and s.value:
-            s.value = self.rest(s.value)
         if isinstance(s, ast.For) and not any(n == self.name for inner in s.body for n, _ in changes(inner)):
             s.iter = self.rest(s.iter)
         if isinstance(s, ast.If | ast.While):
@@ -137,6 +134,12 @@ class Queue(ast.NodeTransformer):
         """Take only what does not name the list."""
         if any(isinstance(n, ast.Name) and n.id == self.name for n in ast.walk(node)):
             raise NoQueue
+
+    def makes_dict(self, pair: tuple[ast.expr, ast.expr]) -> bool:
+        """Tell whether an assignment may give the variable a dict."""
+        target, value = pair
+        is_own = isinstance(target, ast.Name) and target.id == self.name
+        return is_own and ("Dict" in ast.dump(value) or "'dict'" in ast.dump(value))
 
     def cut(self, s: Any, value: Any) -> None:
         """Write ``xs = xs[1:]`` as a change of the start."""
@@ -238,15 +241,12 @@ class Queue(ast.NodeTransformer):
 class Put(ast.NodeTransformer):
     """Puts copies of expressions where names stand for them."""
 
-    def __init__(self, parts: Mapping[str, str | ast.expr]) -> None:
+    def __init__(self, parts: dict[str, ast.expr]) -> None:
         self.parts = parts
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Write another name, or the expression."""
-        found = self.parts.get(node.id, node.id)
-        return (
-            copy.deepcopy(found) if isinstance(found, ast.expr) else ast.copy_location(ast.Name(found, node.ctx), node)
-        )
+        """Write a name, or the expression."""
+        return copy.deepcopy(self.parts.get(node.id, node))
 
 
 #: The methods that change the end of a list.
