@@ -222,6 +222,8 @@ def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Te
     whole = ast.copy_location(ast.Name(name, ast.Load()), node)
     call = node.value
     assert isinstance(call, ast.Call)
+    if is_start(call.args):
+        return expression(p, ast.copy_location(ast.Subscript(whole, ast.Slice(*call.args), ast.Load()), node), env)
     if call.args or (call.keywords and which != "sort") or not p.as_list(whole):
         p.grammar.refuse(p, node)
     if which == "sort":
@@ -229,6 +231,11 @@ def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Te
     part: Any = ast.parse("_[::-1]" if which == "reverse" else "_[:0]", mode="eval").body
     part.value.id = name  # which may be one that Python has not
     return expression(p, placed(part, node), env)
+
+
+def is_start(args: list[ast.expr]) -> bool:
+    """Tell whether a method is called with the variable that counts the elements that a list has lost."""
+    return any(hasattr(arg, "is_start") for arg in args)
 
 
 #: The methods that leave no new elements in a list.
@@ -266,7 +273,7 @@ def popped(
     is_last = not args or ast.unparse(args[0]) == "-1"
     at = p.bound("at", lit(-1) if is_last else p.coerce(args[0], expression(p, args[0], env), INT))
     popped, j = p.bound("popped", Index(array, at)), p.fresh("j", INT)
-    if args and hasattr(args[0], "is_start"):  # which counts the elements that the list has lost
+    if is_start(args):
         return then(popped, env)
     if is_last:
         return p.grammar.bind(p, name, written.without_last(array, j), env, lambda env: then(popped, env))
