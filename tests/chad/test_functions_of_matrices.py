@@ -392,6 +392,7 @@ np.nancumsum(x)
 np.histogram(x, 3)[0] * x
 np.lexsort((x[0], x[1])) * x[0]
 x.item(1)
+np.row_stack([x, x[0]])
 """.strip().splitlines()
 X = np.array([[0.31, 0.76, 0.22], [0.48, 0.13, 0.94]])
 STEP = 1e-5

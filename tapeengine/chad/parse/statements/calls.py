@@ -82,7 +82,6 @@ from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
 from ..names.uses import DUNDERS, parameters
 from ..operations.functions import Env, Lifted, Local, Parameters
-from ..operations.numeric import rank
 from ..operations.raising import failing
 from ..operations.registered import primitive
 from ..operations.state import Parser, with_lets
@@ -114,20 +113,13 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
     try:
         return called_with(p, node, found, env, wanted)
     except ProgramError as error:
-        if isinstance(error, OnDuals) or not is_of_numpy(found, node.func) or takes_arrays(p, node, env):
+        if isinstance(error, OnDuals) or not is_of_numpy(found, node.func):
             raise
         own = [node.func.value] if isinstance(node.func, ast.Attribute) and found is MISSING else []
         for part in (*own, *node.args, *(k.value for k in node.keywords)):  # which are refused where they are
             for item in getattr(part, "elts", [part]):
                 expression(p, item.value if isinstance(item, ast.Starred) else item, env)
         p.on_duals(node, error.message, error.advice)
-
-
-def takes_arrays(p: Parser, node: ast.Call, env: Env) -> bool:
-    """Tell whether the first argument of a call is a list or tuple of arrays, which numpy may not join."""
-    of = expression(p, node.args[0], env).type if node.args and not isinstance(node.args[0], ast.Starred) else UNIT
-    of_arrays = isinstance(of, Product) and any(isinstance(part, Array) for part in of.items)
-    return of_arrays or (rank(of) > 1 and p.is_list(node.args[0]))
 
 
 def is_of_numpy(found: Any, function: ast.expr) -> bool:

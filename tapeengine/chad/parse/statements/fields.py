@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.terms import Proj, Term, Tuple, Var
-from ...language.types import BOOL, FLOAT, INT, NEVER, Array, Product, parts_of
+from ...language.types import NEVER, Array, Product, parts_of
 from ..analyses.ownership import changed_in
 from ..expressions.closures import is_function
 from ..names.outside import named_outside
@@ -18,7 +18,6 @@ from ..names.types import has_free_fields
 from ..operations.functions import Env, Rest
 from ..operations.raising import failing
 from ..operations.state import Parser
-from ..rewrites.by_fields import by_fields
 from ..rewrites.procedures import handing_back
 from .in_place import instead, own_or_refuse
 
@@ -121,24 +120,7 @@ def call_changing(p: Parser, node: ast.Expr, name: str, method: Any, env: Env, t
     call = node.value
     assert isinstance(call, ast.Call)
     own_or_refuse(p, node, name, call.func)
-    record, apart = env[name], by_fields(method.made_of())
-    assert isinstance(record, Term)
-    of = dict(zip(record.type.fields, parts_of(record.type), strict=True))  # type: ignore[attr-defined]
-    if apart is None or not all(of.get(f) in (FLOAT, INT, BOOL) for f in apart.used):
-        found = p.grammar.call_method(p, call, p.callee(method), record, env)
-        return changing(p, found, lambda t: p.grammar.bind(p, name, Proj(t, 1), env, then))
-    first, *others = apart.used
-    read = [ast.copy_location(ast.Attribute(call.func.value, f, ast.Load()), call) for f in others]  # type: ignore[attr-defined]
-    whole = ast.copy_location(ast.Call(call.func, [*read, *call.args], call.keywords), call)
-    found = p.grammar.call_method(p, whole, p.callee(apart.function), p.part(record, list(of).index(first)), env)
-
-    def changed(t: Term) -> Term:
-        fields = {f: (node, Proj(t, k)) for k, f in enumerate(apart.changed, 1)}
-        return p.grammar.bind(p, name, with_fields(p, fields, record), env, then)
-
-    return changing(p, found, changed)
-
-
-def changing(p: Parser, found: Term, then: Callable[[Term], Term]) -> Term:
-    """Go on with what a call gives; one that always raises gives nothing."""
-    return failing() if found.type == NEVER else p.within("t", found, then)
+    found = p.grammar.call_method(p, call, p.callee(method), env[name], env)
+    if found.type == NEVER:
+        return failing()
+    return p.within("t", found, lambda t: p.grammar.bind(p, name, Proj(t, 1), env, then))
