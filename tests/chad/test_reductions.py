@@ -83,14 +83,5 @@ def test_a_vector_without_elements_has_the_initial_value():
     ],
 )
 def test_a_refusal_says_what_to_write(text, advice):
-    program, given = te.program(written(text)), (ARRAYS[2], MASKS[2])
-    assert outcome(lambda: te.vjp(program, *given)[0]) == outcome(lambda: program.python(*given))
     with pytest.raises(ProgramError, match=advice):
-        program.derivative("reverse")
-
-
-def outcome(run):
-    try:
-        return run()
-    except (TypeError, ValueError) as error:
-        return type(error)
+        te.vjp(te.program(written(text)), ARRAYS[2], MASKS[2])

@@ -152,8 +152,7 @@ def interp(x, xp, fp, left=None, right=None):
         raise ValueError("fp and xp are not of the same length.")
     if np.ndim(x) == 0:
         return interp_at(x, xp, fp, left, right)
-    found = [interp_at(at, xp, fp, left, right) for at in np.ravel(x)]
-    return found if np.ndim(x) == 1 else np.reshape(found, np.shape(x))
+    return [interp_at(at, xp, fp, left, right) for at in x]
 
 
 def padded(xs, before, after, mode, value):
@@ -217,16 +216,9 @@ def quantile_of(xs, q):
 
 
 def quantile(a, q, axis=None):
-    """``np.quantile``: one, or several."""
-    if np.ndim(q) > 1:
-        return None
-    return quantile_along(a, q, axis) if np.ndim(q) == 0 else [quantile_along(a, each, axis) for each in q]
-
-
-def quantile_along(a, q, axis):
-    """The quantile of all elements, or along an axis of a matrix."""
+    """``np.quantile`` of all elements, or along an axis of a matrix."""
     if axis is None:
-        return quantile_of(np.ravel(a), q)
+        return quantile_of(np.ravel(a), q) if np.ndim(q) == 0 else [quantile_of(np.ravel(a), each) for each in q]
     if np.ndim(a) > 2:
         return None
     if axis < -np.ndim(a) or axis >= np.ndim(a):
@@ -374,13 +366,13 @@ def repeat(a, repeats, axis=None):
 
 
 def tile(xs, reps):
-    """``np.tile`` of a vector or a matrix, along its rows or both axes."""
-    if np.ndim(xs) > 2 or np.ndim(reps) > 1 or (np.ndim(reps) == 1 and len(reps) != 2):
-        return None
-    if np.ndim(reps) == 1:
+    """``np.tile`` of a vector, of the rows of a matrix, or of a vector in rows."""
+    if np.ndim(reps) == 1 and np.ndim(xs) == 1 and len(reps) == 2:
         if reps[0] < 0 or reps[1] < 0:
             raise ValueError("negative dimensions are not allowed")
-        return [[x for _ in range(reps[1]) for x in row] for _ in range(reps[0]) for row in np.atleast_2d(xs)]
+        return [[x for _ in range(reps[1]) for x in xs] for _ in range(reps[0])]
+    if np.ndim(xs) > 2 or np.ndim(reps) != 0:
+        return None
     if reps < 0:
         raise ValueError("negative dimensions are not allowed")
     if np.ndim(xs) == 2:
@@ -715,13 +707,14 @@ def identity(n, dtype=float):
     return eye(n, dtype=dtype)
 
 
-def take(a, indices, axis=None, out=None, mode="raise"):
-    """``np.take`` of all elements, or along an axis of a vector or a matrix."""
-    if np.ndim(a) > 2 or mode != "raise":
+def take(a, indices, axis):
+    """``np.take`` along an axis of a vector or a matrix."""
+    if np.ndim(a) > 2 or np.ndim(indices) != 1:
         return None
-    if axis is None:
-        return np.ravel(a)[indices]
-    return a[indices] if within(axis, np.ndim(a)) == 0 else [row[indices] for row in a]
+    at = within(axis, np.ndim(a))
+    if np.ndim(a) == 1:
+        return a[indices]
+    return a[indices] if at == 0 else [row[indices] for row in a]
 
 
 #: The functions of numpy that have their names here.
@@ -729,7 +722,7 @@ NUMPY = (
     *(atleast_1d, atleast_2d, average, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
     *(diag, diagonal, eye, flip, fliplr, identity, trace),
     *(flipud, gradient, insert, interp, kron, logspace, median, meshgrid, nanmean, nansum, pad, percentile, polyval),
-    *(quantile, repeat, take, take_along_axis, tile, trapezoid, tril_indices, triu_indices, unique),
+    *(quantile, repeat, take_along_axis, tile, trapezoid, tril_indices, triu_indices, unique),
 )
 #: The same for math.
 MATH = (comb, degrees, dist, factorial, fma, frexp, fsum, gcd, isclose, isqrt, ldexp, modf, radians, sumprod)
@@ -746,4 +739,4 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numpy.trapz": trapezoid,
 }
 #: All of them.
-WRITTEN = frozenset((*FUNCTIONS.values(), rounded, bit_and, bit_or, bit_xor, shift_left, shift_right))
+WRITTEN = frozenset((*FUNCTIONS.values(), rounded, take, bit_and, bit_or, bit_xor, shift_left, shift_right))

@@ -336,7 +336,7 @@ class Kinds:
             case TupleOf(made=type() as cls), _, _:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
-        return ARRAY if kind in (ARRAY, COMPUTED) else None
+        return ARRAY if kind == ARRAY else None
 
     def of_outside(self, result: Results, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Kind:
         """Give the kind of what a function outside returns for arguments."""

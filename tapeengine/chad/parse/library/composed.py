@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy
 
+from ...language import in_language
 from ...language.terms import Build, Gather, Index, Literal, Map, Op, Size, Term, counted, lit
 from ...language.types import BOOL, FLOAT, INT, Array
 from ..analyses.single_axes import only_item
@@ -110,6 +111,17 @@ def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return arrays.expanded(p, xs, axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
 
 
+def or_written(few: Composed, function: Callable[..., object], count: int) -> Composed:
+    """Use the function written in the language if a call has more than some number of arguments."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        if len(args) == count:
+            return few(p, node, args)
+        return p.grammar.apply_written(p, node, p.program_of(function), list(args))
+
+    return handle
+
+
 @with_lets
 def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
@@ -147,6 +159,7 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.linspace": spaced,
         "numpy.roll": rolled,
         "numpy.squeeze": squeezed,
+        "numpy.take": or_written(whole.taken, in_language.take, 2),
         "numpy.expand_dims": with_axis,
         "numpy.swapaxes": axes_exchanged,
     }

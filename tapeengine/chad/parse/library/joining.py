@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 import numpy
 
-from ...language.errors import ProgramError
 from ...language.kinds import ListOf
 from ...language.terms import Build, Concatenate, Elements, Fold, Index, Let, Map, Op, Size, Term, Tuple, lit, parts
 from ...language.types import INT, Array, Product, numbers_of, show
@@ -33,7 +32,7 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
     """Put together the parts of the first argument, written out or listed."""
     if not node.args:
         p.error(node, "the arrays are not given", "write np.stack((a, b))")
-    term = displayed(p, node.args[0], env)
+    term = expression(p, node.args[0], env)
     if isinstance(term, Tuple | Elements) and term.items:
         return written(p, node, list(term.items))
     if isinstance(term.type, Product):
@@ -41,16 +40,6 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} has no parts to put together", "write np.stack((a, b))")
     return p.within("parts", whole.some(p, term), listed)
-
-
-def displayed(p: Parser, node: ast.expr, env: Env) -> Term:
-    """Read what is put together: also a list of arrays of several ranks, which is as good as a tuple."""
-    try:
-        return expression(p, node, env)
-    except ProgramError:
-        if not isinstance(node, ast.List):
-            raise
-        return expression(p, ast.copy_location(ast.Tuple(node.elts, ast.Load()), node), env)
 
 
 def concatenate(p: Parser, node: ast.Call, env: Env) -> Term:

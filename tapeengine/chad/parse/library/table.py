@@ -807,7 +807,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 #: The methods of arrays that do what numpy's function of the same name does.
 AS_FUNCTIONS = (
     *("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "diagonal", "any", "all", "round", "repeat"),
-    *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj", "take"),
+    *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj"),
 )
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
@@ -816,6 +816,7 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         "dot": method(whole.dot),
         **{name: method_along(*ALONG[name]) for name in ("cumsum", "cumprod")},
         "transpose": method(whole.transpose),
+        "take": method(whole.taken),
         "astype": as_type,
         **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},

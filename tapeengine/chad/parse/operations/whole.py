@@ -392,6 +392,13 @@ def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return Gather(array(p, node, args[0]), p.coerce(node, args[1], Array(INT)))
 
 
+def taken(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.take(xs, indices)`` of a vector; of a matrix it would be of all numbers in a row."""
+    if numeric.rank(args[0].type) > 1:
+        p.on_duals(node, "take of an array of rank above 1", "write xs[indices] for rows, or np.ravel(xs)[indices]")
+    return gather(p, node, args)
+
+
 def sign(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
     """``np.sign(x)``."""
     x = numeric.number(p, node, xs[0])

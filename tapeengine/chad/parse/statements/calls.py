@@ -14,7 +14,7 @@ import numpy
 
 from ...._core.tape.table import ROWS
 from ....naming import attribute_of
-from ...language.errors import OnDuals, ProgramError
+from ...language.errors import ProgramError
 from ...language.in_language import WRITTEN
 from ...language.signatures import defaults_of, names_of
 from ...language.terms import Apply, Call, Elements, Lambda, Let, Op, Proj, Term, Tuple, Var, lets
@@ -108,31 +108,8 @@ REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstanc
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
-    """``f(...)``; what a function of numpy's does with its arguments beyond the language is left to dual numbers."""
+    """``f(...)``."""
     found = p.static(node.func, env)
-    try:
-        return called_with(p, node, found, env, wanted)
-    except ProgramError as error:
-        if isinstance(error, OnDuals) or not is_of_numpy(found, node.func):
-            raise
-        own = [node.func.value] if isinstance(node.func, ast.Attribute) and found is MISSING else []
-        for part in (*own, *node.args, *(k.value for k in node.keywords)):  # which are refused where they are
-            for item in getattr(part, "elts", [part]):
-                expression(p, item.value if isinstance(item, ast.Starred) else item, env)
-        p.on_duals(node, error.message, error.advice)
-
-
-def is_of_numpy(found: Any, function: ast.expr) -> bool:
-    """Tell whether a function is one of numpy's, or a method that arrays have and lists do not."""
-    if found is MISSING:
-        attr = getattr(function, "attr", "")
-        return attr in library.AS_FUNCTIONS or (attr in library.METHODS and attr not in library.OF_LISTS)
-    own = attribute_of(found, "__tapeengine_function__", found)
-    return own in WRITTEN or library_name(own).startswith("numpy.")
-
-
-def called_with(p: Parser, node: ast.Call, found: Any, env: Env, wanted: Type | None) -> Term:
-    """The same for a function that is known, or MISSING."""
     if library_name(found) in library.OF_STARS:
         return library.OF_STARS[library_name(found)](p, node, env)
     if (spread := unnamed([*node.args, *node.keywords])) is not None:
