@@ -1409,7 +1409,7 @@ def run(ways, engine, tuple primals):
     if not is_ragged(primals):
         if <object> native is None:
             is_few = <object> few is not None and has_few((<Native> few).params, primals)
-            native = few if is_few else PyTuple_GET_ITEM(ways, 2) if has_many(primals) else native
+            native = few if is_few else PyTuple_GET_ITEM(ways, 2)
         if <object> native is not None:
             made = (<Native> native).ahead(primals)
         elif <object> whole is not None:
@@ -1448,12 +1448,9 @@ cdef inline Py_ssize_t length_of(row) noexcept:
     return PyList_GET_SIZE(row) if PyList_CheckExact(row) else PyTuple_GET_SIZE(row) if PyTuple_CheckExact(row) else -1
 
 
-def has_many(primals):
-    """Whether an argument is an array, list or tuple of more than `FEW_NUMBERS` numbers, or of as many rows."""
-    for x in primals:
-        if (PyArray_SIZE(<ndarray> x) if PyArray_CheckExact(x) else len(x) if is_list(x) else 0) > most_few:
-            return True
-    return False
+def is_few(Native native, tuple primals):
+    """Whether primals have at most `FEW_NUMBERS` numbers or rows in each array and each sequence."""
+    return has_few(native.params, primals)
 
 
 def fits(Form form, value, check):
@@ -1545,7 +1542,7 @@ cdef bint has_few(Form form, object x) except -1:
     cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
     if PyArray_CheckExact(x):
         return PyArray_SIZE(<ndarray> x) <= most_few
-    if n > most_few:
+    if n > most_few and form.kind != TUPLE and form.kind != RECORD:
         return False
     for i in range(n):
         if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part_of(form, x, i)):

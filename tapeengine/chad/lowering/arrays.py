@@ -70,7 +70,7 @@ class Arrays:
         if isinstance(value, V.Items) and isinstance(i, F.Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
             return value.items[i.value]  # type: ignore[index]
         if isinstance(value, V.Items):
-            value = self.rows(value)
+            value = self.stored_items(value)
         within = self.is_within(i, self.size(value))
         if isinstance(value, V.Pull):
             return value.at(self.checked(i, value.size, within))
@@ -78,6 +78,16 @@ class Arrays:
         if P.first_part(value.element) is None and not within:
             i = self.checked(i, self.size(value), within)
         return self.element(value.element, i, not within, hint)
+
+    def stored_items(self, items: V.Items) -> V.Rows:
+        """Store items where all are computed, before the loops and branches that do not compute them."""
+        used = list(P.variables(items))
+        home = self.b.block if None in used else self.b.deepest([x for x in used if x is not None])
+        child = next((block for block in self.b.block.chain() if block.parent is home), None)
+        if home is self.b.block or child is None or child.before is None:
+            return self.rows(items)
+        with self.b.at(child.before, home):
+            return self.rows(items)
 
     def checked(self, i: F.Operand, size: F.Operand, within: bool) -> F.Operand:
         """Give a non-negative index; the program raises IndexError if there is none."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.programs.native import Native, Whole, has_many, is_ragged, run
+from ..._core.programs.native import Native, Whole, is_few, is_ragged, run
 from ...default import default_engine
 from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ...primitive import Primitive
@@ -300,11 +300,12 @@ class Executable:
 
     def find_ways(self, primals: Sequence[Any]) -> bool:
         """Make the passes that run on such arguments; tell whether they are new."""
-        is_many = self.entry is None and (has_many(primals) or not self.keeps_order)
+        few = self.small if self.entry is None else None
+        has_few = few is not None and self.keeps_order and is_few(few, tuple(primals))
+        is_many = self.entry is None and not has_few
         if self.has_many is not None and self.has_many >= is_many:
             return False
         self.has_many = is_many
-        few = self.small if self.entry is None else None
         many, whole = (self.compiled, self.whole_entry) if is_many else (None, None)
         self.ways = Ways(self.entry, few, many, whole, self.by_others)
         return True
