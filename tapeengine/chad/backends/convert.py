@@ -141,7 +141,7 @@ class Converter:
                 rows, is_like = rows_of(element, leaves), isinstance(like, list | tuple)
                 each = zip(rows, like if is_like else itertools.repeat(None))
                 made = [self.restored(element, iter(row), k) for row, k in each]
-                return made if is_like else self.array(element, made)
+                return (tuple(made) if type(like) is tuple else made) if is_like else self.array(element, made)
             case Named():
                 tag, *inside = next(leaves)
                 return self.tagged(tag, self.restored(self.options(of)[tag], iter(inside), like))
