@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 
 import numpy as np
 import pytest
@@ -52,6 +53,7 @@ y.reverse()
 y.sort()
 y[1:2] = [{c}, f]
 del y[1:]
+d = {{0: f}}|f += d.pop(0)
 y += [f]
 w = list(y)|w[0] = {c}|f += w[-1]
 for v in y:|    f = 0.9 * f + v
@@ -109,6 +111,8 @@ def drawn(seed, first, changes):
     text = FUNCTIONS.format(first=start, loop=loop, body="\n        ".join(body))
     if start == starts[3]:
         text = text.replace("    y = x\n", "").replace("x: list", "y: list").replace("(x)", "(y)")
+    names = draw.choice(({}, {"y": "i", "k": "start"}, {"y": "n", "n": "m"}))  # names that the rewriting writes
+    text = re.sub(r"\b[ykn]\b", lambda name: names.get(name[0], name[0]), text)
     return defined(text), text
 
 

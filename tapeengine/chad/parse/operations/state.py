@@ -294,8 +294,7 @@ class Parser(Lets):
             plain = Plain(tree, self.outer)
             tree = BoundInside(tree, plain.names).visit(tree)
             tree = ByCells(tree, plain.names).visit(plain.plain(tree))
-            types = self.known_types()
-            return with_starts(tree, plain.names, lambda name: isinstance(types.get(name), Array))
+            return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))
         except OutOfOrder as error:
             is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
             self.error(error.node, str(error), error.advice, OnDuals if is_filled else ProgramError)
