@@ -1,7 +1,7 @@
-"""A program as ordinary Python that dual numbers can run through: `math` and `numpy` exchanged for tapeengine's.
+"""A program as ordinary Python that dual numbers can run through: its functions as lifted code.
 
 The functions of `math` and the creation functions of `numpy` take plain numbers only. A program may be written with
-them, as its text is read and not run; to run it on dual numbers the same code gets tapeengine's modules by those names.
+them, as its text is read and not run; to run on dual numbers it gets the names and changed code of `tapeengine.lift`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from types import CellType, FunctionType
 from typing import Any
 
@@ -25,7 +26,8 @@ from ..lift.rewrite import changed_code
 from ..lift.worlds import names_of_code
 from ..lift.wrappers import singledispatch
 from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
-from ..primitive import is_traced
+from ..numpy import asarray
+from ..primitive import Primitive, is_traced
 from .parse.names.callees import MEMOISED, is_plain
 from .parse.names.constants import content, global_names, imports, watch
 
@@ -219,12 +221,17 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
         return on_duals(value, known) or value
     if isinstance(value, MEMOISED) and is_plain(value.__wrapped__):
         return _memoised(value, known)
-    if type(value) is functools.partial:
+    if type(value) is partial:
         called = _exchanged(value.func, known)
-        return value if called is value.func else functools.partial(called, *value.args, **value.keywords)
+        return value if called is value.func else partial(called, *value.args, **value.keywords)
     if isinstance(value, FunctionType) and hasattr(value, "registry"):
         return _dispatching(value, known)
-    return replaced_object(value)
+    return partial(_with_arrays, value) if isinstance(value, Primitive) else replaced_object(value)
+
+
+def _with_arrays(primitive: Primitive, *args: Any, **options: Any) -> Any:
+    """Call a primitive with arrays for lists of traced numbers, which are arrays in the language."""
+    return primitive(*(asarray(x) if type(x) is list and holds_traced(x) else x for x in args), **options)
 
 
 def _dispatching(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
