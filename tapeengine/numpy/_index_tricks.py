@@ -22,17 +22,27 @@ concatenate, linspace, stack = map(offered, (numpy.concatenate, numpy.linspace, 
 broadcast_arrays = offered(numpy.broadcast_arrays)
 
 
-class Concatenator:
-    """`numpy.r_` or `numpy.c_`: numpy's own runs on the numbers of the elements, and its result places the elements."""
+class ByKey:
+    """An object of numpy's that makes arrays of the items of an index; ours if an item is traced."""
 
     def __init__(self, theirs: Any) -> None:
         self.theirs = theirs
 
     def __getitem__(self, key: Any) -> Any:
-        """The joined array."""
+        """The array that numpy makes of the items."""
         items = key if isinstance(key, tuple) else (key,)
-        if not any(map(is_traced_item, items)):
-            return self.theirs[key]
+        return self.made(key, items) if any(map(is_traced_item, items)) else self.theirs[key]
+
+    def made(self, key: Any, items: tuple[Any, ...]) -> Any:
+        """The array for the items of an index that holds traced values."""
+        raise NotImplementedError
+
+
+class Concatenator(ByKey):
+    """`numpy.r_` or `numpy.c_`: numpy's own runs on the numbers of the elements, and its result places the elements."""
+
+    def made(self, key: Any, items: tuple[Any, ...]) -> Any:
+        """The joined array."""
         items = tuple(map(row, items))
         whole = numpys(lambda *given: self.theirs[given], items, {})
         if isinstance(whole, numpy.matrix):
@@ -73,17 +83,11 @@ def row(item: Any) -> Any:
     return arange(start, item.stop, step)
 
 
-class Grid:
+class Grid(ByKey):
     """`numpy.mgrid` or `numpy.ogrid`: numpy's own gives the sizes, and coordinates follow traced ends and steps."""
 
-    def __init__(self, theirs: Any) -> None:
-        self.theirs = theirs
-
-    def __getitem__(self, key: Any) -> Any:
+    def made(self, key: Any, items: tuple[Any, ...]) -> Any:
         """The coordinates of the grid's points."""
-        items = key if isinstance(key, tuple) else (key,)
-        if not any(map(is_traced_item, items)):
-            return self.theirs[key]
         if items is not key and not is_count(key.step):
             return row(key)
         ends = tuple(end for item in items for end in (item.start, item.stop, item.step))

@@ -6,6 +6,7 @@ from chad.written_functions import function_of
 
 import tapeengine as te
 from tapeengine.chad.parse.analyses.ownership import COMPUTING
+from tapeengine.errors import TapeEngineError
 
 A = np.array([[4.0, 1.0, 2.0], [1.0, 5.0, 0.5], [2.0, 0.5, 6.0]])
 #: Calls of functions whose results are taken as new arrays; the others have one argument.
@@ -69,3 +70,40 @@ def test_value_and_gradient(name):
     steps = np.eye(9).reshape(9, 3, 3) * 1e-6
     expected = [(program(A + h) - program(A - h)) / 2e-6 for h in steps]
     np.testing.assert_allclose(found.ravel(), expected, rtol=1e-6, atol=1e-7)
+
+
+class Held:
+    """A record whose methods have names of numpy's and give its own array."""
+
+    def __init__(self, xs):
+        self.xs = xs
+
+    def sum(self, axis):
+        return self.xs
+
+    def max(self, axis=0):
+        return self.xs
+
+
+def changed_part(xs):
+    held = Held(xs * 1.0)
+    part = held.sum(-1)
+    part[0] = 3.0
+    return held.xs[0] * xs[1]
+
+
+def changed_part_by_name(xs):
+    held = Held(xs * 1.0)
+    part = held.max(axis=0)
+    part[0] = 3.0
+    return held.xs[0] * xs[1]
+
+
+@pytest.mark.parametrize("function", [changed_part, changed_part_by_name])
+def test_a_method_of_a_record_does_not_make_an_array(function):
+    at = np.array([1.5, 2.0])
+    try:
+        found = te.vjp(te.program(function), at)[0]
+    except TapeEngineError:
+        return
+    assert found == function(at)

@@ -1,11 +1,11 @@
 """A display that a loop reads is stored once, wherever the loop stands; no Python runs for the parts of an argument."""
 
-import sys
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from chad.lowering.test_cost_in_place import counted
+from chad.test_plain_calls import python_calls
 from chad.written_functions import defined
 
 import tapeengine as te
@@ -36,17 +36,6 @@ def program(loop, n, after):
     else:
         lines += loop.split("|")
     return te.program(defined("def f(x: list[float]):\n    " + "\n    ".join([*lines, "return s"]) + "\n"))
-
-
-def python_calls(run):
-    """How many Python functions a call enters."""
-    entered = []
-    sys.setprofile(lambda frame, event, _: entered.append(frame) if event == "call" else None)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return len(entered)
 
 
 def of_list(d):

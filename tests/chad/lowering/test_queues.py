@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from chad.lowering.test_cost_in_place import counted
-from chad.lowering.test_stacks import outcome
+from chad.lowering.test_stacks import agrees, outcome
 from chad.written_functions import defined
 
 import tapeengine as te
@@ -114,18 +114,6 @@ def drawn(seed, first, changes):
     names = draw.choice(({}, {"y": "i", "k": "start"}, {"y": "n", "n": "m"}))  # names that the rewriting writes
     text = re.sub(r"\b[ykn]\b", lambda name: names.get(name[0], name[0]), text)
     return defined(text), text
-
-
-def agrees(f, text, backend):
-    made = te.program(f, backend=backend)
-    for n in (1, 2, 5, 9):
-        x = np.linspace(0.2, 0.9, n).tolist()
-        found, expected = (outcome(lambda x, run=run: te.vjp(run, x), x) for run in (made, f))
-        if isinstance(expected[0], type):
-            assert found == expected, text
-        else:
-            np.testing.assert_allclose(found[0], expected[0], rtol=1e-12, err_msg=text)
-            np.testing.assert_allclose(found[1], expected[1], rtol=1e-10, atol=1e-12, err_msg=text)
 
 
 @pytest.mark.parametrize("backend", [None, "machine", "native"])

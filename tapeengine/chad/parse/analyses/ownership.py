@@ -45,7 +45,7 @@ COMPUTING = frozenset(
     "sinc i0 fix diagflat block dstack resize compress extract norm solve inv cholesky pinv polyval polymul "
     "polyadd".split()
 )
-#: Methods that give a new array along an axis.
+#: Methods of arrays that give a new array along an axis, or a number.
 ALONG = frozenset("mean std var sum prod max min cumsum cumprod argsort argmax argmin any all".split())
 #: Functions that do not store an array argument, and whose result does not share its memory.
 READING = MAKING | frozenset(
@@ -66,15 +66,16 @@ def shared(
     is_numpy: Callable[[str], bool] = lambda name: False,
     makes_record: Callable[[ast.expr], bool] = lambda function: False,
     is_fresh: Callable[[ast.Call], bool | None] = lambda call: None,
+    only_of_arrays: Callable[[str], bool] = lambda name: False,
 ) -> Mapping[str, str | None]:
     r"""Map each assigned variable to the reason why its array or record may be shared; None if it is not.
 
     `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
     `makes_record` tells whether a function makes a new record, `is_fresh` whether the value of a call is a number or a
-    new array; None where the function's name says it.
+    new array; None where the function's name says it. `only_of_arrays` tells whether a method of a name is numpy's.
     """
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
-    walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh)
+    walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh, only_of_arrays)
     walk.find_arrays(function)
     for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
@@ -203,11 +204,12 @@ class Walk:
         is_numpy: Callable[[str], bool],
         makes_record: Callable[[ast.expr], bool],
         is_fresh: Callable[[ast.Call], bool | None],
+        only_of_arrays: Callable[[str], bool],
     ) -> None:
         self.copies = copies
         self.same = same
         self.is_numpy = is_numpy
-        self.makes_record, self.is_fresh = makes_record, is_fresh
+        self.makes_record, self.is_fresh, self.only_of_arrays = makes_record, is_fresh, only_of_arrays
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
         self.arrays: frozenset[str] = frozenset()
@@ -304,11 +306,7 @@ class Walk:
         match value:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.makes(body) and self.makes(orelse)
-            case ast.Call(func=ast.Attribute(attr=name), keywords=[ast.keyword("axis"), *_]) if name in ALONG:
-                return True
-            case ast.Call(func=ast.Attribute(value=ast.BinOp() | ast.UnaryOp(), attr=name)) if name in ALONG:
-                return True
-            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant() | ast.UnaryOp()]) if name in ALONG:
+            case ast.Call(func=ast.Attribute(attr=name)) if name in ALONG and self.only_of_arrays(name):
                 return True
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
                 return name in MAKING or self.computes(value.func) or self.makes_record(value.func)

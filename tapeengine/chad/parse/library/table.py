@@ -501,16 +501,10 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
     """``te.iterate(step, n, x)``: a loop that carries x."""
-    size = p.coerce(node, expression(p, node.args[1], env), INT)
+    size = arrays.counted(p, p.coerce(node, expression(p, node.args[1], env), INT))
     init = expression(p, node.args[2], env)
     k, state = p.fresh("k", INT), p.fresh("x", init.type)
-    step = p.coerce(node, function_body(p, node.args[0], (state,), env), init.type)
-
-    def made(n: Term) -> Term:
-        natural = Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT)
-        return Let(p.fresh("n", INT), natural, For(n, k, state, init, step))
-
-    return p.within("n", size, made)
+    return For(size, k, state, init, p.coerce(node, function_body(p, node.args[0], (state,), env), init.type))
 
 
 def select(p: Parser, node: ast.Call, env: Env) -> Term:

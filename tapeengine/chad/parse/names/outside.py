@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from numpy import ufunc
+from numpy import ndarray, ufunc
 
 from ...._core.arrays.functions import Ufunc
 from .constants import content, imported
@@ -65,6 +65,12 @@ def root(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def only_of_arrays(known: Iterable[Any]) -> Callable[[str], bool]:
+    """Give a function that tells whether no class among some values has a method of a name, so that arrays alone do."""
+    classes = [value for value in known if isinstance(value, type) and value is not ndarray]
+    return lambda method: not any(hasattr(cls, method) for cls in classes)
 
 
 def is_numpy(outer: Mapping[str, Any]) -> Callable[[str], bool]:

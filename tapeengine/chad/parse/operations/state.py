@@ -79,7 +79,7 @@ from ..analyses.single_axes import SingleAxes
 from ..analyses.whole_arrays import Passed, Wanted
 from ..names.callees import is_plain, library_name
 from ..names.constants import Constants, path_of
-from ..names.outside import attribute, is_numpy, named_outside, names_outside, root
+from ..names.outside import attribute, is_numpy, named_outside, names_outside, only_of_arrays, root
 from ..names.scopes import original, separated
 from ..names.stars import Stars
 from ..names.texts import MISSING, known_text
@@ -272,7 +272,10 @@ class Parser(Lets):
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
-        self.shared = shared(self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh)
+        of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
+        self.shared = shared(
+            self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh, of_arrays
+        )
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
         self.renamed = renamed_once(self.tree)

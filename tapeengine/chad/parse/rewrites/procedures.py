@@ -26,7 +26,7 @@ from ..analyses.ownership import Walk, same
 from ..names.callees import is_plain, library_name
 from ..names.constants import global_names
 from ..names.defaults import keep_defaults
-from ..names.outside import is_numpy, named_outside, names_outside, root
+from ..names.outside import is_numpy, named_outside, names_outside, only_of_arrays, root
 from ..names.per_function import PerFunction
 from ..names.reads import read_by, used_as_values
 from ..names.scopes import original, separated
@@ -180,7 +180,8 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
         elif changed := procedures.of(call):  # it does not store what it changes
             given = list(map(id, given_to(call, changed).values()))
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
-    walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), never, lambda call: None)
+    of_arrays = only_of_arrays(procedures.outer.values())
+    walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), never, lambda call: None, of_arrays)
     walk.reasons.update(dict.fromkeys(names))
     for statement in function.body:
         walk.statement(statement)
