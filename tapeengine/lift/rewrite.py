@@ -14,7 +14,7 @@ import ast
 import linecache
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType
 
@@ -30,6 +30,8 @@ CLASS_OF, STAND_IN, BOUND = ".class_of", ".stand_in", ".bound"
 _CLASSES = ("float", "complex", "float64", "ndarray", "complex128")
 #: Those operators that plain numbers have as methods, also on the right.
 METHODS_OF_NUMBERS = {name for name in dir(float) if name.replace("__r", "__", 1) in OPERATIONS}
+#: Gives pairs of original and changed code for the functions of a source, which lies at a place, with flags.
+Codes = Callable[[str, str, int], tuple[tuple[CodeType, CodeType], ...]]
 #: The version of the changes, so that code cached by other versions is not used.
 RULES = 11
 _NAMED = "(?:" + "|".join(_CLASSES) + ")"
@@ -95,11 +97,14 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     return found
 
 
-def changed_code(function: FunctionType) -> CodeType:
-    """The code of a function from its changed source; its own if the source is not available or needs no change."""
+def changed_code(function: FunctionType, codes: Codes | None = None) -> CodeType:
+    """The code of a function from its changed source; its own if the source is not available or needs no change.
+
+    `codes` changes sources in its own way; by default `codes_of_file`.
+    """
     code = function.__code__
     source = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    pairs = codes_of_file(source, code.co_filename, code.co_flags & _FUTURE) if source else ()
+    pairs = (codes or codes_of_file)(source, code.co_filename, code.co_flags & _FUTURE) if source else ()
     return next((changed for plain, changed in pairs if plain == code), code)
 
 

@@ -6,7 +6,6 @@ different from 1, for which general formulas hold, and the call is refused where
 """
 
 import ast
-import linecache
 from collections.abc import Iterator
 from functools import cache
 from types import CodeType, FunctionType
@@ -15,7 +14,7 @@ from typing import Any
 import numpy
 
 from tapeengine.errors import UnsupportedError
-from tapeengine.lift.rewrite import codes_in, compiled
+from tapeengine.lift.rewrite import changed_code, codes_in, compiled
 from tapeengine_scipy._values import is_traced
 
 
@@ -44,17 +43,14 @@ _NAMES: dict[type, str] = {ast.Eq: "_equal_", ast.NotEq: "_different_"}
 
 def guarded_code(function: FunctionType) -> CodeType:
     """The code of one of SciPy's functions as lifted code has it, with these comparisons by calls."""
-    code = function.__code__
-    source = "".join(linecache.getlines(code.co_filename, function.__globals__))
-    pairs = _codes_of_file(source, code.co_filename) if source else ()
-    return next((changed for plain, changed in pairs if plain == code), code)
+    return changed_code(function, _codes_of_file)
 
 
 @cache
-def _codes_of_file(source: str, place: str) -> tuple[tuple[CodeType, CodeType], ...]:
+def _codes_of_file(source: str, place: str, flags: int) -> tuple[tuple[CodeType, CodeType], ...]:
     text = _with_calls(source)
-    changed = compiled(text.encode(), place) or compile(text, place, "exec", 0, True)
-    return tuple(zip(codes_in(compile(source, place, "exec", 0, True)), codes_in(changed), strict=True))
+    changed = compiled(text.encode(), place, flags) or compile(text, place, "exec", flags, True)
+    return tuple(zip(codes_in(compile(source, place, "exec", flags, True)), codes_in(changed), strict=True))
 
 
 def _with_calls(source: str) -> str:
