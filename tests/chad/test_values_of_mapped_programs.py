@@ -152,6 +152,21 @@ def test_a_program_that_is_not_read_has_the_plain_value(function: Callable[..., 
     assert te.program(function).value(2.0, 1.5) == function(2.0, 1.5)
 
 
+def first_row(x: te.Array[te.Vec]) -> te.Vec:
+    return x[0]
+
+
+def itself(x: te.Vec) -> te.Vec:
+    return x
+
+
+@pytest.mark.parametrize(("function", "x"), [(first_row, ROWS), (itself, ROWS[0])])
+def test_a_value_shares_no_memory_with_arguments(function: Callable[..., Any], x: Any) -> None:
+    found = te.program(function).value(x)
+    np.testing.assert_array_equal(found, function(x))
+    assert not np.shares_memory(found, x)
+
+
 def test_the_value_inside_a_derivative_is_differentiated() -> None:
     program = te.program(annotated)
     assert te.grad(lambda x: program.value(x, 1.5))(0.5) == te.grad(program)(0.5, 1.5)
