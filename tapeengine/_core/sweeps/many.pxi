@@ -108,10 +108,8 @@ cdef Lifetimes lifetimes_of(Tape tape, list outputs):
     return found
 
 
-def last_use(*given):
+def last_use(Tape tape, uint32_t storage):
     """The last record of a tape that touches a storage, or a number above all ids if the program returns it."""
-    cdef Tape tape = given[0]
-    cdef uint32_t storage = given[1]
     return tape.head.count if tape.places[storage].returned else lifetimes_of(tape, []).last[storage]
 
 
