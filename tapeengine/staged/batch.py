@@ -106,27 +106,42 @@ class Batched:
         if self._is_staged and engine is self.engine and engine.switches is None:
             try:
                 run = self._run(args, keywords, keep=True)
-                return run.value(), Derivative(self, run.arguments, keywords, run.backward).pull
+                return run.value(), Derivative(self, run.arguments, keywords, run).pull
             except NotReplayed as error:
                 trial = Trial(self, args, keywords) if error.is_new else None
-        found = engine.vjp(self._lambda(trial), *args, **keywords)
+        found = engine.vjp(self.apart(trial), *args, **keywords)
         if trial is None or not trial.is_recordable:
             return found
         if trial.record():
             return self.__tapeengine_vjp__(engine, *args, **keywords)
-        return engine.vjp(self._lambda(), *args, **keywords)
-
-    def __tapeengine_tape__(self, engine: Engine, *args: Any, order: int = 2) -> tuple[Any, Any]:
-        """Return the values, and a backpropagator with a tape of an order."""
-        value, back = engine.trace(self._lambda(), args, order=order)
-        return value, back
+        return engine.vjp(self.apart(), *args, **keywords)
 
     @property
     def _is_staged(self) -> bool:
         return hasattr(type(self.program), "__tapeengine_plan__")
 
-    def _lambda(self, trial: Trial | None = None) -> Callable[..., Any]:
+    def apart(self, trial: Trial | None = None) -> Callable[..., Any]:
+        """The same program, which calls one lane after the other."""
         return lambda *args, **keywords: self._one_by_one(args, keywords, trial)
+
+    def tangents(self, args: tuple[Any, ...], tangents: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Return the tangents of the values of all lanes, by a program in lanes again: also at traced values."""
+        axes = self._axes(args)
+        return self._of_lanes(self.program.tangent, (*axes, *axes))(*args, *tangents, **keywords)
+
+    def cotangents(self, args: tuple[Any, ...], cotangent: Any, keywords: dict[str, Any]) -> Any:
+        """Do the same for the cotangents of the arguments; that of a number that lanes share is their sum."""
+        pull = self._of_lanes(self.program.cotangent, (*self._axes(args), 0))
+        leaves, steps = flatten(self.engine.structures, pull(*args, cotangent, **keywords))
+        mapped = Mapped(self.engine.structures, args, self.in_axes).mapped
+        pairs = zip(leaves, mapped, strict=True)
+        return unflatten(steps, [leaf if has_lanes or leaf is None else leaf.sum() for leaf, has_lanes in pairs])
+
+    def _axes(self, args: tuple[Any, ...]) -> Sequence[Any]:
+        return self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
+
+    def _of_lanes(self, program: Any, axes: tuple[Any, ...]) -> Batched:
+        return Batched(self.engine, program, axes, 0, self.threads, self.progress)
 
     def _one_by_one(self, args: tuple[Any, ...], keywords: dict[str, Any], trial: Trial | None = None) -> Any:
         """Run the program for each lane; with a trial, stop after the first one if it can be recorded."""
@@ -155,8 +170,7 @@ class Batched:
             return Mapped(self.engine.structures, args, self.in_axes)
         arrays = self._arrays(keywords)
         shared = {name: value for name, value in keywords.items() if name not in arrays}
-        axes = self.in_axes if isinstance(self.in_axes, (tuple, list)) else (self.in_axes,) * len(args)
-        return Mapped(self.engine.structures, (*args, arrays, shared), (*axes, 0, None))
+        return Mapped(self.engine.structures, (*args, arrays, shared), (*self._axes(args), 0, None))
 
     def _arrays(self, keywords: dict[str, Any]) -> dict[str, Any]:
         """The keyword arguments that have an axis of lanes, their first one: those with arrays."""
@@ -176,7 +190,7 @@ class Batched:
         if traced:
             return found, Derivative(self, lambda: values, keywords, None)
         run = self._run(values, keywords, keep=True)
-        return run.value(), Derivative(self, lambda: values, keywords, run.backward)
+        return run.value(), Derivative(self, lambda: values, keywords, run)
 
     def _run(self, args: tuple[Any, ...], keywords: dict[str, Any], keep: bool) -> Run:
         """Run all lanes.
@@ -264,31 +278,49 @@ class Derivative:
     """
 
     def __init__(
-        self, batched: Batched, args: Callable[[], tuple[Any, ...]], keywords: dict[str, Any], back: Any
+        self, batched: Batched, args: Callable[[], tuple[Any, ...]], keywords: dict[str, Any], run: Run | None
     ) -> None:
-        self.batched, self.args, self.keywords, self.back = batched, args, keywords, back
+        self.batched, self.args, self.keywords, self.run = batched, args, keywords, run
         self.why, self.captured = batched.program.why, getattr(batched.program, "checks", None)
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
-        engine = self.batched.engine
-        if self.back is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
-            return self.back(cotangent)
-        return engine.vjp(self._again(), *self.args(), **self.keywords)[1](cotangent)
+        leaves = flatten(self.batched.engine.structures, cotangent)[0]
+        if self.run is not None and not any(map(is_traced, leaves)):
+            return self.run.backward(cotangent)
+        self._check()
+        if not any(map(_has_zeros, leaves)):
+            found = self.batched.cotangents(self.args(), cotangent, self.keywords)
+            if self._is_finite(found):
+                return found
+        again, keywords = self.batched.apart(), self.keywords
+        return self.batched.engine.vjp(again, *self.args(), **keywords)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the values."""
-        again, keywords = self._again(), self.keywords
+        leaves = flatten(self.batched.engine.structures, tangents)[0]
+        self._check()
+        if self.run is not None and not any(map(is_traced, leaves)):
+            return self.run.forward(tangents)
+        if not any(map(_has_zeros, leaves)):
+            found = self.batched.tangents(self.args(), tangents, self.keywords)
+            if self._is_finite(found):
+                return found
+        again, keywords = self.batched.apart(), self.keywords
         return self.batched.engine.jvp(lambda *args: again(*args, **keywords), self.args(), tangents)[1]
 
-    def _again(self) -> Callable[..., Any]:
+    def _is_finite(self, found: Any) -> bool:
+        """Whether no lane is at a pole, where an exact zero counts as nothing if it is not traced."""
+        leaves = flatten(self.batched.engine.structures, found)[0]
+        return all(leaf is None or bool(np.isfinite(value_unseen(leaf)).all()) for leaf in leaves)
+
+    def _check(self) -> None:
         if self.why is not None:
             raise RepeatError(
                 f"vmap of {self.batched.__name__} runs the lanes again for this derivative, which a lane does not "
                 f"allow, because {self.why}"
             )
         check_constants(self.batched, self.captured)
-        return self.batched._lambda()
 
 
 class Run:
@@ -382,6 +414,42 @@ class Run:
                 workers.tell(1)
         return self.inputs.cotangents(found)
 
+    def forward(self, tangents: tuple[Any, ...]) -> Any:
+        """Return the tangents of the values, from those of the arguments."""
+        structures = self.engine.structures
+        given = np.zeros((self.plan.inputs + 1, self.lanes))
+        each = zip(self._registers(), flatten(structures, tangents)[0], strict=True)
+        for register, leaf in each:
+            if register is not None:
+                given[int(register)] = leaf
+        found = np.zeros_like(self.outputs.array)
+
+        def run(part: Lanes, registers: Any, places: Any, count: int, errors: list[Any]) -> int:
+            part.tangents(registers, places, given, found, errors)
+            return count
+
+        with self._workers("tangents") as workers:
+            workers.make([functools.partial(run, *piece) for piece in self.pieces])
+            for row, _ in self.alone:
+                self.outputs.put_tangent(found[:, row], self._tangent_alone(row, given))
+                workers.tell(1)
+        return self.outputs.tangent(found)
+
+    def _tangent_alone(self, row: int, given: Any) -> Any:
+        """The tangent of the value of a lane that took no recorded path."""
+        inputs = self.inputs
+        args = inputs.arguments(inputs.rows[:, row].tolist(), inputs.numbers, known=True)
+        tangents = inputs.arguments(given[inputs.mapped, row].tolist(), given[:, row].copy(), known=False)
+        keywords = rebuilt(self.engine.structures, self.keywords)
+        return self.engine.jvp(functools.partial(self.staged.program, **keywords), args, tangents)[1]
+
+    def _registers(self) -> list[Any]:
+        """The register of each leaf of the arguments; None for discrete ones."""
+        numbers = np.arange(self.plan.inputs + 1.0)
+        return flatten(
+            self.engine.structures, self.inputs.arguments(self.inputs.mapped.tolist(), numbers, known=False)
+        )[0]
+
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the call, which the caller may change."""
         return self.inputs.arguments(self.inputs.rows, self.inputs.numbers, known=True)
@@ -450,6 +518,11 @@ def rebuilt(structures: Structures, value: Any) -> Any:
     """The same leaves in new containers, so that a lane does not see what another one changes in them."""
     leaves, steps = flatten(structures, value)
     return unflatten(steps, leaves)
+
+
+def _has_zeros(leaf: Any) -> bool:
+    """Whether a leaf that is not traced has zeros, which are nothing at a pole as well."""
+    return leaf is not None and not is_traced(leaf) and not np.all(leaf)
 
 
 def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:

@@ -70,6 +70,18 @@ class Outputs:
         ]
         return unflatten(self.steps, leaves)
 
+    def put_tangent(self, column: Any, tangent: Any) -> None:
+        """Store the tangent of the value of a lane that ran alone."""
+        for k, leaf in enumerate(flatten(self.engine.structures, tangent)[0]):
+            if self.is_number[k]:
+                column[k] = leaf
+
+    def tangent(self, rows: Any) -> Any:
+        """The value's tangent with an axis of lanes."""
+        each = enumerate(zip(self.is_number, self.leaves, strict=True))
+        leaves = [rows[k] if number else _zero(stacked([leaf] * self.lanes, 0)) for k, (number, leaf) in each]
+        return unflatten(self.steps, leaves)
+
     def taken(self, cotangent: Any) -> list[Any]:
         """The leaves of a cotangent of the values, refused as that of any program if it does not fit.
 

@@ -316,6 +316,16 @@ class Staged(Replays):
         return not self.__tapeengine_plan__(primals, keywords)[1]
 
     @functools.cached_property
+    def tangent(self) -> Staged:
+        """The program's tangent, as a program of the arguments and their tangents."""
+        return self.again(functools.partial(_tangent, self.engine, self))
+
+    @functools.cached_property
+    def cotangent(self) -> Staged:
+        """The cotangents of the arguments, as a program of the arguments and the value's cotangent."""
+        return self.again(functools.partial(_cotangents, self.engine, self))
+
+    @functools.cached_property
     def batch(self) -> Batched:
         """The program mapped over many arguments: each leaf of the arguments and of the value gets a leading axis.
 
@@ -826,3 +836,12 @@ def _kept_keywords(engine: Engine, keywords: dict[str, Any]) -> Outcome:
         if not _is_leaf(engine, leaf) or callable(leaf):
             raise NotReplayable(f"a keyword argument holds a {type(leaf).__name__}: pass it as a positional argument")
     return Outcome(engine.structures, keywords)
+
+
+def _tangent(engine: Engine, program: Any, *both: Any, **keywords: Any) -> Any:
+    n = len(both) // 2
+    return engine.jvp(functools.partial(program, **keywords), both[:n], both[n:])[1]
+
+
+def _cotangents(engine: Engine, program: Any, *args: Any, **keywords: Any) -> Any:
+    return engine.vjp(program, *args[:-1], **keywords)[1](args[-1])

@@ -33,7 +33,11 @@ def agree(program: Callable[..., Any], columns: list[Any], threads: int = 1) -> 
     rows = np.array(columns).T.tolist()
     wanted = [te.vjp(program, row) for row in rows]
     cotangent = np.linspace(-1.0, 2.0, len(rows))
+    along = np.round(np.array(columns)) - 1.0  # with zeros
+    tangents = [te.jvp(program, (row,), (each.tolist(),))[1] for row, each in zip(rows, along.T, strict=True)]
+    tangents = [tangent + 0.0 for tangent in tangents]  # arrays are sums that begin with a positive zero
     for _ in range(2):
+        assert bits(te.jvp(mapped, (columns,), (list(along),))[1] + 0.0) == bits(tangents)
         assert bits(mapped(columns)) == bits([value for value, _ in wanted])
         value, back = te.vjp(mapped, columns)
         assert bits(value) == bits([value for value, _ in wanted])

@@ -116,6 +116,45 @@ TE_WIDEST static void te_lanes_back(const uint8_t *op, const te_operands *operan
     }
 }
 
+/* The tangent by the first operand, and what the second one adds: a zero counts as it is, whatever the partial is. */
+#define TE_PUSH(from, part) { const double *c = t[from]; TE_EACH { const double s = part; d[l] = c[l] == 0.0 ? c[l] : s; } }
+#define TE_PUSH_MORE(from, part) { const double *c = t[from]; TE_EACH { const double s = d[l] + (part); d[l] = c[l] == 0.0 ? d[l] : s; } }
+#define TE_ROW_PUSH(NAME, da, db)                                                                              \
+    case OP_##NAME: { const double *a = v[x.a], *b = v[x.b]; (void)a; (void)b; TE_PUSH(x.a, da) TE_PUSH_MORE(x.b, db) break; }   \
+    case OP_##NAME + TE_RIGHT: { const double *b = v[x.b]; (void)b; TE_PUSH(x.a, da) break; }                           \
+    case OP_##NAME + TE_LEFT: { const double *a = v[x.a]; (void)a; TE_PUSH(x.b, db) break; }
+
+/* Tangents of the instructions from `first` on, for a block of lanes. */
+TE_WIDEST static void te_lanes_forward(const uint8_t *op, const te_operands *operands, const te_row *TE_RESTRICT v,
+                                       te_row *TE_RESTRICT t, uint32_t first, uint32_t end) {
+    for (uint32_t i = first; i < end; i++) {
+        const te_operands x = operands[i];
+        double *TE_RESTRICT d = t[i];
+        if (op[i] >= TE_CONSTANT) { TE_EACH d[l] = 0.0; continue; }
+        const double *w = v[i];
+        switch (op[i]) {
+        TE_ROW_PUSH(ADD, c[l], c[l])
+        TE_ROW_PUSH(SUB, c[l], -c[l])
+        TE_ROW_PUSH(MUL, c[l] * b[l], c[l] * a[l])
+        TE_ROW_PUSH(DIV, c[l] * (1.0 / b[l]), c[l] * -(w[l] / v[x.b][l]))
+        case OP_NEG: TE_PUSH(x.a, -c[l]) break;
+        case OP_SQRT: TE_PUSH(x.a, c[l] * (0.5 / w[l])) break;
+        case OP_EXP: TE_PUSH(x.a, c[l] * w[l]) break;
+        case OP_LOG: { const double *a = v[x.a]; TE_PUSH(x.a, c[l] * (1.0 / a[l])) break; }
+        default: {
+            const int code = op_codes[op[i]], form = op_forms[op[i]], two = op_arities[code] == 2;
+            for (int l = 0; l < TE_LANES; l++) {
+                const double a = v[x.a][l], b = two ? v[x.b][l] : 0.0;
+                double s = t[form == TE_LEFT ? x.b : x.a][l];
+                if (s != 0.0) s = te_part_once(code, form == TE_LEFT, s, a, b, w[l]);
+                if (two && form == TE_BOTH && t[x.b][l] != 0.0) s += te_part_once(code, 1, t[x.b][l], a, b, w[l]);
+                d[l] = s;
+            }
+        }
+        }
+    }
+}
+
 /* Give all lanes the numbers that they share, from one register on. */
 TE_WIDE static void te_spread(te_row *v, const double *numbers, uint32_t from, uint32_t end) {
     for (uint32_t i = from; i < end; i++) TE_EACH v[i][l] = numbers[i];

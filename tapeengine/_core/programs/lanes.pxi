@@ -90,6 +90,50 @@ cdef class Lanes:
                 self.let_go(v, 1)
         p.worked_in_lanes(blocks)
 
+    def tangents(self, registers, leaves, given, out, stopped):
+        """Store the tangents of the values of `registers` in the rows `leaves` of `out`, from those of the inputs."""
+        cdef Path p = self.path
+        cdef Py_ssize_t n = len(self.rows), blocks = (n + TE_LANES - 1) // TE_LANES, k, b, first, count
+        cdef Py_ssize_t between = 1 + BETWEEN // p.end, width = out.shape[1], outs = len(registers)
+        cdef Lines x = self.inputs.lines
+        cdef const double *dx = <const double *> PyArray_DATA(<ndarray> given)
+        cdef double *dy = <double *> PyArray_DATA(<ndarray> out)
+        cdef const Py_ssize_t *rows = <const Py_ssize_t *> PyArray_DATA(<ndarray> self.rows)
+        cdef const uint32_t *places = <const uint32_t *> PyArray_DATA(<ndarray> registers)
+        cdef const uint32_t *leaf = <const uint32_t *> PyArray_DATA(<ndarray> leaves)
+        cdef uint32_t *stops = <uint32_t *> PyArray_DATA(<ndarray> self.stops)
+        cdef uint32_t again[TE_LANES]   # where the lanes stop is known
+        cdef te_bodies bodies = p.lanes
+        cdef te_row *v = self.kept
+        cdef te_row *t = <te_row *> zeros(p.end, sizeof(te_row))
+        cdef int l
+        memset(again, 0, sizeof(again))
+        try:
+            if self.kept == NULL:
+                v = self.registers(1)
+            for b in range(blocks):
+                if b % between == 0:
+                    look(stopped)
+                with nogil:
+                    first, count = b * TE_LANES, min(<Py_ssize_t> TE_LANES, n - b * TE_LANES)
+                    if self.kept != NULL:
+                        v = self.kept + b * p.end
+                    else:
+                        load_rows(v, &x, rows + first, count, p.first)
+                        te_run_lanes(&bodies, p.op, p.operands, p.constants, v, p.first, p.end, again)
+                    for k in range(1, p.first):
+                        for l in range(count):
+                            t[k][l] = dx[k * width + rows[first + l]]
+                    te_lanes_forward(p.op, p.operands, v, t, p.first, p.end)
+                    for k in range(outs):
+                        for l in range(count):
+                            if stops[first + l] == p.end:
+                                dy[leaf[k] * width + rows[first + l]] = t[places[k]][l]
+        finally:
+            free_zeros(t)
+            if self.kept == NULL:
+                self.let_go(v, 1)
+
     def backward(self, registers, leaves, cotangents, out, stopped):
         """Store the cotangents of the inputs in the columns of `out`, from those of the values of `registers`."""
         cdef Path p = self.path

@@ -167,6 +167,14 @@ class Lanes:
         keep: bool,
         stopped: list[Any],
     ) -> None: ...
+    def tangents(
+        self,
+        registers: numpy.ndarray[Any, Any],
+        leaves: numpy.ndarray[Any, Any],
+        given: numpy.ndarray[Any, Any],
+        out: numpy.ndarray[Any, Any],
+        stopped: list[Any],
+    ) -> None: ...
     def backward(
         self,
         registers: numpy.ndarray[Any, Any],

@@ -142,6 +142,8 @@ cdef extern from "lanes.h" nogil:
                       te_row *v, uint32_t first, uint32_t end, uint32_t *stop)
     void te_run_lanes_back(const te_bodies *bodies, const uint8_t *op, const te_operands *operands,
                            const double *constants, te_row *v, te_row *ct, uint32_t last, uint32_t first)
+    void te_lanes_forward(const uint8_t *op, const te_operands *operands, const te_row *v, te_row *t, uint32_t first,
+                          uint32_t end)
 
 cdef struct Access:         # of one element
     uint32_t slot, storage
