@@ -62,12 +62,22 @@ def _repaired(value: Any, rule: Any, first: Any, kept: Sequence[Any], others: Se
         with np.errstate(invalid="ignore"):
             return rule(t, *(changed.get(k, part) for k, part in enumerate(kept)))
 
-    counted = np.not_equal(first, 0.0) * _weights(first)
+    def beyond(t: Any, parts: dict[int, Any]) -> Any:
+        """The sum over the products with non-finite factors, each of which counts with a weight."""
+        return applied(t, parts) - applied(t, {k: finite[k] * part for k, part in parts.items()})
+
     weights = {k: _weights(kept[k]) for k in others}
-    all_of_them = applied(counted, weights)
-    finite_ones = applied(counted, {k: finite[k] * weights[k] for k in others})
+    met = beyond(np.not_equal(first, 0.0) * _weights(first), weights)
     clean = applied(first, {k: np.where(finite[k], kept[k], 0.0) for k in others})
-    return np.where(np.abs(all_of_them - finite_ones) > 1e-6, value, clean)
+    if not np.iscomplexobj(value):
+        signed = beyond(_sign(first) * _weights(first), {k: _sign(kept[k]) * weights[k] for k in others})
+        value = np.where(np.abs(signed) > np.abs(met) - 0.5, np.copysign(np.inf, signed), value)  # all of one sign
+    return np.where(np.abs(met) > 1e-6, value, clean)
+
+
+def _sign(x: Any) -> Any:
+    """The signs of numbers; NaN has none."""
+    return np.where(np.isnan(x), 0.0, np.sign(x))
 
 
 def _weights(x: Any) -> Any:
