@@ -12,7 +12,7 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import plain, sample_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import discrete, elementwise
 
 from .ufuncs import of_names
 from .values import (
@@ -37,6 +37,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise TypeError("numpy.interp: x and xp are real")
     if ndim_of(xp) != 1 or shape_of(xp) != shape_of(fp):
         raise ValueError("numpy.interp: xp and fp are vectors of the same length")
+    if period is None and _is_plain_table(xp, fp, left, right):
+        return number_or_array(IN_TABLE(x, xp, fp, left=left, right=right))
     numpy.interp(0.0, [0.0], numpy.zeros(1, dtype_of(fp)), form_of(left), form_of(right))  # raises numpy's errors
     if period is not None:
         x, xp, fp = _periodic(real_part(x), real_part(xp), fp, abs(period))
@@ -61,6 +63,45 @@ IS_INTERPOLATED = discrete(
     ),
     samples=(Sample((1.5, 0.5, numpy.arange(2.0), numpy.array([1.0, 2.0]), None, None)),),
     doc="whether numpy interpolates a value; no derivative goes through it",
+)
+
+
+def _is_plain_table(xp: Any, fp: Any, left: Any, right: Any) -> bool:
+    """Whether a table is of plain, real, finite numbers, in the order of increasing points."""
+    if type(xp) is not numpy.ndarray or type(fp) is not numpy.ndarray or fp.dtype.kind != "f" or len(xp) < 2:
+        return False
+    is_plain = not is_traced(left) and not is_traced(right)
+    return is_plain and bool((xp[1:] > xp[:-1]).all() and numpy.isfinite(xp).all() and numpy.isfinite(fp).all())
+
+
+SLOPES = discrete(
+    "numpy.interp_slopes",
+    lambda x, xp, fp: _slopes(numpy.asarray(x), xp, fp),
+    samples=(Sample((uniform((4,), -1.0, 3.0), numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0]))),),
+    doc="the slopes of the lines to the right of points; no derivative goes through them",
+)
+
+
+def _slopes(x: Any, xp: Any, fp: Any) -> Any:
+    k = xp.searchsorted(x, "right")
+    k = numpy.clip(k, 1, len(xp) - 1) if x.ndim else min(max(int(k), 1), len(xp) - 1)
+    slope = (fp[k] - fp[k - 1]) / (xp[k] - xp[k - 1])
+    is_outside = (x < xp[0]) | (x >= xp[-1])
+    return numpy.where(is_outside, 0.0, slope) if x.ndim else 0.0 if is_outside else float(slope)
+
+
+IN_TABLE = elementwise(
+    "numpy.interp",
+    lambda x, xp, fp, *, left=None, right=None: numpy.interp(x, xp, fp, left, right),
+    lambda x, xp, fp: SLOPES(x, xp, fp),
+    None,
+    None,
+    pattern=lambda call: call.sets[0],
+    samples=(
+        Sample((uniform((4,), -1.0, 3.0), numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0]))),
+        Sample((0.5, numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0])), {"left": -1.0, "right": 7.0}),
+    ),
+    doc="the value between the points of a table of constants",
 )
 
 
@@ -100,6 +141,8 @@ def _between(x: Any, xp: Any, fp: Any, upper: Any, is_part: bool) -> Any:
 
 def _widened(x: Any) -> Any:
     """Return a value in double precision, in which numpy interpolates."""
+    if type(x) is numpy.ndarray and x.dtype == numpy.float64:
+        return x
     wide = numpy.result_type(dtype_of(x), numpy.float64)
     return x if dtype_of(x) == wide else np.astype(numpy.asarray(x) if not is_traced(x) else x, wide)
 
