@@ -18,11 +18,10 @@ from ..expressions.closures import held_by
 from ..expressions.parameters import no_other_keywords, of_all, with_args
 from ..expressions.rules import constant, expression, text
 from ..names.callees import CHAIN, library_name
-from ..operations.arrays import axes, digits, product, row
+from ..operations.arrays import axes, digits, product, row, sizes_of
 from ..operations.functions import Env
 from ..operations.numeric import rank
 from ..operations.raising import failing
-from ..operations.reshaping import sizes_of
 from ..operations.state import Parser, with_lets
 from ..operations.whole import array as as_array
 from ..operations.whole import element, have_one_type, items_of, rectangle, some
@@ -349,7 +348,7 @@ ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = MappingPr
         "itertools.product": _repeated,
         **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
         "numpy.ndindex": lambda p, node, env: _indices(
-            p, [n for a in node.args for n in sizes_of(expression(p, a, env))]
+            p, [n for a in node.args for n in sizes_of(p, node, expression(p, a, env))]
         ),
         "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
     }

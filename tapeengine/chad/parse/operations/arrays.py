@@ -194,10 +194,19 @@ def counted(p: Parser, n: Term) -> Term:
     return p.within("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
 
+def sizes_of(p: Parser, node: ast.AST, shape: Term) -> Sequence[Term]:
+    """Give the sizes of a shape: a number, a tuple, or a list whose text shows how many there are."""
+    if isinstance(shape, Elements):
+        return shape.items
+    if isinstance(shape.type, Array):
+        p.on_duals(node, "a shape in an array, or in a list that is made elsewhere", "write the sizes as a tuple")
+    return parts(shape) if isinstance(shape.type, Product) else [shape]
+
+
 @with_lets
 def filled(p: Parser, node: ast.AST, shape: Term, value: Term) -> Term:
     """``np.full(shape, value)``."""
-    shape = shape if isinstance(shape, Tuple) else p.bound("shape", shape)
-    for size in reversed(parts(shape) if isinstance(shape.type, Product) else (shape,)):
+    shape = shape if isinstance(shape, Tuple | Elements) else p.bound("shape", shape)
+    for size in reversed(sizes_of(p, node, shape)):
         value = Replicate(counted(p, p.coerce(node, size, INT)), value)
     return value

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ...language.terms import Build, Index, Literal, Map, Op, Term, Tuple, lit, parts
-from ...language.types import INT, Product, numbers_of
-from .arrays import axes, counted, digits, product, transpose
+from ...language.terms import Build, Index, Literal, Map, Op, Term, Tuple, lit
+from ...language.types import INT, numbers_of
+from .arrays import axes, counted, digits, product, sizes_of, transpose
 from .numeric import multiplied, promoted, rank, wanted
 from .state import Parser, with_lets
 from .whole import array
@@ -37,7 +37,7 @@ def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.reshape(xs, (n, m))``, ``xs.reshape(n, m)``, where one size may be -1."""
     if len(args) < 2:
         p.error(node, "reshape without a shape", "write xs.reshape(n, m)")
-    sizes = [part for size in args[1:] for part in sizes_of(size)]
+    sizes = [part for size in args[1:] for part in sizes_of(p, node, size)]
     wanted = [None if isinstance(s, Literal) and s.value == -1 else p.coerce(node, s, INT) for s in sizes]
     if wanted.count(None) > 1:
         p.error(node, "two sizes -1 in one shape", "write all sizes but one")
@@ -54,11 +54,6 @@ def reshaped(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def flattened(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.ravel(xs)``, ``xs.ravel()``, ``xs.flatten()``."""
     return p.within("xs", array(p, node, args[0]), lambda xs: in_shape(p, xs, [None]))
-
-
-def sizes_of(size: Term) -> Sequence[Term]:
-    """Give the sizes of a shape."""
-    return parts(size) if isinstance(size.type, Product) else [size]
 
 
 @with_lets
