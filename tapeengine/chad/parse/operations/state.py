@@ -108,6 +108,7 @@ from ..rewrites.matching import Matches
 from ..rewrites.own_fields import own_fields
 from ..rewrites.procedures import MARK, hand_back, hands_back, original_name
 from ..rewrites.queues import with_starts
+from ..rewrites.raising import without_tails
 from ..rewrites.results import Outside
 from .functions import Env, Held, Parameters
 from .raising import failing, is_read, may_be_none, unguarded
@@ -289,7 +290,7 @@ class Parser(Lets):
         if rewritten := getattr(self.function, "rewritten", None):
             rewritten(tree)
         try:
-            tree = Generators(Matches(tree, self.outer).visit(tree), self.outer).visit(tree)
+            tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             if not changed:
                 types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
