@@ -1,4 +1,4 @@
-"""Draws into an array that a traced program makes: numpy's draws, stream and errors, and derivatives of what follows."""
+"""Draws into an array that a traced program makes: the draws, stream and errors of numpy, and derivatives."""
 
 from __future__ import annotations
 
