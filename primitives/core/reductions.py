@@ -289,11 +289,21 @@ def total_rule(compute: Callable[..., Any], over: int | None = None) -> Any:
     return rule
 
 
+def _check_start(name: str, initial: Any, is_masked: bool) -> None:
+    """Raise numpy's error for a masked reduction without an initial value."""
+    if initial is None and is_masked:
+        raise ValueError(
+            f"reduction operation '{name}' does not have an identity, "
+            "so to use a where mask one has to specify 'initial'"
+        )
+
+
 @total_rule
 def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """Return a sum over axes; see `numpy.sum`."""
     options = {"axis": axis, "keepdims": keepdims, "dtype": dtype}
     x, is_masked = as_array(a), where is not True and where is not None
+    _check_start("add", initial, is_masked)
     if initial is None or initial is np._NoValue:
         return MASKED_SUM(x, numpy.asarray(where), **options) if is_masked else SUM(x, **options)
     return MASKED_SUM(x, numpy.asarray(where) if is_masked else True, initial, **options)
@@ -302,6 +312,7 @@ def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where:
 @total_rule
 def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """Return a product over axes; see `numpy.prod`."""
+    _check_start("multiply", initial, where is not True and where is not None)
     initial = np._NoValue if initial is None else initial
     return PROD(masked(a, where, 1.0), initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
@@ -313,6 +324,7 @@ def extreme_rule(primitive: Primitive, of_two: Any, neutral: float) -> Any:
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
         if is_traced(initial):
+            initial = np.astype(as_array(initial), dtype_of(a)) if dtype_of(a).kind in "fc" else initial
             return of_two(rule(a, axis, None, keepdims, neutral, where), initial)
         if where is not True and initial is None:
             raise ValueError(f"{primitive.name} with a where mask needs an initial value")
@@ -332,7 +344,7 @@ def mean_rule(
     if where is True:
         return MEAN(as_array(a), axis=axis, keepdims=is_set(keepdims), dtype=dtype)
     count = numpy.sum(numpy.broadcast_to(where, shape_of(a)), axis=axis, keepdims=is_set(keepdims))
-    total = sum_rule(a, axis, dtype, None, keepdims, None, where)
+    total = sum_rule(a, axis, dtype, None, keepdims, where=where)
     return np.divide(total, count.astype(real_dtype(total)))
 
 

@@ -153,10 +153,15 @@ def _sqrt_safe(x: Any) -> Any:
     return number_or_array(UNDEFINED(np.where(zero, 0.0, np.sqrt(np.where(zero, 1.0, x))), np.isinf(x)))
 
 
+def _drops_imaginary_part(a: Any, dtype: Any) -> bool:
+    """Return whether numpy computes the mean of complex numbers in a real dtype."""
+    return is_complex(a) and dtype is not None and numpy.dtype(dtype).kind != "c"
+
+
 def _spread(
     primitive: Primitive, a: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any
 ) -> Any:
-    if where is True and mean is None:
+    if where is True and mean is None and not _drops_imaginary_part(a, dtype):
         return primitive(as_array(a), axis=axis, keepdims=keepdims, ddof=ddof, dtype=dtype)
     value = _masked_var(_with_freedom(as_array(a), where, axis, ddof), where, axis, dtype, ddof, keepdims, mean)
     return value if primitive is VAR else _sqrt_safe(value)

@@ -7,6 +7,7 @@ applied from the first element to the last, as the method is defined.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -134,8 +135,8 @@ def _folded(ufunc: Any) -> Any:
         if not ndim_of(array):
             normal_axes(axis, 0)
             return np.positive(array) if start is None else ufunc(start, array)
-        (one,) = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(array))
-        whole = np.moveaxis(array, one, 0)
+        axes = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(array))
+        whole = _by_first(array, axes if len(axes) < 2 or ufunc.identity is not None else _no_order(ufunc))
         if start is not None:
             whole = np.concatenate((np.broadcast_to(as_array(start), (1, *shape_of(whole)[1:])), whole))
         if not shape_of(whole)[0]:
@@ -143,11 +144,26 @@ def _folded(ufunc: Any) -> Any:
         value = FOLD(whole, ufunc=ufunc, starts=(0,))[-1]
         value = np.copy(value) if ndim_of(value) else value
         _check_fold(ufunc, whole, value, 0, None)
-        if shape_of(array)[one]:
-            value = in_order_of(value, in_turn(array)[along(one, 0)])
-        return np.expand_dims(value, one) if keepdims else value
+        if all(shape_of(array)[axis] for axis in axes):
+            value = in_order_of(
+                value, in_turn(array)[tuple(0 if k in axes else slice(None) for k in range(ndim_of(array)))]
+            )
+        return np.expand_dims(value, axes) if keepdims else value
 
     return reduce
+
+
+def _by_first(array: Any, axes: tuple[int, ...]) -> Any:
+    """Return an array whose first axis goes through the given ones in order."""
+    whole = np.moveaxis(array, axes, range(len(axes)))
+    if len(axes) == 1:
+        return whole
+    sizes = shape_of(whole)
+    return np.reshape(whole, (math.prod(sizes[: len(axes)]), *sizes[len(axes) :]))
+
+
+def _no_order(ufunc: Any) -> Any:
+    raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
 
 
 IS_FOLD = discrete(

@@ -37,7 +37,18 @@ from .foreign import (
     replaced,
 )
 from .labelled import holder_among
-from .outputs import assigned, check_holds, check_outputs, check_spread, laid_out, numpys, of_form, stored
+from .outputs import (
+    assigned,
+    check_holds,
+    check_outputs,
+    check_spread,
+    joined,
+    laid_out,
+    numpys,
+    of_form,
+    shares,
+    stored,
+)
 from .views import VIEWS
 
 #: Functions that depend only on the shape, type and order of arrays: numpy's result for the values is the result.
@@ -82,6 +93,8 @@ OF_PARTS = {
     *(numpy.concatenate, numpy.stack, numpy.vstack, numpy.hstack, numpy.dstack, numpy.column_stack),
     numpy.linalg.multi_dot,
 }
+#: Those of them that take an output.
+JOINS = {numpy.concatenate, numpy.stack}
 #: Functions with arguments that hold arrays. In those of others, a sequence is read as one array.
 OF_SEQUENCES = {
     *(*OF_PARTS, numpy.block, numpy.einsum, numpy.einsum_path),
@@ -159,11 +172,15 @@ class Rules:
         if function is numpy.dot and type(out) is Array and not out.flags.c_contiguous:
             raise ValueError("output array is not acceptable: it is no C-Array")
         checked = function in CHECKED or type(out) is tuple or not RARE.isdisjoint(options)
+        checked = checked and function not in IN_PLACE  # their rules check the options before they write
         if checked or (out is not None and "dtype" in options) or type(options.get("keepdims", False)) not in FLAGS:
             plain() if out is not None or function in OF_RANGES else of_form(function, *given)
         try:
             if out is None:
                 return fresh(rule(*args, **options))
+            if function in JOINS and shares(args[0], out):
+                plain()
+                return joined(args, function is numpy.stack, **options)
             result = rule(*args, **{key: value for key, value in options.items() if key != "out"})
             return stored(result, out, plain)
         except Exception as error:

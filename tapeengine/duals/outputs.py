@@ -30,8 +30,11 @@ def numpys(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping
 def of_form(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Return numpy's result where only its form counts, or raise its error.
 
-    A recording of a staged program does not check the values, as it does where `numpys` reads them.
+    A recording of a staged program does not check the values, as it does where `numpys` reads them. The forms are the
+    memory of the traced arrays, so numpy must not write to them.
     """
+    if options.get("overwrite_input"):
+        options = {**options, "overwrite_input": False}
     return function(*replaced(_with_form, args), **replaced(_with_form, dict(options)))
 
 
@@ -63,6 +66,27 @@ def stored(result: Any, out: Any, plain: Plain) -> Any:
         check_values(zip(results, places, strict=True), plain())
     found = tuple(part if place is None else assigned(place, part) for part, place in zip(results, places, strict=True))
     return found if isinstance(result, tuple) else found[0]
+
+
+def shares(parts: Any, out: Any) -> bool:
+    """Whether an array among the parts of a sequence may lie in the memory of an output."""
+    return type(out) is Array and any(
+        isinstance(part, (Array, numpy.ndarray)) and numpy.may_share_memory(form_of(part), form_of(out))
+        for part in parts
+    )
+
+
+def joined(args: tuple[Any, ...], is_stack: bool, out: Any, axis: Any = 0, **options: Any) -> Any:
+    """Write parts into an output that shares memory with them: one after the other, as numpy does."""
+    parts, axis = args if len(args) > 1 else (args[0], axis)
+    if axis is None:
+        raise UnsupportedError("out= shares memory with an array that is joined without an axis. Pass a copy of it")
+    place, start = numpy.moveaxis(out, axis, 0), 0
+    for part in parts:
+        rows = numpy.moveaxis(numpy.expand_dims(part, axis) if is_stack else part, axis, 0)
+        place[start : start + len(rows)] = rows
+        start += len(rows)
+    return out
 
 
 #: Functions of numpy that divide a sum in its place.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as _numpy
 
 from .._core.arrays.array import Array as _Array
+from .._core.arrays.array import form_of as _form_of
 from .._core.arrays.array import holds_traced as _holds_traced
 from ..duals.creation import plain as _plain
 from ..errors import DroppedDerivativeError as _DroppedDerivativeError
@@ -169,6 +170,27 @@ def _function(name: str) -> Any:
     return _wraps(plainly)(lambda *args, **options: _drawn(name, _numpy.random, plainly, state, (args, options)))
 
 
+def _filling(name: str, place: int) -> Any:
+    """A method that writes its draws to the argument `out`, which is at a place and may be traced."""
+    plainly = getattr(_numpy.random.Generator, name)
+
+    @_wraps(plainly)
+    def draw(self: Generator, *args: Any, **options: Any) -> Any:
+        out = args[place] if len(args) > place else options.get("out")
+        if type(out) is not _Array:
+            return plainly(self, *args, **options)
+        drawn = _numpy.empty_like(_form_of(out)) if out.flags.forc else _numpy.empty((*out.shape, 2), out.dtype)[..., 0]
+        drawn.flags.writeable = out.flags.writeable
+        options = {**options, "out": drawn} if len(args) <= place else options
+        plainly(self, *args[:place], *(drawn for _ in args[place:]), **options)
+        out[...] = drawn
+        return out
+
+    return draw
+
+
+for _name, _place in (("random", 2), ("standard_normal", 2), ("standard_exponential", 3), ("standard_gamma", 3)):
+    setattr(Generator, _name, _filling(_name, _place))
 for _name in _FORMULAS:
     setattr(Generator, _name, _method(_name))
     globals()[_name] = _function(_name)

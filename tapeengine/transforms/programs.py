@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .._core.arrays.array import fresh
+from .._core.arrays.array import Array, fresh, is_number
 from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
 from .._core.sweeps.linear import has_array_records
@@ -60,11 +60,11 @@ def bare(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments for a later run, with copies of small plain arrays, which the program may change."""
+    """Arguments for a later run, with copies of traced and of small plain arrays, which the program may change."""
     if NUMBERS.issuperset(map(type, args)):
         return args
     leaves, steps = flatten(engine.structures, args)
-    return unflatten(steps, list(map(kept_array, leaves)))  # type: ignore[no-any-return]
+    return unflatten(steps, [x.copy() if type(x) is Array and not is_number(x) else kept_array(x) for x in leaves])  # type: ignore[no-any-return]
 
 
 #: The classes of arguments that cannot change.
@@ -181,6 +181,7 @@ def without_discrete(engine: Engine, value: Any, found: Any) -> Any:
 
 def vjp(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """The value and the backpropagator of a program at traced primals."""
+    primals = kept(engine, primals)
     return call(engine, program, primals), lambda cotangent: transposed(engine, program, primals, cotangent)
 
 
@@ -235,6 +236,11 @@ class OwnDerivative:
             self._back = self._engine.vjp(self._program, *self._at)[1]
         found = self._back(cotangent)
         return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
+
+    def for_later(self) -> OwnDerivative:
+        """Return the derivative, at arguments that later changes of the caller's arrays do not reach."""
+        self._at = kept(self._engine, self._at)
+        return self
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""

@@ -81,6 +81,56 @@ def test_the_values_are_numpys_or_the_call_is_refused(name: str) -> None:
     assert right >= (4 if name in OF_TWO_RESULTS else 20)
 
 
+#: Parts of a matrix of three rows and four columns.
+LAYERS: dict[str, Callable[[Any], Any]] = {
+    "all": lambda a: a,
+    "reversed": lambda a: a[::-1],
+    "first": lambda a: a[:1],
+    "later": lambda a: a[1:],
+    "from the end": lambda a: a[2:0:-1],
+    "columns": lambda a: a[:, ::-1],
+    "middle": lambda a: a[:, 1:3],
+    "other": lambda a: np.ones((1, 4)),
+}
+
+
+def with_joined_parts(name: str, axis: int | None) -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    for parts in itertools.chain(*(itertools.product(LAYERS, repeat=k) for k in (1, 2, 3))):
+        for out in ("all", "reversed", "columns"):
+
+            def program(a: Any, parts: Any = parts, place: Any = LAYERS[out]) -> Any:
+                a = np.outer(a[:3], a[2:6])
+                given = [LAYERS[part](a)[0] if name == "stack" else LAYERS[part](a) for part in parts]
+                if name == "concatenate" and axis:
+                    given = [part.T for part in given]
+                getattr(np, name)(given, axis=axis, out=place(a).T if axis else place(a))
+                return a
+
+            yield f"{name} {parts} {axis} {out}", program
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("name", ["concatenate", "stack"])
+def test_parts_are_joined_one_after_the_other(name: str, axis: int) -> None:
+    right, direction = 0, np.linspace(-1.0, 1.0, 9)
+    for label, program in with_joined_parts(name, axis):
+        plain = outcome(program, lambda f, x: f(x))
+        found = outcome(program, lambda f, x: te.jvp(f, (x,), (direction,)))
+        if isinstance(plain, type):
+            assert found is plain, label
+        else:
+            right += 1
+            wanted = (program(X + direction) - program(X - direction)) / 2.0  # exact: the program is quadratic
+            np.testing.assert_allclose(found[0], plain, rtol=1e-14, err_msg=label)
+            np.testing.assert_allclose(found[1], wanted, rtol=1e-11, atol=1e-11, err_msg=label)
+    assert right >= 50
+
+
+def test_parts_that_are_joined_without_an_axis_may_not_share_memory() -> None:
+    with pytest.raises(UnsupportedError, match="without an axis"):
+        te.vjp(lambda a: np.concatenate([a[1:], a[:1]], None, a), X)
+
+
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
 @pytest.mark.parametrize("objects", [[1.0, 2.0, 0.0], [0, 1, 5], [True, False, True]], ids=str)
 def test_selections_of_objects(name: str, objects: list[Any]) -> None:

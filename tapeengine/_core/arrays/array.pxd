@@ -16,6 +16,7 @@ cdef class Storage:         # owns a value buffer; its cotangents lie in a buffe
     cdef bint shared        # another primal shares its memory: it cannot be written to
     cdef bint kept          # the caller or a rule refers to it: copy before the first write
     cdef bint written       # it was written: rules that keep values copy them
+    cdef bint still         # snapshots show it, and nothing writes to it
     cdef int lent           # how many buffers of plain programs show its memory: it can hold no traced values
     cdef Storage frozen     # the storage that snapshots show, up to the next write
 

@@ -455,12 +455,17 @@ cdef Py_ssize_t step_of(object x) noexcept:
 
 
 cdef bint in_c_order(int axes, te_operand *a, te_operand *b) noexcept:
-    """Whether numpy lays out a result in C order, given the strides of its operands.
+    """Whether numpy computes a result in C order and lays it out so, given the strides of its operands.
 
     numpy sorts the axes by strides: it swaps two axes if each operand with strides along both has the larger one last.
+    Of several axes it turns a reversed one round, or copies the operand, and so rounds as for arrays without gaps.
     """
-    cdef int outer, inner
+    cdef int outer, inner, last = axes - 1
     cdef bint in_a, in_b
+    while last > 0 and a.strides[last] == 0 and b.strides[last] == 0:
+        last -= 1
+    if axes > 1 and (a.strides[last] < 0 or b.strides[last] < 0):
+        return False
     for outer in range(axes - 2, -1, -1):
         for inner in range(outer + 1, axes):
             in_a = a.strides[outer] != 0 and a.strides[inner] != 0

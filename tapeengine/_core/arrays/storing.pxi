@@ -166,13 +166,15 @@ cdef Array snapshot(Array a):
     """A read-only view of an array's present values, which later writes do not change."""
     cdef Storage s = a.storage
     cdef Storage f = s.frozen
+    if s.still:
+        return a        # a second storage of the same values would not follow `detach`
     if s.lent:
         return snapshot(read_part(a, None))
     if f is None:
         f = Storage.__new__(Storage)
         f.base, f.data, f.size, f.tag, f.index, f.type, f.active = s.base, s.data, s.size, s.tag, s.index, s.type, s.active
         f.number, f.python, f.epoch = s.python, s.python, s.epoch
-        f.kept = s.kept = True
+        f.kept = s.kept = f.still = True
         s.frozen = f
     return array_over(f, a.current(), a.offset)
 

@@ -38,6 +38,8 @@ def jvp(
 def linearize(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
     """See `Engine.linearize`."""
     value, backpropagator = engine.trace(f, primals)
+    if isinstance(backpropagator, OwnDerivative):
+        backpropagator = backpropagator.for_later()
     single = len(primals) == 1
 
     def action(tangent: Any) -> Any:
