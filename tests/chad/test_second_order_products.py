@@ -1,0 +1,96 @@
+"""Second derivatives of programs along tangents: of sums, largest elements and records, and with arguments and fields
+that do not vary; compared with differences of gradients of the plain functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import tapeengine as te
+
+
+@dataclass
+class Pair:
+    a: float
+    b: te.Vec
+
+
+class Point(NamedTuple):
+    u: float
+    n: int
+    v: float
+
+
+def of_pair(p: Pair) -> float:
+    return p.a * p.a * np.sum(p.b * p.b * p.b)
+
+
+def of_point(p: Point) -> float:
+    return p.u * p.u * p.v**p.n
+
+
+def of_pairs(ps: list[Pair], x: float) -> float:
+    s = x * x
+    for p in ps:
+        s = s * p.a + np.sum(p.b) * x
+    return s
+
+
+def of_sum(x: te.Vec, y: float) -> float:
+    return np.sum(np.sin(x) * y) * np.sum(x)
+
+
+def of_largest(x: te.Vec, y: float) -> float:
+    return max(v * v * y for v in x) * np.max(x)
+
+
+def of_tuple(t: tuple[float, list[float]]) -> float:
+    return t[0] ** 3 * sum(v * v for v in t[1])
+
+
+V, D = np.array([1.0, 2.5]), np.array([0.5, -1.0])
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
+    (of_pair, (Pair(1.5, V),), (Pair(0.5, D),)),
+    (of_point, (Point(1.5, 2, 0.7),), (Point(0.5, 0, -1.0),)),
+    (of_pairs, ([Pair(1.5, V), Pair(0.5, D)], 0.7), ([Pair(0.5, D), Pair(1.0, V)], 2.0)),
+    (of_sum, (V, 0.7), (D, 2.0)),
+    (of_sum, (V, 0.7), (D, None)),
+    (of_sum, (V, 0.7), (None, 2.0)),
+    (of_largest, (V, 0.7), (D, 2.0)),
+    (of_tuple, ((1.5, [1.0, 2.0]),), ((0.5, [1.0, -1.0]),)),
+]
+
+
+def moved(x: Any, t: Any, h: float) -> Any:
+    """A value with a multiple of a tangent added."""
+    if t is None or isinstance(x, int):
+        return x
+    if isinstance(x, Pair):
+        return replace(x, a=moved(x.a, t.a, h), b=moved(x.b, t.b, h))
+    if isinstance(x, Point):
+        return Point(*(moved(a, b, h) for a, b in zip(x, t, strict=True)))
+    if isinstance(x, list | tuple):
+        return type(x)(moved(a, b, h) for a, b in zip(x, t, strict=True))
+    return x + h * t
+
+
+def numbers(x: Any) -> list[float]:
+    """The numbers of a cotangent."""
+    if isinstance(x, Pair):
+        x = (x.a, x.b)
+    return [n for part in x for n in numbers(part)] if isinstance(x, list | tuple | np.ndarray) else [x or 0.0]
+
+
+@pytest.mark.parametrize("backend", [None, "machine", "native"], ids=str)
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c[0].__name__)
+def test_products_with_the_second_derivative(case: Any, backend: Any) -> None:
+    function, primals, tangents = case
+    found = te.hvp(te.program(function, backend=backend), primals, tangents)
+    at = [[moved(x, t, h) for x, t in zip(primals, tangents, strict=True)] for h in (1e-5, -1e-5)]
+    up, down = (numbers(te.vjp(function, *args)[1](1.0)) for args in at)
+    wanted = [(a - b) / 2e-5 for a, b in zip(up, down, strict=True)]
+    np.testing.assert_allclose(numbers(found), wanted, rtol=1e-6, atol=1e-7)
