@@ -19,22 +19,23 @@ MODES = ["constant", "edge", "reflect", "symmetric", "wrap"]
 
 
 def check(function, x):
-    """Check a program of one array against the plain function."""
+    """Check a program of one array against the plain function; tell whether it is read and gives a value."""
     program = te.program(function)
     try:
         wanted = function(x)
     except Exception:
         with pytest.raises((ValueError, IndexError, ProgramError)):
             te.vjp(program, x)
-        return
+        return False
     try:
         value, back = te.vjp(program, x)
-    except ProgramError:  # some functions are read with some axes only
-        return
+    except ProgramError:
+        return False
     np.testing.assert_allclose(value, wanted, rtol=1e-13)
     cotangent = np.cos(np.arange(np.size(wanted))).reshape(np.shape(wanted))
     expected = te.vjp(function, x)[1](cotangent)
     np.testing.assert_allclose(back(cotangent)[0], expected[0], rtol=1e-11, atol=1e-13)
+    return True
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3)], ids=str)
@@ -44,11 +45,13 @@ def test_along_each_axis(text, shape):
     first = "(a, a)" if name in ("concatenate", "stack") else "a"
     given = ", ".join(filter(None, [first, others.removesuffix(")")]))
     x = np.sin(np.arange(1.0, 1.0 + np.prod(shape))).reshape(shape)
-    for axis in range(-3, 3):
-        check(function_of("a", [f"return np.{name}({given}, axis={axis}) * 1.5"]), x)
+    wanted = 0 if (name, shape) == ("ptp", (3,)) else 2 * len(shape)  # the language refuses it
+    texts = [f"return np.{name}({given}, axis={axis}) * 1.5" for axis in range(-3, 3)]
+    assert sum(check(function_of("a", [text]), x) for text in texts) >= wanted
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_padded_by_each_width(mode):
     for n, width in itertools.product((1, 2, 3, 4), WIDTHS):
-        check(function_of("a", [f"return np.pad(a, {width}, mode={mode!r}) * 1.5"]), np.cos(np.arange(1.0, 1.0 + n)))
+        function = function_of("a", [f"return np.pad(a, {width}, mode={mode!r}) * 1.5"])
+        assert check(function, np.cos(np.arange(1.0, 1.0 + n)))
