@@ -1,5 +1,5 @@
-"""numpy's functions of two vectors: vectors of unequal lengths raise an error of numpy's class, and equal ones give
-numpy's value, with the cotangents of dual numbers."""
+"""Functions of two vectors, and pairs of two sequences: unequal lengths raise an error of the plain class, and others
+give the plain value, with the cotangents of dual numbers."""
 
 import itertools
 
@@ -8,6 +8,8 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
+from tapeengine.chad.language.errors import ProgramError
+from tapeengine.chad.run.execute import Executable
 
 CALLS = (
     """
@@ -43,3 +45,29 @@ def test_functions_of_two_vectors(call):
         cotangent = np.cos(np.arange(np.size(wanted))).reshape(np.shape(wanted))
         for found, of_duals in zip(back(cotangent), te.vjp(function, *args)[1](cotangent), strict=True):
             np.testing.assert_allclose(found, of_duals, rtol=1e-11, atol=1e-13)
+
+
+SEQUENCES = ["a", "b", "a[1:]", "[a[0], b[0]]", "(1.0, 2.0, 3.0)", "range(2)"]
+
+
+@pytest.mark.parametrize("strict", ["", ", strict=False", ", strict=True"])
+@pytest.mark.parametrize("pair", list(itertools.product(SEQUENCES, repeat=2)), ids=" ".join)
+def test_pairs_of_sequences(pair, strict, monkeypatch):
+    function = function_of("a, b", [f"return sum(u * v * a[0] for u, v in zip({pair[0]}, {pair[1]}{strict}))"])
+    for n, m in ((2, 2), (2, 3), (3, 2)):
+        args = [1.5, -0.5, 2.0][:n], [0.3, 0.7, 4.0][:m]
+        try:
+            wanted, of_duals = te.vjp(function, *args)
+        except ValueError:
+            with pytest.raises((ValueError, ProgramError)):
+                te.vjp(te.program(function), *args)
+            continue
+        program = te.program(function)
+        value, back = te.vjp(program, *args)
+        assert all(instance.is_read for instance in program.instances.values())
+        assert value == pytest.approx(wanted, rel=1e-14)
+        with monkeypatch.context() as patch:  # no run is left to dual numbers
+            patch.setattr(Executable, "dual_vjp", None)
+            assert te.vjp(te.program(function, backend="machine"), *args)[0] == value
+        for found, of_dual in zip(back(1.5), of_duals(1.5), strict=True):
+            assert list(found) == pytest.approx(of_dual, rel=1e-13)
