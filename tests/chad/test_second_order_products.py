@@ -3,6 +3,7 @@ that do not vary; compared with differences of gradients of the plain functions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -94,3 +95,22 @@ def test_products_with_the_second_derivative(case: Any, backend: Any) -> None:
     up, down = (numbers(te.vjp(function, *args)[1](1.0)) for args in at)
     wanted = [(a - b) / 2e-5 for a, b in zip(up, down, strict=True)]
     np.testing.assert_allclose(numbers(found), wanted, rtol=1e-6, atol=1e-7)
+
+
+def with_sines(x: float, d_x: float, v: float) -> float:
+    return math.sin(x) * x
+
+
+def test_a_program_inside_a_trace_has_its_own_derivative() -> None:
+    """Python's functions of `math` do not take traced numbers, so Python cannot run it there."""
+    program = te.program(with_sines)
+    value, gradient = te.value_and_grad(lambda x: program(x * x, 1.0, 2.0) * x)(0.7)
+    slopes = [math.sin(x * x) * x**3 for x in (0.7 + 1e-6, 0.7 - 1e-6)]
+    assert value == pytest.approx(math.sin(0.49) * 0.343, rel=1e-14)
+    assert gradient == pytest.approx((slopes[0] - slopes[1]) / 2e-6, rel=1e-8)
+
+
+def test_parameters_that_are_not_used_keep_their_names() -> None:
+    found = te.hvp(te.program(with_sines), (0.7, 0.1, 0.2), (1.0, 3.0, 5.0))
+    assert found[0] == pytest.approx(2.0 * math.cos(0.7) - 0.7 * math.sin(0.7), rel=1e-13)
+    assert found[1:] == (0.0, 0.0)
