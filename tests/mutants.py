@@ -89,6 +89,7 @@ EQUIVALENT = {
     "*parts[k | 1 :], *later": "a bound of a slice that calls something is evaluated in advance in any case",
     "sizes = np.concatenate([2.0 % (steps": "another sample",
     'made.operation.name is not "add"': "Python keeps one object for each name in a text",
+    "return 1 if of is INT": "the type of integers is one object",
     "EACH_STATEMENT = 2000001": "a number that was chosen by measuring",
     "** {self.expr(term.args[1], 10)}": "parentheses that are not needed",
     "if len(x) > len(y):": "a run with an index out of range is left to numpy, which raises the same error",
