@@ -37,6 +37,20 @@ ROOMS = {
         "tests/transforms tests/test_engine.py tests/staged/test_forks.py tests/staged/test_rules_and_checkpoints.py",
     ),
     "chad": (["tapeengine/chad"], "tests/chad"),
+    **{
+        name: ([f"tapeengine/chad/{part}" for part in parts.split()], "tests/chad")
+        for name, parts in {
+            "language": "language",
+            "parse": "parse",
+            "reverse": "reverse prepare",
+            "forward": "forward",
+            "simplify": "simplify",
+            "lowering": "lowering intermediate",
+            "backends": "backends",
+            "boundary": "run program.py ordinary.py registered.py link.py reading.py primitives.py infer.py display.py",
+        }.items()
+    },
+    "lift": (["tapeengine/lift"], "tests/lift"),
     "primitives": (["primitives/core"], "tests/primitives_core tests/arrays"),
 }
 #: The functions that describe or draw samples.
@@ -66,6 +80,20 @@ EQUIVALENT = {
     "end = -1 if node.flat": "a loop from 0 ends at once either way",
     "len(places) is not self.found.ones": "Python keeps one object for each small integer",
     "len(old) <= len(new) and all(a is b": "a rewritten term has as many parts as before",
+    "if use.count <= 0:": "numbers of uses are not negative",
+    "inner = level + 2 if repeats": "levels are only compared",
+    "S.Tuple((start, lit(- 2))), step)": "any negative place says that no step changed the number",
+    "pending.pop(), seen << 1": "a limit of work; without it the same term is found, or none",
+    "numeric.rank(item.type) == 0 for item in items": "a shortcut; the other branch puts the same columns side by side",
+    "return name if of is name": "names in the text of a program are one object each; a copied list is only slower",
+    "*parts[k | 1 :], *later": "a bound of a slice that calls something is evaluated in advance in any case",
+    "sizes = np.concatenate([2.0 % (steps": "another sample",
+    'made.operation.name is not "add"': "Python keeps one object for each name in a text",
+    "return 1 if of is INT": "the type of integers is one object",
+    "EACH_STATEMENT = 2000001": "a number that was chosen by measuring",
+    "** {self.expr(term.args[1], 10)}": "parentheses that are not needed",
+    "if len(x) > len(y):": "a run with an index out of range is left to numpy, which raises the same error",
+    "lifetimes.find(a.name) == lifetimes.find(b.name) or not": "loops stay apart that may be joined; only slower",
     "for _ in range( 21):": "rules stop fitting before that many attempts",
 }
 COVERAGE = """[run]

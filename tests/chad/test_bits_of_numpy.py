@@ -4,6 +4,7 @@ numpy computes most of them by loops of its own, and so do programs; the C libra
 """
 
 import inspect
+import math
 
 import numpy as np
 import pytest
@@ -21,6 +22,8 @@ UFUNCS = [
     and f.nin < 3
     and "d" * f.nin + "->d" in f.types
 ]
+#: Those that math has too, of which it may give other last bits; it computes `hypot` in a way of its own.
+OF_MATH = [n for n in UFUNCS if hasattr(math, n) and n not in ("ceil", "floor", "trunc", "hypot", "nextafter")]
 POWERS = ["x**3", "x**-1", "x**0.5", "x**1.7", "1.7**x", "x**y", "np.power(x, 1.7)", "np.power(x, y)", "x**x[0]"]
 FORMS = [f"np.{n}({'x' if getattr(np, n).nin == 1 else 'x, y'})" for n in UFUNCS] + POWERS
 #: Lengths about those of vectors and of strips.
@@ -123,3 +126,14 @@ def test_a_program_repeats_in_iterations_and_forks(seed):
     h = 1e-5
     slope = (te.grad(forked)(x + h) - te.grad(forked)(x - h)) / (2.0 * h)
     assert te.hvp(forked, (x,), (1.0,)) == pytest.approx(slope, rel=1e-5, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", OF_MATH)
+def test_functions_of_math_have_the_bits_of_math(name):
+    form = f"{name}({'x' if getattr(np, name).nin == 1 else 'x, y'})"
+    function = defined(f"def f(x: float, y: float) -> float:\n    return math.{form}\n", math=math)
+    draw = np.random.default_rng(7)
+    low, high = {"acosh": (1.0, 9.0), "asin": (-1.0, 1.0), "acos": (-1.0, 1.0), "atanh": (-1.0, 1.0)}.get(
+        name, (0.1, 9.0)
+    )
+    check(function, [tuple(pair) for pair in draw.uniform(low, high, (40, 2)).tolist()])

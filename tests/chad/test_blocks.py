@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from chad.changing_functions import quicksort
 
 import tapeengine as te
 import tapeengine.math as math
 from asv_bench.program_jacobians import Link
 from tapeengine.chad import Program
 from tapeengine.chad.backends.convert import Converter
-from tapeengine.chad.run.blocks import Blocks
+from tapeengine.chad.run.blocks import FIRST, Blocks
+from tapeengine.chad.run.execute import Executable
 from tapeengine.transforms.derivatives import jacobians
 
 X, W = np.linspace(-0.6, 0.9, 6), np.random.default_rng(3).normal(size=(8, 6))
@@ -168,6 +170,23 @@ def test_jacobians_where_the_value_is_computed_alone(function: Callable[..., Any
             np.testing.assert_array_equal(te.jacobian(te.program(function), mode=mode)(x), expected)
 
 
+def scaled(x: te.Vec, c: te.Vec) -> te.Vec:
+    out = []
+    for i in range(len(x)):
+        out.append(x[i] * c[i] * c[i])
+    return out
+
+
+@pytest.mark.parametrize("backend", [None, "machine", "native"], ids=str)
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_jacobians_with_a_block_that_overflows(mode: str, backend: str | None) -> None:
+    n = FIRST + 8
+    for place in (0, FIRST, n - 1):
+        c = np.where(np.arange(n) == place, 1e200, 1.0)
+        found = te.jacobian(te.program(scaled, backend=backend), mode=mode)(1 / c, c)
+        np.testing.assert_array_equal(found, np.diag(np.where(c > 1.0, np.inf, 1.0)))
+
+
 def test_a_tangent_runs_along_the_arguments_that_have_one() -> None:
     program = te.program(appended)
     direction = np.cos(X)
@@ -195,6 +214,12 @@ def chain(n: int, value: float = 0.25) -> Link | None:
     return links
 
 
+def sorted_quickly(xs: list[float]) -> list[float]:
+    ys = list(xs)
+    quicksort(ys, 0, len(ys) - 1)
+    return [k * y * y for k, y in enumerate(ys)]
+
+
 CASES = [
     (along_links, (chain(30), 0.7), (chain(30, 1.0), 0.5)),
     (of_unequal_rows, ([[0.1], [0.2, 0.3], [0.5]], 0.7), ([[1.0], [0.0, 2.0], [1.0]], 0.5)),
@@ -220,12 +245,22 @@ def many_of_rows(rows: list[list[float]], x: te.Vec) -> te.Vec:
     return x * sum(math.sin(row[0]) * len(row) for row in rows)
 
 
-def test_programs_on_dual_numbers_have_jacobians_of_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_programs_of_rows_on_dual_numbers_have_the_jacobians_of_the_function(mode: str) -> None:
     rows = [[0.1], [0.2, 0.3], [0.5]]
-    program = te.program(many_of_rows)
     wanted = te.jacobian(many_of_rows, 1)(rows, X)
-    np.testing.assert_allclose(te.jacobian(program, 1)(rows, X), wanted, rtol=1e-13)
-    np.testing.assert_allclose(te.jacobian(program, 1, mode="forward")(rows, X), wanted, rtol=1e-13)
+    np.testing.assert_allclose(te.jacobian(te.program(many_of_rows), 1, mode=mode)(rows, X), wanted, rtol=1e-13)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_programs_on_dual_numbers_have_jacobians_of_one_run(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Any] = []
+    jvp = Executable.jvp
+    monkeypatch.setattr(Executable, "jvp", lambda self, *args: (runs.append(args), jvp(self, *args))[1])
+    numbers = [0.5, 0.2, 0.1, 0.7]
+    wanted = te.jacobian(sorted_quickly, mode=mode)(numbers)
+    np.testing.assert_allclose(te.jacobian(te.program(sorted_quickly), mode=mode)(numbers), wanted, rtol=1e-13)
+    assert len(runs) <= 1
 
 
 EXACT: list[tuple[Any, Any, bool]] = [

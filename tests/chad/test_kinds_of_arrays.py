@@ -29,7 +29,7 @@ a.cumprod() a.cumsum(axis=0) a.any() a.all() np.sort(a) np.sort(a,axis=0) np.out
 np.dot(a,a) np.matmul(a,a) a@a a@a.T a.T@a np.concatenate((a,a)) np.diag(a) np.ravel(a) np.transpose(a) a.T a[::-1]
 a[1:] np.zeros_like(a) np.ones_like(a) np.clip(a,0,2) np.clip(a,0.5,1.5) np.where(a>0,a,1) np.where(a>0,a,0.5)
 np.where(a,1,2) np.maximum(a,1) np.minimum(a,0.5) a*2 a*0.5 a+1 a-1 a/2 a//2 a%2 a.astype(int) a.astype(float)
-a.astype(bool) np.linalg.norm(a[0]*np.ones(2)) np.count_nonzero(a)
+a.astype(bool) np.linalg.norm(a[0]*np.ones(2)) np.count_nonzero(a) np.tril(a) np.triu(a) np.nan_to_num(a)
 """.split()
 #: Functions of one array that numpy, or the language, refuses for some.
 OR_REFUSED = """

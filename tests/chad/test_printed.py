@@ -3,6 +3,7 @@
 import math
 import os
 import random
+import re
 from typing import Any
 
 import pytest
@@ -124,3 +125,12 @@ def compare(source: Source) -> bool:
 def test_printed_forms_are_derivatives(start: int) -> None:
     compared = sum(compare(draw(seed)) for seed in range(start, start + CHUNK))
     assert compared >= 0.2 * CHUNK
+
+
+def power(x: float, y: float, n: int) -> float:
+    return y if n == 0 else x * power(x, y, n - 1)
+
+
+def test_what_a_text_adds_to_is_named_after_the_variables_of_these_cotangents():
+    text = te.program(power).derivative("accumulate")
+    assert set(re.findall(r"(\w+) \+= ", text)) == {"d_x", "d_y"}

@@ -138,7 +138,7 @@ LAWS = [
     ),
     (rules.branch, If(lit(False), x, y)),
     (rules.constant_fold, Op("add", (lit(2.0), lit(3.0)))),
-    (rules.power_partial, Op("powda", (x, lit(3.0)))),
+    *((rules.power_partial, Op("powda", (x, lit(n)))) for n in (3.0, 2.0, 1.0, 0.5, -1.0, -2.5)),
     (rules.proj, LProj(Zero(PAIR), 0)),
     (rules.linear, LCast(1, LInject(1, v, LSum((REAL, REAL))), REAL)),
     (rules.linear, LSingle(k, Zero(REAL))),

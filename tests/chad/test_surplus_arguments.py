@@ -86,3 +86,17 @@ def test_one_argument_more(name: str) -> None:
 
 def list_of(value: Any) -> Any:
     return list(value) if isinstance(value, map | filter | itertools.accumulate) else value
+
+
+def of_two(x, y=2.0):
+    return x * y
+
+
+@pytest.mark.parametrize("transform", [te.grad, te.value_and_grad, te.jacobian, te.hessian])
+@pytest.mark.parametrize(("args", "named"), [((1.0,), {"wrong": 2.0}), ((1.0, 2.0), {"y": 3.0})], ids=str)
+def test_an_argument_by_a_name_that_is_none_or_taken_is_pythons_error(transform, args, named):
+    with pytest.raises(TypeError) as plain:
+        of_two(*args, **named)
+    with pytest.raises(TypeError) as found:
+        transform(te.program(of_two))(*args, **named)
+    assert str(found.value) in str(plain.value)

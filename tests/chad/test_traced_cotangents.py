@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.errors import UnsupportedError
 
 
 @dataclass
@@ -149,3 +151,23 @@ def test_gradients_by_cotangents_are_tangents(name: str) -> None:
     wanted = te.jvp(f, (x,), (tangent,))[1]
     assert paired(found, found) == pytest.approx(paired(wanted, found), rel=1e-13)
     assert paired(found, wanted) == pytest.approx(paired(wanted, wanted), rel=1e-13)
+
+
+@dataclass
+class FloatAngle:
+    of: float
+
+    def sine(self) -> float:
+        return math.sin(self.of)
+
+
+def plain_method(x: FloatAngle) -> float:
+    return x.sine() * x.of
+
+
+@pytest.mark.parametrize("backend", [None, "machine", "native"])
+def test_methods_that_dual_numbers_cannot_run_refuse_traced_cotangents(backend: Any) -> None:
+    back = te.vjp(te.program(plain_method, backend=backend), FloatAngle(1.2))[1]
+    assert back(1.5)[0].of == pytest.approx(1.5 * (math.cos(1.2) * 1.2 + math.sin(1.2)), rel=1e-14)
+    with pytest.raises(UnsupportedError, match="cannot be traced while its arguments are plain"):
+        te.grad(lambda c: back(c)[0].of)(1.5)

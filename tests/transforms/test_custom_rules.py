@@ -158,9 +158,10 @@ def test_a_wrong_structure_is_refused_with_both() -> None:
     f.defvjp(lambda x: (x[0] * x[1], x), lambda x, ct: ((ct, ct, ct),))
     with pytest.raises(CotangentError, match=r"f's rule .* form \(f64, f64\), not \(f64, f64, f64\)"):
         te.grad(f)((1.0, 2.0))
-    f.defvjp(lambda x: (x[0] * x[1], x), lambda x, ct: ct)
-    with pytest.raises(CotangentError, match="must be a tuple of 1"):
-        te.grad(f)((1.0, 2.0))
+    for found in (1.0, (), ((1.0, 1.0), 1.0), [(1.0, 1.0)] * 3):
+        f.defvjp(lambda x: (x[0] * x[1], x), lambda x, ct, found=found: found)
+        with pytest.raises(CotangentError, match="must be a tuple of 1"):
+            te.grad(f)((1.0, 2.0))
 
 
 def test_a_function_without_rules_says_so() -> None:

@@ -255,6 +255,8 @@ def average(a, axis=None, weights=None):
     """``np.average`` of all elements, or along an axis of a matrix."""
     if axis is not None:
         return None if np.ndim(a) != 2 else [average_of(line, weights) for line in lines(a, axis)]
+    if weights is not None and np.ndim(a) == np.ndim(weights) and np.shape(a) != np.shape(weights):
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
     return average_of(a, weights)
 
 
@@ -264,6 +266,8 @@ def average_of(a, weights):
         return np.mean(a)
     if np.ndim(a) != np.ndim(weights):
         return None
+    if np.ndim(a) == 1 and len(a) != len(weights):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     return np.sum(np.array(a) * np.array(weights)) / np.sum(weights)
 
 
