@@ -10,7 +10,7 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, as_vector, plain
+from tapeengine_scipy._callables import Closed, as_vector, constants, plain
 from tapeengine_scipy._passing import Passed, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
@@ -64,6 +64,8 @@ def solve_ivp(
     given = () if args is None else args
     watched = [] if events is None else [events] if callable(events) else list(events)
     method = method.of_scipy() if isinstance(method, Passed) else method
+    options = constants(options)
+    refuse_traced("a tolerance or step of solve_ivp", {name: x for name, x in options.items() if name != "jac"})
     closed = Closed((fun, given, options.get("jac"), watched), "solve_ivp")
     start, span = floating(y0), tuple(t_span)
     times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)
@@ -94,7 +96,8 @@ def solve_ivp(
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
         found.y = differentiated_steps(closed, still, start, method, times, options)
     elif differentiate == "adjoint":
-        known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
+        before = numpy.zeros((len(start), 0)) if times is None else te.value(start)[:, None]
+        known = numpy.concatenate([before, numpy.reshape(found.y, (len(start), len(found.t)))], axis=1)
         solver = functools.partial(_ivp_solver, closed, method, options)
         path = Path(_system(closed), span[0], start, closed.params, solver)
         if watched:
@@ -104,7 +107,8 @@ def solve_ivp(
             times = None if times is None else times[: found.t.shape[0]]
         if dense_output:
             found.sol = Dense(path, found.sol)
-        found.t, found.y = _adjoint(closed, span, start, times, found, solver(known))
+        if times is None or len(times):
+            found.t, found.y = _adjoint(closed, span, start, times, found, solver(known))
     else:
         raise ValueError(f"solve_ivp: differentiate must be 'adjoint' or 'steps', not {differentiate!r}")
     return found
@@ -131,7 +135,7 @@ def _system(closed: Closed) -> System:
 
         def slope(t: Any, y: Any) -> Any:
             fun, args, *_ = again()
-            return fun(t, y, *args)
+            return np.broadcast_to(as_vector(floating(fun(t, y, *args))), y.shape)
 
         return slope
 
@@ -220,8 +224,7 @@ def odeint(
     >>> odeint(lambda y, t: -y, [1.0], [0.0, 1.0]).shape
     (2, 1)
     """
-    given = args if isinstance(args, tuple) else (args,)
-    closed, start, times = Closed((func, given, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
+    closed, start, times = Closed((func, args, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
     if full_output:
         raise UnsupportedError("odeint: full_output is not supported for traced values")
 
@@ -230,7 +233,7 @@ def odeint(
 
         def slope(t: Any, y: Any) -> Any:
             func, args, *_ = again()
-            return func(t, y, *args) if tfirst else func(y, t, *args)
+            return floating(func(t, y, *args) if tfirst else func(y, t, *args))
 
         return slope
 
@@ -244,6 +247,8 @@ def odeint(
             return (t, y) if tfirst else (y, t)
 
         slope = plain(lambda t, y: as_vector(func(*order(t, y), *args)), "odeint")
+        if not isinstance(args, tuple):
+            return scipy.integrate.odeint(func, te.value(start), te.value(times), args)  # which raises its error
         whole = {**shared, **orders, **own}
         if Dfun is not None:
             whole["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")

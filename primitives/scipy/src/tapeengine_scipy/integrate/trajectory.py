@@ -59,6 +59,8 @@ def _trajectory_primal(point: Any, times: Any, *, size: int, system: System, sol
 
 
 def _adjoint_primal(ct: Any, point: Any, times: Any, *, system: System, solver: Solver) -> Any:
+    if ct.size == 0:
+        return numpy.zeros_like(point)
     start, params = point[: len(ct)], point[len(ct) :]
     states = solver.dense(_slope(system, params), start, times)
     accuracy = min(max(solver.tolerance, FINEST), COARSEST)
