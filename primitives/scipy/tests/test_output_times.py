@@ -79,6 +79,20 @@ def test_the_cost_does_not_grow_with_the_number_of_times(method, rate, monkeypat
     assert cost(2000) <= 3 * cost(3)
 
 
+def test_cotangents_that_vanish_are_not_resolved(monkeypatch):
+    """Those of a short pulse fall below any number; the intervals are at most a few for each step of the solver."""
+    made = []
+    monkeypatch.setattr(backwards, "Linear", lambda *given: made.append(given) or Linear(*given))
+
+    def program(k):
+        slope = lambda t, y: -y + k * tnp.exp(-(((t - 5.0) / 0.01) ** 2))  # noqa: E731
+        options = {"max_step": 0.05, "rtol": 1e-6, "atol": 1e-9}
+        return integrate.solve_ivp(slope, (0.0, 10.0), [0.0], t_eval=[6.0, 10.0], **options).y[0, 0]
+
+    assert te.grad(program)(2.0) == pytest.approx(0.01 * np.sqrt(np.pi) * np.exp(-1.0 + 0.0025 / 100), rel=1e-5)
+    assert len(made) < 600
+
+
 @pytest.mark.parametrize("method", ["RK45", "BDF"])
 @pytest.mark.parametrize("size", [5, 45])
 def test_long_states(method, size):

@@ -15,11 +15,12 @@ from typing import Any
 import numpy
 
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy.integrate.collocation import Equation, Linear
+from tapeengine_scipy.integrate.collocation import COUNT, Equation, Linear, weights
 
 GROUP = 4  # steps of the solver in an interval
 RATIO = 4.0  # the length of an interval over the time before it, since what changes at the start may decay fast
 ROUNDING = 1e-14
+NEGLIGIBLE = 1e-6  # of the solver's absolute tolerance, so that cotangents that vanish need not be resolved
 DAMPING = 4  # intervals
 
 
@@ -43,6 +44,7 @@ class Adjoint:
         size, count = len(self.ct), len(self.equation.params)
         ct, largest, total, along = (numpy.zeros(k) for k in (size, size, count, count))
         accuracy, pending = self.equation.accuracy, self._intervals()
+        floor = NEGLIGIBLE * self.equation.smallest * numpy.max(numpy.abs(self.ct), initial=0.0)
         while pending:
             interval = pending.pop()
             first, last = interval.halves()
@@ -52,7 +54,7 @@ class Adjoint:
             moved = along + numpy.abs(later) + numpy.abs(earlier)
             scale = numpy.maximum(numpy.abs(ct), numpy.abs(start)) + interval.size + 1e-3 * largest
             whole, of_params = interval.transposed(ct)
-            allowed = _allowed(scale, accuracy), _allowed(moved, accuracy)
+            allowed = floor + _allowed(scale, accuracy), floor + _allowed(moved, accuracy)
             if _vanishes((whole - start, of_params - found), allowed, pending):
                 ct, total, along = start, total + found, moved
             else:
@@ -100,6 +102,11 @@ class Interval:
         sign = self._adjoint.sign
         return Linear(self._adjoint.equation, sign * self._start, sign * self._end)
 
+    @cached_property
+    def _shares(self) -> Any:
+        """The weights of the slopes in the states within."""
+        return weights(self._x) if len(self._x) else numpy.zeros((0, COUNT))
+
     @property
     def size(self) -> Any:
         """The sum of the cotangents within, without signs."""
@@ -107,11 +114,11 @@ class Interval:
 
     def transposed(self, ct: Any) -> tuple[Any, Any]:
         """The cotangents of the state at the start and of the parameters, for one of the state at the end."""
-        return self._linear.transposed(ct, self._x, self._inner)
+        return self._linear.transposed(ct, self._inner, self._shares)
 
     def passed(self, ct: Any, of_params: Any) -> tuple[Any, Any]:
         """What remains at the start of errors at the end."""
-        start, more = self._linear.transposed(ct, numpy.zeros(0), numpy.zeros((len(ct), 0)))
+        start, more = self._linear.transposed(ct, numpy.zeros((len(ct), 0)), numpy.zeros((0, COUNT)))
         return start, of_params + more
 
     def halves(self) -> list["Interval"]:

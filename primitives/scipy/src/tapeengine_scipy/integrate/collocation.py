@@ -73,6 +73,8 @@ class Equation:
     params : array
     accuracy : float
         The relative error of its adjoint.
+    smallest : float
+        The absolute tolerance of the solution.
     is_stiff : bool
         Whether an iteration without a Jacobian has failed.
     """
@@ -81,6 +83,7 @@ class Equation:
     states: Any
     params: Any
     accuracy: float
+    smallest: float
     is_stiff: bool = False
 
 
@@ -99,9 +102,9 @@ class Linear:
         self._recorded = te.vjp(slopes, found, equation.params)[1]
         self._back = plain(self._recorded, WHERE)
 
-    def transposed(self, ct: Any, x: Any, inner: Any) -> tuple[Any, Any]:
-        """The cotangents of the state at the start and of the parameters, for one of the end and those at `x`."""
-        sources = COUPLING[-1][:, None] * ct + weights(x).T @ inner.T
+    def transposed(self, ct: Any, inner: Any, shares: Any) -> tuple[Any, Any]:
+        """The cotangents of the state at the start and of the parameters, for one of the end and those within."""
+        sources = COUPLING[-1][:, None] * ct + shares.T @ inner.T
         at_start, of_params = self._back(self._solved(self._length * sources))
         return ct + inner.sum(axis=1) + at_start.sum(axis=1), of_params
 

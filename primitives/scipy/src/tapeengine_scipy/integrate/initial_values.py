@@ -161,10 +161,10 @@ def _ivp_solver(closed: Closed, method: Any, options: dict[str, Any], known: Any
     def dense(fun: Any, y0: Any, times: Any) -> Any:
         return _states(fun, y0, times, True, method=method, **_without_structure(forwards, len(y0)))
 
-    return _repeated(closed, states, dense, options.get("rtol", 1e-3), known)
+    return _repeated(closed, states, dense, (options.get("rtol", 1e-3), options.get("atol", 1e-6)), known)
 
 
-def _repeated(closed: Closed, states: Any, dense: Any, rtol: Any, known: Any) -> Solver:
+def _repeated(closed: Closed, states: Any, dense: Any, tolerances: Any, known: Any) -> Solver:
     """A solver that returns the states that are known already, and checks that the callable repeats before others."""
 
     def found(fun: Any, y0: Any, times: Any) -> Any:
@@ -177,7 +177,8 @@ def _repeated(closed: Closed, states: Any, dense: Any, rtol: Any, known: Any) ->
         closed.check_that_it_repeats()
         return dense(fun, y0, times)
 
-    return Solver(found, solution, float(numpy.min(rtol)))
+    relative, absolute = (float(numpy.min(one)) for one in tolerances)
+    return Solver(found, solution, (relative, absolute))
 
 
 def _states(fun: Any, y0: Any, times: Any, dense: bool, **options: Any) -> Any:
@@ -269,7 +270,7 @@ def _odeint_solver(closed: Closed, shared: dict[str, Any], known: Any) -> Solver
     def dense(fun: Any, y0: Any, times: Any) -> Any:
         return _states(fun, y0, times, True, method="LSODA", **_without_structure(tolerances, len(y0)), **steps)
 
-    return _repeated(closed, states, dense, tolerances["rtol"], known)
+    return _repeated(closed, states, dense, tuple(tolerances.values()), known)
 
 
 _ODEINT = 1.49012e-8  # the tolerances of odeint

@@ -40,13 +40,13 @@ class Solver(NamedTuple):
         The states at times, as columns, for a slope and the state at the first time.
     dense : callable
         The solution as a function of times, with the ends of steps in ``ts``, for the same arguments.
-    tolerance : float
-        The relative error.
+    tolerances : tuple of float
+        The relative and the absolute error.
     """
 
     states: Callable[[Any, Any, Any], Any]
     dense: Callable[[Any, Any, Any], Any]
-    tolerance: float
+    tolerances: tuple[float, float]
 
 
 def trajectory(y0: Any, times: Any, params: Any, system: System, solver: Solver) -> Any:
@@ -63,8 +63,9 @@ def _adjoint_primal(ct: Any, point: Any, times: Any, *, system: System, solver: 
         return numpy.zeros_like(point)
     start, params = point[: len(ct)], point[len(ct) :]
     states = solver.dense(_slope(system, params), start, times)
-    accuracy = min(max(solver.tolerance, FINEST), COARSEST)
-    return numpy.concatenate(Adjoint(Equation(system, states, params, accuracy), ct, times).run())
+    relative, absolute = solver.tolerances
+    equation = Equation(system, states, params, min(max(relative, FINEST), COARSEST), absolute)
+    return numpy.concatenate(Adjoint(equation, ct, times).run())
 
 
 def _slope(system: System, params: Any) -> Callable[[Any, Any], Any]:
