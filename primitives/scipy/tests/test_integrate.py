@@ -89,7 +89,7 @@ def test_captured_values_in_closures_and_objects():
 
 def test_the_two_rules_of_a_trajectory_are_transposes_up_to_the_tolerance():
     solver = integrate.initial_values._ivp_solver(Closed((), ""), "DOP853", TIGHT)
-    system = lambda t, y, p: lotka_volterra(t, y, p[0], p[1])  # noqa: E731
+    system = lambda p: lambda t, y: lotka_volterra(t, y, p[0], p[1])  # noqa: E731
     point, times = np.array([0.9, 1.0, 1.1, 0.7]), np.array([0.0, 0.5, 1.2])
     static = {"system": system, "solver": solver}
     for primitive, args, more in (

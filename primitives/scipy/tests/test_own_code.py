@@ -2,19 +2,23 @@
 
 import functools
 import inspect
+import pickle
 import subprocess
 import sys
 from importlib import import_module
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import tapeengine as te
+from tapeengine_scipy import stats
 from tapeengine_scipy._own_code import NAMES
 
 RNG = np.random.default_rng(0)
 X, Y, B = RNG.uniform(0.5, 2.0, 16), RNG.uniform(0.5, 2.0, 16), np.array([1.0, 2.0, 0.5])
 M = RNG.normal(size=(3, 3))
+WITH_LIMITS = "(lambda r: [r.statistic, *r.confidence_interval()])"
 SYSTEM = "(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])"
 MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].reshape(4, 2)"
 KNOTS = "(np.r_[[0.0] * 4, [1.5, 2.0], [4.0] * 4], np.concatenate([x[:6], np.zeros(4)]), 3)"
@@ -111,15 +115,15 @@ CALLS = {
         "mahalanobis": "f(x[:3], Y[:3], M @ M.T)", "minkowski": "f(x, Y, 3.0, B[:1])", "seuclidean": "f(x, Y, Y)",
     },
     "scipy.stats": {
-        "ttest_1samp": "f(x, 1.0).statistic", "ttest_rel": "f(x, Y).statistic",
+        "ttest_1samp": WITH_LIMITS + "(f(x, 1.0))", "ttest_rel": WITH_LIMITS + "(f(x, Y))",
         "yeojohnson": "f(x, 0.3)", "yeojohnson_llf": "f(0.3, x)",
 
         **dict.fromkeys("energy_distance wasserstein_distance zmap".split(), "f(x, Y)"),
         "boxcox": "f(x, 0.3)", "boxcox_llf": "f(0.3, x)", "describe": "f(x)[2:]", "entropy": "f(x, Y, base=2)",
         "expectile": "f(x, 0.3)",
-        "kstat": "f(x, 3)", "moment": "f(x.reshape(4, 4), 3, axis=1)", "pearsonr": "f(x, Y).statistic",
+        "kstat": "f(x, 3)", "moment": "f(x.reshape(4, 4), 3, axis=1)", "pearsonr": WITH_LIMITS + "(f(x, Y))",
         "pmean": "f(x, 2.5, weights=Y)", "trim_mean": "f(x, 0.1)",
-        "ttest_ind": "f(x, Y).statistic", "linregress": "[f(x, Y).slope, f(x, Y).stderr, f(Y, x).intercept]",
+        "ttest_ind": WITH_LIMITS + "(f(x, Y))", "linregress": "[f(x, Y).slope, f(x, Y).stderr, f(Y, x).intercept]",
     },
 }  # fmt: skip
 ALL = [(module, name) for module in NAMES for name in NAMES[module].split()]
@@ -267,3 +271,18 @@ te.grad(lambda a: numpy.sum(linalg.cosm(a)))(numpy.eye(2))
 assert not {"scipy.signal", "scipy.stats"}.intersection(sys.modules), sorted(sys.modules)
 """
     subprocess.run([sys.executable, "-c", text], check=True)
+
+
+@pytest.mark.parametrize("name", ["pearsonr", "ttest_1samp"])
+def test_results_that_compute_are_of_scipys_class(name):
+    given = (2.0,) if name == "ttest_1samp" else (Y,)
+    wanted, found = getattr(scipy.stats, name)(X, *given), []
+
+    def program(x):
+        found.append(getattr(stats, name)(x, *given))
+        return found[0].statistic
+
+    te.vjp(program, X)
+    assert isinstance(found[0], type(wanted)) and type(found[0]).__name__ == type(wanted).__name__
+    result = te.vjp(lambda x: getattr(stats, name)(x, *given), X)[0]
+    assert type(pickle.loads(pickle.dumps(result))) is type(wanted)

@@ -105,7 +105,7 @@ def test_every_function_of_a_callable_takes_a_traced_closure_or_refuses_it():
                 differentiated.add(name)
     elsewhere = (
         "newton odeint cg gmres bicgstab least_squares leastsq curve_fit linprog funm leslie dblquad tplquad nquad "
-        "fmin fmin_bfgs fmin_cg fmin_l_bfgs_b fmin_powell"
+        "fmin fmin_bfgs fmin_cg fmin_l_bfgs_b fmin_powell quad_vec solve_bvp"
     )
     assert differentiated == {*SOLVERS, *elsewhere.split()}
 

@@ -89,6 +89,8 @@ _REPLACED: dict[tuple[str, str], Any] = {
 }
 #: Classes whose methods compute, and whose instances are no results; and the module of such classes.
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+#: Classes of results whose methods compute.
+_RESULTS, _METHODS = ("PearsonRResult", "TtestResult"), ("confidence_interval",)
 _SYSTEMS = "scipy.signal._ltisys"
 
 
@@ -114,6 +116,10 @@ class _Module(ModuleType):
 def module_of(name: str) -> ModuleType:
     """Return the counterpart of one of SciPy's modules."""
     return _Module(name)
+
+
+def _remade(make: Any, *given: Any) -> Any:
+    return make(*given)
 
 
 class Bindings(Relinked):
@@ -160,7 +166,17 @@ class Bindings(Relinked):
         if value.__name__ in _COMPUTING or (value.__module__ == _SYSTEMS and not issubclass(value, Warning)):
             home = bindings_of(value.__module__)
             return super().class_(value) if home is self else home.twin(value)
-        return replaced_object(value)
+        return self._result(value) if value.__name__ in _RESULTS else replaced_object(value)
+
+    def _result(self, value: type) -> Any:
+        """Return a subclass of a class of results, whose methods compute with the counterparts of their names."""
+        own = {name: super(Bindings, self).function(f) for name, f in vars(value).items() if name in _METHODS}
+
+        def reduced(result: Any, protocol: int) -> Any:
+            make, (_, *given), *rest = value.__reduce_ex__(result, 2)
+            return (_remade, (make, value, *given), *rest)
+
+        return type(value)(value.__name__, (value,), {"__module__": value.__module__, "__reduce_ex__": reduced, **own})
 
 
 @cache

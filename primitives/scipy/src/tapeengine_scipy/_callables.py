@@ -263,8 +263,8 @@ def jacobian(back: Callable[..., Any], size: int, position: int) -> Any:
     return np.stack([back(row)[position] for row in numpy.eye(size)])
 
 
-def directional(function: Callable[[Any], Any], x: Any, tangent: Any) -> Any:
-    """Return the derivative of a vector function in a direction, as the transpose of its transpose."""
+def directional(function: Callable[[Any], Any], x: Any, tangent: Any) -> tuple[Any, Any]:
+    """Return the value of a vector function and its derivative in a direction, as the transpose of its transpose."""
     value, back = te.vjp(function, x)
     _, forward = te.vjp(lambda ct: back(ct)[0], np.zeros_like(value))
-    return forward(tangent)[0]
+    return value, forward(tangent)[0]

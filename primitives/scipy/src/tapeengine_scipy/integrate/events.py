@@ -15,7 +15,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.integrate.trajectory import trajectory
+from tapeengine_scipy.integrate.trajectory import Solver, System, trajectory
 
 STEPS = 2  # Newton steps, for first and second derivatives
 
@@ -24,16 +24,16 @@ STEPS = 2  # Newton steps, for first and second derivatives
 class Path:
     """A solution as a function of times: its initial values, and its integrator."""
 
-    system: Callable[[Any, Any, Any], Any]
+    system: System
     first: Any
     start: Any
     params: Any
-    solver: Callable[..., Callable[..., Any]]
+    solver: Callable[[Any], Solver]
 
     def states(self, times: Any, known: Any = None) -> Any:
         """The states at times in the order of integration, as columns."""
         whole = np.concatenate([np.array([self.first]), times])
-        given = None if known is None else [numpy.concatenate([plain_value(self.start)[:, None], known], axis=1)]
+        given = None if known is None else numpy.concatenate([plain_value(self.start)[:, None], known], axis=1)
         return trajectory(self.start, whole, self.params, self.system, self.solver(given))[:, 1:]
 
 
@@ -63,7 +63,7 @@ def _of_event(times: Any, states: Any, path: Path, event: Callable[[Any, Any], A
 
 def _slope(t: float, y: Any, path: Path, event: Callable[[Any, Any], Any]) -> float:
     """The derivative of an event's value along the solution."""
-    change = plain_value(floating(path.system(t, y, plain_value(path.params))))
+    change = plain_value(floating(path.system(plain_value(path.params))(t, y)))
     slope = te.jvp(lambda t, y: event(t, y), (float(t), numpy.asarray(y)), (1.0, numpy.reshape(change, y.shape)))[1]
     found = float(numpy.sum(plain_value(slope)))
     if found == 0.0:

@@ -10,12 +10,12 @@ import scipy
 import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, as_vector, plain
+from tapeengine_scipy._callables import Closed, as_vector, constants, plain
 from tapeengine_scipy._passing import Passed, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
 from tapeengine_scipy.integrate.steps import differentiated_steps
-from tapeengine_scipy.integrate.trajectory import trajectory
+from tapeengine_scipy.integrate.trajectory import Solver, System, trajectory
 
 
 def solve_ivp(
@@ -41,9 +41,9 @@ def solve_ivp(
         `fun` and `events` captured, also for the times and states of events and for ``sol``. Complex states are
         refused if values are traced.
     differentiate : {'adjoint', 'steps'}
-        'adjoint' integrates the continuous adjoint backwards, with the same method and tolerances, along the dense
-        output of another run forwards: it supports any method, also for stiff systems, needs memory for the solver's
-        steps while it runs backwards, and is exact up to the tolerances. 'steps'
+        'adjoint' solves the continuous adjoint backwards by collocation, with the same `rtol`, along the dense output
+        of another run forwards: it supports any method, also for stiff systems, at a cost that does not depend on the
+        number of output times, needs memory for the solver's steps, and is exact up to the tolerances. 'steps'
         differentiates the solver's steps with constant lengths: it gives the derivative of the computed numbers, for
         the methods 'RK45' and 'RK23', with a record for each operation of each step. With 'steps' times are constants.
 
@@ -64,6 +64,8 @@ def solve_ivp(
     given = () if args is None else args
     watched = [] if events is None else [events] if callable(events) else list(events)
     method = method.of_scipy() if isinstance(method, Passed) else method
+    options = constants(options)
+    refuse_traced("a tolerance or step of solve_ivp", {name: x for name, x in options.items() if name != "jac"})
     closed = Closed((fun, given, options.get("jac"), watched), "solve_ivp")
     start, span = floating(y0), tuple(t_span)
     times = t_eval if is_traced(t_eval) or t_eval is None else floating(t_eval)
@@ -94,7 +96,8 @@ def solve_ivp(
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")
         found.y = differentiated_steps(closed, still, start, method, times, options)
     elif differentiate == "adjoint":
-        known = found.y if times is None else numpy.concatenate([te.value(start)[:, None], found.y], axis=1)
+        before = numpy.zeros((len(start), 0)) if times is None else te.value(start)[:, None]
+        known = numpy.concatenate([before, numpy.reshape(found.y, (len(start), len(found.t)))], axis=1)
         solver = functools.partial(_ivp_solver, closed, method, options)
         path = Path(_system(closed), span[0], start, closed.params, solver)
         if watched:
@@ -104,7 +107,8 @@ def solve_ivp(
             times = None if times is None else times[: found.t.shape[0]]
         if dense_output:
             found.sol = Dense(path, found.sol)
-        found.t, found.y = _adjoint(closed, span, start, times, found, solver([known]))
+        if times is None or len(times):
+            found.t, found.y = _adjoint(closed, span, start, times, found, solver(known))
     else:
         raise ValueError(f"solve_ivp: differentiate must be 'adjoint' or 'steps', not {differentiate!r}")
     return found
@@ -125,10 +129,15 @@ def _events(closed: Closed) -> Callable[[int, Any, Any], Any]:
     return lambda k, t, y: events[k](t, y, *args)
 
 
-def _system(closed: Closed) -> Callable[[Any, Any, Any], Any]:
-    def system(t: Any, y: Any, params: Any) -> Any:
-        fun, args, _, _ = closed.at(params)
-        return fun(t, y, *args)
+def _system(closed: Closed) -> System:
+    def system(params: Any) -> Callable[[Any, Any], Any]:
+        again = closed.for_calls(params)
+
+        def slope(t: Any, y: Any) -> Any:
+            fun, args, *_ = again()
+            return np.broadcast_to(as_vector(floating(fun(t, y, *args))), y.shape)
+
+        return slope
 
     return system
 
@@ -142,27 +151,41 @@ def _adjoint(closed: Closed, span: Any, start: Any, times: Any, found: Any, solv
     return times, trajectory(start, whole, closed.params, _system(closed), solver)[:, 1:]
 
 
-def _ivp_solver(closed: Closed, method: Any, options: dict[str, Any], known: Any = None) -> Callable[..., Any]:
-    """A solver for `trajectory`, which returns the states that are known already; the rules' systems are larger.
+def _ivp_solver(closed: Closed, method: Any, options: dict[str, Any], known: Any = None) -> Solver:
+    """A solver for `trajectory`. The first time is the initial one; in the rules' calls the last is the end."""
+    forwards = {name: value for name, value in options.items() if name != "first_step"}
 
-    The first time is the initial one; in the rules' calls the last one is the end of integration.
-    """
+    def states(fun: Any, y0: Any, times: Any) -> Any:
+        return _states(fun, y0, times, False, method=method, **_without_structure(forwards, len(y0)))
 
-    def solve(fun: Any, y0: Any, times: Any, dense: bool = False, backwards: bool = False) -> Any:
-        if known and not dense and not backwards and len(known[0]) == len(y0):
-            return known[0].copy()
+    def dense(fun: Any, y0: Any, times: Any) -> Any:
+        return _states(fun, y0, times, True, method=method, **_without_structure(forwards, len(y0)))
+
+    return _repeated(closed, states, dense, (options.get("rtol", 1e-3), options.get("atol", 1e-6)), known)
+
+
+def _repeated(closed: Closed, states: Any, dense: Any, tolerances: Any, known: Any) -> Solver:
+    """A solver that returns the states that are known already, and checks that the callable repeats before others."""
+
+    def found(fun: Any, y0: Any, times: Any) -> Any:
+        if known is not None and len(known) == len(y0):
+            return known.copy()
         closed.check_that_it_repeats()
-        forwards = {name: value for name, value in options.items() if name != "first_step"}
-        return _states(fun, y0, times, dense, method=method, **_without_structure(forwards, len(y0)))
+        return states(fun, y0, times)
 
-    return solve
+    def solution(fun: Any, y0: Any, times: Any) -> Any:
+        closed.check_that_it_repeats()
+        return dense(fun, y0, times)
+
+    relative, absolute = (float(numpy.min(one)) for one in tolerances)
+    return Solver(found, solution, (relative, absolute))
 
 
 def _states(fun: Any, y0: Any, times: Any, dense: bool, **options: Any) -> Any:
     """The states at times, as columns, or as a function of the time between the first and the last."""
     unique, places = _distinct(times)
     if len(unique) == 1:
-        return (lambda t: y0) if dense else numpy.repeat(y0[:, None], len(times), axis=1)
+        return None if dense else numpy.repeat(y0[:, None], len(times), axis=1)
     options |= {"dense_output": True} if dense else {"t_eval": unique}
     result = scipy.integrate.solve_ivp(fun, (unique[0], unique[-1]), y0, **options)
     if not result.success:
@@ -202,14 +225,18 @@ def odeint(
     >>> odeint(lambda y, t: -y, [1.0], [0.0, 1.0]).shape
     (2, 1)
     """
-    given = args if isinstance(args, tuple) else (args,)
-    closed, start, times = Closed((func, given, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
+    closed, start, times = Closed((func, args, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
     if full_output:
         raise UnsupportedError("odeint: full_output is not supported for traced values")
 
-    def system(t: Any, y: Any, params: Any) -> Any:
-        func, args, _ = closed.at(params)
-        return func(t, y, *args) if tfirst else func(y, t, *args)
+    def system(params: Any) -> Callable[[Any, Any], Any]:
+        again = closed.for_calls(params)
+
+        def slope(t: Any, y: Any) -> Any:
+            func, args, *_ = again()
+            return floating(func(t, y, *args) if tfirst else func(y, t, *args))
+
+        return slope
 
     shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
     orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
@@ -221,30 +248,29 @@ def odeint(
             return (t, y) if tfirst else (y, t)
 
         slope = plain(lambda t, y: as_vector(func(*order(t, y), *args)), "odeint")
+        if not isinstance(args, tuple):
+            return scipy.integrate.odeint(func, te.value(start), te.value(times), args)  # which raises its error
         whole = {**shared, **orders, **own}
         if Dfun is not None:
             whole["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")
         return scipy.integrate.odeint(slope, te.value(start), te.value(times), tfirst=True, **whole).T
 
-    solver = _odeint_solver(closed, {**shared, **orders}, [closed.run(solve, te.value(closed.params))])
-    return trajectory(start, times, closed.params, system, solver).T
+    known = closed.run(solve, te.value(closed.params))
+    return trajectory(start, times, closed.params, system, _odeint_solver(closed, {**shared, **orders}, known)).T
 
 
-def _odeint_solver(closed: Closed, shared: dict[str, Any], known: Any) -> Callable[..., Any]:
-    """A solver for `trajectory`, which returns the states that are known already; the rules' systems are larger."""
+def _odeint_solver(closed: Closed, shared: dict[str, Any], known: Any) -> Solver:
+    """A solver for `trajectory`: dense output is that of the method 'LSODA' of `solve_ivp`."""
+    tolerances = {name: _ODEINT if shared[name] is None else shared[name] for name in ("rtol", "atol")}
+    steps = {"max_step": shared["hmax"] or numpy.inf, "min_step": shared["hmin"]}
 
-    def solve(fun: Any, y0: Any, times: Any, dense: bool = False, backwards: bool = False) -> Any:
-        if known and not dense and not backwards and len(known[0]) == len(y0):
-            return known[0].copy()
-        closed.check_that_it_repeats()
-        kept = _without_structure(shared, len(y0))
-        if not dense:
-            return scipy.integrate.odeint(fun, y0, times, tfirst=True, **kept).T
-        tolerances = {name: _ODEINT if kept[name] is None else kept[name] for name in ("rtol", "atol")}
-        steps = {"max_step": kept["hmax"] or numpy.inf, "min_step": kept["hmin"]}
-        return _states(fun, y0, times, True, method="LSODA", **tolerances, **steps)
+    def states(fun: Any, y0: Any, times: Any) -> Any:
+        return scipy.integrate.odeint(fun, y0, times, tfirst=True, **_without_structure(shared, len(y0))).T
 
-    return solve
+    def dense(fun: Any, y0: Any, times: Any) -> Any:
+        return _states(fun, y0, times, True, method="LSODA", **_without_structure(tolerances, len(y0)), **steps)
+
+    return _repeated(closed, states, dense, tuple(tolerances.values()), known)
 
 
 _ODEINT = 1.49012e-8  # the tolerances of odeint

@@ -13,7 +13,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, jacobian, plain, plain_values
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import beside, refuse_traced
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 from tapeengine_scipy.optimize.results import Table, entries, result
@@ -56,6 +56,8 @@ def least_squares(
         "diff_step": diff_step, "tr_solver": tr_solver, "jac_sparsity": jac_sparsity, "max_nfev": max_nfev,
         "verbose": verbose, "x_scale": 1.0 if x_scale is None else x_scale, "tr_options": tr_options or {},
     }  # fmt: skip
+    given = constants(given)
+    refuse_traced("a tolerance or scale of least_squares", given)
 
     def solve(fun: Any, args: Any, kwargs: Any, jac: Any) -> Any:
         still = plain(lambda x: as_vector(fun(x, *args, **kwargs)), "least_squares")

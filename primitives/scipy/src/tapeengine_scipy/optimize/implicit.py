@@ -48,7 +48,7 @@ def _implicit_vjp(ct: Any, params: Any, out: Any, residual: Callable[[Any, Any],
 
 def _implicit_jvp(t: Any, params: Any, out: Any, residual: Callable[[Any, Any], Any], out_space: Any) -> Any:
     _, slope = _linearised(out, params, residual)
-    change = directional(lambda p: as_vector(residual(out, p)), params, t)
+    _, change = directional(lambda p: as_vector(residual(out, p)), params, t)
     return np.reshape(-_solved(slope, change), out_space.shape)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import scipy
 
-from tapeengine_scipy._callables import Closed, plain, plain_values
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._callables import Closed, constants, plain, plain_values
+from tapeengine_scipy._passing import beside, refuse_traced
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 
@@ -41,6 +41,8 @@ def _finder(name: str, signature: inspect.Signature = _SIGNATURE) -> Callable[..
 def _root(
     name: str, theirs: Callable[..., Any], f: Any, a: Any, b: Any, args: Any, full_output: bool, **options: Any
 ) -> Any:
+    options = constants(options)
+    refuse_traced(f"a tolerance of {name}", options)
     closed, ends = Closed((f, as_tuple(args)), name), plain_values((a, b))
     found: list[Any] = []
     if not closed.is_traced:

@@ -1,0 +1,67 @@
+"""Integrals of vectors: SciPy's value, and the derivative of the integrals of the components by `quad`'s rules."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import scipy
+
+import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
+from tapeengine_scipy._callables import Closed, constants, plain, plain_value, plain_values
+from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._values import is_traced
+from tapeengine_scipy.integrate.quadrature import INTEGRALS, Integrand, _Integrand
+
+
+@beside("scipy.integrate.quad_vec", runs_callables=True)
+def quad_vec(
+    f: Callable[..., Any], a: Any, b: Any, epsabs: float = 1e-200, epsrel: float = 1e-8, norm: Any = "2",
+    cache_size: float = 100e6, limit: float = 10000, workers: Any = 1, points: Any = None, quadrature: Any = None,
+    full_output: bool = False, *, args: Any = (),
+) -> Any:  # fmt: skip
+    """Integrate a callable with an array as its value; see `scipy.integrate.quad_vec`.
+
+    Differentiable in the limits, in `args` and in the traced values that `f` captured. `points` are constants, a single
+    process evaluates `f`, and complex integrands are refused.
+
+    Returns
+    -------
+    res : float or array
+    err : float
+        The plain error estimate.
+    info : object
+        With `full_output`, SciPy's own, with plain values.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda k: quad_vec(lambda x: k * x, 0.0, 2.0)[0])(3.0), 12)
+    2.0
+    """
+    epsabs, epsrel, norm = constants((epsabs, epsrel, norm))
+    refuse_traced("a tolerance or norm of quad_vec", epsabs, epsrel, norm)
+    given = args if isinstance(args, tuple) else (args,)
+    closed = Closed((f, given), "quad_vec", is_traced(a) or is_traced(b))
+    options = {"norm": norm, "cache_size": cache_size, "points": plain_values(points), "quadrature": quadrature}
+
+    def solve(f: Any, args: Any) -> Any:
+        called = plain(lambda x: f(x, *args), "quad_vec")
+        ends = plain_value(a), plain_value(b)
+        return scipy.integrate.quad_vec(called, *ends, epsabs, epsrel, limit=limit, full_output=True, **options)
+
+    value, *report, info = closed.run(solve, plain_value(closed.params))
+    if numpy.iscomplexobj(value):
+        raise UnsupportedError("quad_vec: a complex integrand is not differentiated; take its real and imaginary parts")
+    integral = _with_derivative(value, a, b, closed, _Integrand(closed), numpy.ravel(info.intervals), points)
+    return (integral, *report, info) if full_output else (integral, *report)
+
+
+def _with_derivative(value: Any, a: Any, b: Any, closed: Closed, integrand: Integrand, breaks: Any, points: Any) -> Any:
+    """SciPy's value, with the derivative of the integral on the subdivision that it found."""
+    infinite = not (numpy.isfinite(plain_value(a)) and numpy.isfinite(plain_value(b)))
+    inner = numpy.setdiff1d(numpy.abs(breaks), [0.0, 1.0]) if infinite else numpy.unique(breaks)
+    options = {"epsabs": 1.49e-8, "epsrel": 1.49e-8, "limit": 50, "points": None if infinite else plain_values(points)}
+    shape = numpy.shape(value)
+    found = INTEGRALS(a, b, closed.params, integrand=integrand, options=options, breaks=inner, shape=shape)
+    return found + (np.asarray(value) - plain_value(found)) if shape else found + (value - float(plain_value(found)))
