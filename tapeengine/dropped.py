@@ -14,7 +14,7 @@ from threading import current_thread, local, main_thread
 from traceback import walk_tb
 from types import FrameType, ModuleType
 
-from .errors import DroppedDerivativeError, TapeEngineError, module_of, note
+from .errors import TWINS, DroppedDerivativeError, TapeEngineError, module_of, note, original_name
 
 #: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(
@@ -60,13 +60,6 @@ NO_RULE = "It has no derivative rule: write it with functions that have one, or 
 DERIVED = (
     "A numpy.MaskedArray or numpy.matrix holds plain numbers: make it a plain array, with numpy.asarray or .filled"
 )
-#: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
-TWINS = "tapeengine.lift.twins."
-
-
-def original_name(module: str) -> str:
-    """The name of the module that a lifted one was made of; other names unchanged."""
-    return module.removeprefix(TWINS).partition(".")[2] if module.startswith(TWINS) else module
 
 
 def place_of_call(frame: FrameType) -> tuple[str, str]:

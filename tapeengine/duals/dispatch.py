@@ -22,8 +22,8 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.scalars.sequences import is_read, repeats
 from .._core.sweeps.trace import value_of
-from ..dropped import frame_of_program, is_compiled, original_name
-from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
+from ..dropped import frame_of_program, is_compiled
+from ..errors import TapeEngineError, UnsupportedError, class_name, original_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
 from .flat import Flat

@@ -45,12 +45,12 @@ READ = (
     *("c.view(Marked).unit", "np.sum(c.view(Marked))", "c.view(Marked) * c", "c * c.view(Marked)", "Copied(c)"),
     *("np.frombuffer(c)", "c.view(np.matrix)", "c.view(np.int64)", "c.view('f4')", "c.view(type=Marked)"),
     *(
-        "scipy.special.airy(c)",
+        "scipy.special.airye(c)",
         "scipy.special.binom(c, 1.0)",
         "np.ctypeslib.as_ctypes(c)[:1][0] if c.ndim == 1 else 0",
         "np.ma.masked_array(c)",
     ),
-    *("c.__array_interface__['shape']", "scipy.special.airy(c.view(Marked))[0]", "np.maximum(c.view(Marked), c)"),
+    *("c.__array_interface__['shape']", "scipy.special.airye(c.view(Marked))[0]", "np.maximum(c.view(Marked), c)"),
     "scipy.special.pdtrik.outer(c, c)",
 )
 
