@@ -332,6 +332,12 @@ def note_objects(error: BaseException) -> None:
         raise DroppedDerivativeError(refusal) from error
     if MEMORY.search(str(error)):
         note(error, f"{MEMORY_OF_PLAIN}tapeengine.value(x) drops the derivative on purpose")
+    elif "object __array__ method not producing an array" in str(error):
+        note(
+            error,
+            "numpy takes no traced array from a method __array__: use the functions of tapeengine.numpy (import "
+            "tapeengine.numpy as np), or lift the program: program = tapeengine.lift(program)",
+        )
     elif PLAIN_ONLY.search(str(error)):
         call, place = place_of_call(caller_of_library(error))
         note(

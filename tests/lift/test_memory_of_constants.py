@@ -5,6 +5,7 @@ from __future__ import annotations
 import array  # noqa: F401
 import hashlib  # noqa: F401
 import itertools
+import pickle  # noqa: F401
 import zlib  # noqa: F401
 from collections.abc import Callable
 from typing import Any
@@ -51,7 +52,7 @@ READ = (
         "np.ma.masked_array(c)",
     ),
     *("c.__array_interface__['shape']", "scipy.special.airye(c.view(Marked))[0]", "np.maximum(c.view(Marked), c)"),
-    "scipy.special.pdtrik.outer(c, c)",
+    *("scipy.special.pdtrik.outer(c, c)", "pickle.loads(pickle.dumps(c))", "pickle.loads(pickle.dumps([c], 1))[0]"),
 )
 
 

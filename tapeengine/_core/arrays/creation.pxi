@@ -68,7 +68,11 @@ def from_values(value, dtype=None, **options):
     if type(value) is Array and not (<Array> value).storage.python:
         copy = read_part(<Array> value, None)   # an array also of a number
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
-    numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
+    try:
+        numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
+    except ValueError:  # of objects whose methods `__array__` return traced arrays
+        value = ABOVE.given(value)
+        numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if h == NULL and holds_traced(value):
         h = head_of_latest(value)
     if h == NULL or not differentiable(numbers):
