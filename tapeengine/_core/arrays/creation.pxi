@@ -59,6 +59,11 @@ cdef Head *head_of_latest(object value) except? NULL:
     return found
 
 
+cpdef bint is_of_reader(error) except -1:
+    """Whether numpy raised an error because the method `__array__` of an object returned a traced array."""
+    return "object __array__ method not producing" in str(error)
+
+
 def from_values(value, dtype=None, **options):
     """An array from nested lists of numbers that may be traced: `numpy.array` for programs.
 
@@ -70,7 +75,9 @@ def from_values(value, dtype=None, **options):
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
     try:
         numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
-    except ValueError:  # of objects whose methods `__array__` return traced arrays
+    except ValueError as error:
+        if not is_of_reader(error):
+            raise
         value = ABOVE.given(value)
         numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if h == NULL and holds_traced(value):

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy
 
-from tapeengine._core.arrays.array import from_values, rules_of
+from tapeengine._core.arrays.array import from_values, is_of_reader, rules_of
 from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.tape.above import ABOVE
 
@@ -131,8 +131,8 @@ cdef class Ufunc:
         if traced is None:
             try:
                 return self.ufunc(*args, **options)
-            except ValueError:  # of objects whose methods `__array__` return traced arrays
-                given = ABOVE.given(args)
+            except ValueError as error:
+                given = ABOVE.given(args) if is_of_reader(error) else ()
                 if traced_in(given) is None:
                     raise
             return self(*given, **options)
@@ -200,8 +200,8 @@ cdef class Function:
             traced_args = of_objects(args)
             if traced_args is None:
                 raise
-        except ValueError:  # of objects whose methods `__array__` return traced arrays
-            traced_args, options = ABOVE.given((args, options))
+        except ValueError as error:
+            traced_args, options = ABOVE.given((args, options)) if is_of_reader(error) else ((), {})
             if first_traced((*traced_args, *options.values())) is None:
                 raise
         return self(*traced_args, **options)

@@ -203,14 +203,20 @@ def constants(held: Any) -> Any:
     return found.around([constant_of(value) for value in found.captured])
 
 
-def depends(*values: Any) -> bool:
-    """Whether any value is, contains or captures a traced value, other than an array that depends on no input."""
+def depends(*values: Any) -> bool | None:
+    """Whether any value is, contains or captures a traced value, other than an array that depends on no input.
+
+    None if there are no such arrays either.
+    """
 
     def any_depends(found: Iterable[Any]) -> bool:
         return any(is_traced(constant_of(value)) for value in found)
 
     near = (part for value in values for part in (value if type(value) is tuple else (value,)))  # found at once
-    return any_depends(near) or any_depends(_looked_through(values).captured)
+    if any_depends(near):
+        return True
+    captured = _looked_through(values).captured
+    return any_depends(captured) if captured else None
 
 
 def _looked_through(held: Any) -> Snapshot:

@@ -86,15 +86,15 @@ def beside(
     def decorate(ours: _Function) -> _Function:
         @functools.wraps(ours)
         def called(*args: Any, **keywords: Any) -> Any:
-            is_plain = not holds_traced(*args, *keywords.values())
-            if not is_plain and depends(*args, *keywords.values()):
-                return (
-                    ours(*args, **keywords) if runs_callables else tried(path, lambda: find(path), ours, args, keywords)
-                )
+            traced = depends(*args, *keywords.values())
+            if traced:
+                if runs_callables:
+                    return ours(*args, **keywords)
+                return tried(path, lambda: find(path), ours, args, keywords)
             if differs and REPEATED.calls:
                 with contextlib.suppress(UnsupportedError):
                     return ours(*args, **keywords)
-            if is_plain:
+            if traced is None:
                 return theirs_called(find(path), args, keywords, runs_callables and path)
             args, keywords = settled(args, keywords, keeps)
             return fresh_of(theirs_called(find(path), args, keywords, runs_callables and path))

@@ -117,7 +117,7 @@ class SuperLU(Standing, path="scipy.sparse.linalg.SuperLU"):
         given = {name: value for name, value in options.items() if value is not None}
         is_ours = isinstance(A, SparseArray)
         plain = A.pattern.of_scipy(plain_value(A.entries)).tocsc() if is_ours else A
-        self._matrix, self._made, self._is_traced = A, (maker, given), is_ours and depends(A.entries)
+        self._matrix, self._made, self._is_traced = A, (maker, given), is_ours and bool(depends(A.entries))
         self._theirs = _maker(maker)(plain, **given) if known is None else known
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
