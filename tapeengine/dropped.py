@@ -14,14 +14,15 @@ from threading import current_thread, local, main_thread
 from traceback import walk_tb
 from types import FrameType, ModuleType
 
-from .errors import DroppedDerivativeError, TapeEngineError, module_of, note
+from .errors import TWINS, DroppedDerivativeError, TapeEngineError, module_of, note, original_name
 
 #: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(
     r"loop of ufunc does not support argument|ufunc '\w+' not supported for the input types|dtype\('O'\)|"
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
-    r"|function output must be real numbers|^Unable to parse arguments$|ObjectDType|type for non-numeric array"
+    r"|function output must be real numbers|^Parameter `\w+` must be of real dtype\.$"
+    r"|^Unable to parse arguments$|ObjectDType|type for non-numeric array"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
@@ -60,13 +61,6 @@ NO_RULE = "It has no derivative rule: write it with functions that have one, or 
 DERIVED = (
     "A numpy.MaskedArray or numpy.matrix holds plain numbers: make it a plain array, with numpy.asarray or .filled"
 )
-#: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
-TWINS = "tapeengine.lift.twins."
-
-
-def original_name(module: str) -> str:
-    """The name of the module that a lifted one was made of; other names unchanged."""
-    return module.removeprefix(TWINS).partition(".")[2] if module.startswith(TWINS) else module
 
 
 def place_of_call(frame: FrameType) -> tuple[str, str]:
@@ -339,6 +333,12 @@ def note_objects(error: BaseException) -> None:
         raise DroppedDerivativeError(refusal) from error
     if MEMORY.search(str(error)):
         note(error, f"{MEMORY_OF_PLAIN}tapeengine.value(x) drops the derivative on purpose")
+    elif "object __array__ method not producing an array" in str(error):
+        note(
+            error,
+            "numpy takes no traced array from a method __array__: use the functions of tapeengine.numpy (import "
+            "tapeengine.numpy as np), or lift the program: program = tapeengine.lift(program)",
+        )
     elif PLAIN_ONLY.search(str(error)):
         call, place = place_of_call(caller_of_library(error))
         note(

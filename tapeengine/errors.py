@@ -112,6 +112,8 @@ def note(error: BaseException, text: str) -> None:
         error.add_note(text)
 
 
+#: The prefix of the names of lifted modules; the names of the lifting context and of the original follow.
+TWINS = "tapeengine.lift.twins."
 #: What follows the name of a container that is inside itself.
 CONTAINS_ITSELF = (
     " contains itself: a structure with a cycle has no cotangent of the same structure. "
@@ -127,15 +129,20 @@ def module_of(cls: type) -> str:
     return module if isinstance(module, str) else ""
 
 
+def original_name(module: str) -> str:
+    """The name of the module that a lifted one was made of; other names unchanged."""
+    return module.removeprefix(TWINS).partition(".")[2] if module.startswith(TWINS) else module
+
+
 def full_name(cls: type) -> str:
-    """The name of a class, with its module."""
-    return f"{module_of(cls)}.{cls.__qualname__}".lstrip(".")
+    """The name of a class, with its module; of the original's module for a class of a lifted one."""
+    return f"{original_name(module_of(cls))}.{cls.__qualname__}".lstrip(".")
 
 
 def class_name(value: object) -> str:
     """The name of a value's class, with the library that it comes from."""
     cls = type(value)
-    return f"{module_of(cls).partition('.')[0]}.{cls.__qualname__}".lstrip(".")
+    return f"{original_name(module_of(cls)).partition('.')[0]}.{cls.__qualname__}".lstrip(".")
 
 
 def pass_on(error: BaseException) -> None:

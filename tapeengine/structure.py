@@ -141,8 +141,12 @@ def stored(value: Any, slots: Sequence[str]) -> dict[str, Any]:
 
 
 def is_made_by_python(cls: type) -> bool:
-    """Whether Python code has made a class, so that its objects consist of attributes, and its own can be replaced."""
-    return bool(cls.__flags__ & 1 << 9)
+    """Whether Python code has made a class, so that its objects consist of attributes, and its own can be replaced.
+
+    C code makes such classes too (`array.array`), with a constructor in C or none.
+    """
+    is_of_c = getattr(vars(cls).get("__new__"), "__self__", None) is cls or bool(cls.__flags__ & 1 << 7)
+    return bool(cls.__flags__ & 1 << 9) and not is_of_c
 
 
 def _check_class(cls: Any) -> None:

@@ -149,8 +149,8 @@ def sample_of(value: Any) -> Any:
 
 
 def number_of(x: Any) -> Any:
-    """The value of a traced number, in the class of the plain program's."""
-    return type(sample_of(x))(value_of(x))
+    """The value of a traced number, in the class of the plain program's; any other object as it is."""
+    return type(sample_of(x))(value_of(x)) if type(x) in (Array, Dual, ComplexDual) else x
 
 
 def mask_of(where: Any) -> Any:

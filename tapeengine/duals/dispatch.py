@@ -22,14 +22,17 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.scalars.sequences import is_read, repeats
 from .._core.sweeps.trace import value_of
-from ..dropped import frame_of_program, is_compiled, original_name
-from ..errors import TapeEngineError, UnsupportedError, class_name, pass_on
+from ..dropped import frame_of_program, is_compiled
+from ..errors import TapeEngineError, UnsupportedError, class_name, original_name, pass_on
 from ..primitive import Primitive
 from .creation import CREATION, asarray, at, is_discrete, mask_of, number_of, objects, sample_of, spread
 from .flat import Flat
 from .foreign import (
     as_plain,
+    by_their_class,
     check_series,
+    converted,
+    given_by_operands,
     has_own_operators,
     is_opaque,
     no_place_for_derivatives,
@@ -310,6 +313,9 @@ class Rules:
 
     def foreign(self, function: Any, again: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
         """Call a function whose operands include another library's; these become plain arrays if that is equivalent."""
+        args, options = given_by_operands(function, args, options)
+        if not holds_foreign((*args, *options.values())):
+            return again(*args, **options)
         found = on_constants(function, args, options)
         if found is not NotImplemented:
             return found
@@ -328,8 +334,14 @@ class Rules:
             result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))
             if numpy.asarray(result).dtype.kind in "biu":
                 return result
-        args, options = as_plain(function, args, options)
-        return again(*args, **options)
+        try:
+            plain, named = converted(function, args, options)
+        except UnsupportedError:
+            found = by_their_class(function, args, options)
+            if found is NotImplemented:
+                raise
+            return found
+        return again(*plain, **named)
 
     def operand_in_place(self, ufunc: Any, a: Any, y: Any) -> Any:
         """The plain array for a foreign operand of `a op= y`, whose result is always an array."""

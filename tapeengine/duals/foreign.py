@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy
 
-from .._core.arrays.array import Array, constant_of, holds_traced, is_foreign, rules_of
+from .._core.arrays.array import Array, constant_of, holds_foreign, holds_traced, is_foreign, rules_of
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import value_of
-from ..errors import DroppedDerivativeError, UnsupportedError, class_name
+from ..errors import DroppedDerivativeError, TapeEngineError, UnsupportedError, class_name
 
 #: Operators that may return NotImplemented, so that Python asks the other operand.
 OPERATORS = {f"__{r}{name}__" for r in ("", "r") for name in ("add", "sub", "mul", "truediv", "matmul")}
@@ -28,6 +28,12 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def as_plain(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Arguments:
+    """The arguments of a call with arrays in place of foreign operands, which may hold traced ones."""
+    given = given_by_operands(function, args, options)
+    return converted(function, *given) if holds_foreign((*given[0], *given[1].values())) else given
+
+
+def converted(function: Callable[..., Any], args: tuple[Any, ...], options: Mapping[str, Any]) -> Arguments:
     """The arguments of a call with foreign operands converted to plain arrays, if the result is the same.
 
     Raises
@@ -41,6 +47,66 @@ def as_plain(function: Callable[..., Any], args: tuple[Any, ...], options: Mappi
     if not is_plain(wanted) or not alike(wanted, on_values(function, *found)):
         raise no_place_for_derivatives(wanted, function, (*args, *options.values()))
     return found
+
+
+def given_by_operands(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Arguments:
+    """The arguments of a call, with the traced arrays that methods `__array__` return, which numpy refuses.
+
+    numpy calls this method of classes that do not override the function.
+    """
+    wraps = ufunc_of(function) is not None
+    protocol = "__array_ufunc__" if wraps or isinstance(function, partial) else "__array_function__"
+
+    def change(value: Any) -> Any:
+        if hasattr(type(value), protocol):
+            return value
+        found = given_by(value)
+        if found is not value and wraps and (has_own_operators(value) or hasattr(type(value), "__array_wrap__")):
+            raise UnsupportedError(
+                f"a {class_name(value)} holds a traced array, and numpy's result is of that class, which cannot hold "
+                "derivatives. Convert it first, with numpy.asarray of tapeengine.numpy or in lifted code"
+            )
+        return found
+
+    return replaced(change, args), replaced(change, dict(options))
+
+
+def given_by(value: Any) -> Any:
+    """The traced array that the method `__array__` of an object returns; other objects as they are."""
+    if isinstance(value, numpy.ndarray) or not hasattr(type(value), "__array__"):
+        return value
+    found = type(value).__array__(value)
+    return found if holds_traced(found) else value
+
+
+def ufunc_of(function: Any) -> Any:
+    """The ufunc that a function is, or is a method of; None for other functions."""
+    found = function if isinstance(function, numpy.ufunc) else getattr(function, "__self__", None)
+    return found if isinstance(found, numpy.ufunc) else None
+
+
+def by_their_class(function: Any, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """The result of a ufunc or of its method by an operand's class that overrides these; NotImplemented by no other.
+
+    As in the plain program, the class gets the other operands as they are, and may compute with them.
+    """
+    ufunc = ufunc_of(function)
+    if ufunc is None:
+        return NotImplemented
+    method = "__call__" if ufunc is function else function.__name__
+    for x in args:
+        handle = getattr(type(x), "__array_ufunc__", None)
+        if handle is None or not is_foreign(x) or isinstance(x, numpy.ndarray):
+            continue
+        try:
+            found = handle(x, ufunc, method, *args, **options)
+        except TapeEngineError:
+            raise
+        except Exception:  # of a class that knows plain arrays only
+            continue
+        if found is not NotImplemented:
+            return found
+    return NotImplemented
 
 
 def as_object_for_operators(a: Array) -> Any:
@@ -145,8 +211,9 @@ def on_constants(function: Callable[..., Any], args: tuple[Any, ...], options: M
 
 
 def array_of(value: Any) -> Any:
-    """A foreign operand as a numpy array."""
-    return numpy.asarray(value) if is_foreign(value) else value
+    """A foreign operand as an array."""
+    found = given_by(value) if is_foreign(value) else value
+    return numpy.asarray(value) if found is value and is_foreign(value) else found
 
 
 def alike(wanted: Any, got: Any) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import operator
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import MethodType
 from typing import Any
 
@@ -175,7 +177,21 @@ def to_device(self: Any, device: str, **options: Any) -> Any:
 def array_namespace(self: Any, *, api_version: Any = None) -> Any:
     """ndarray.__array_namespace__, of the standard for arrays."""
     numpy.empty(0).__array_namespace__(api_version=api_version)  # raises numpy's errors
-    return ABOVE.numpy
+    return namespace_of_plain(sys._getframe(1)) or ABOVE.numpy
+
+
+def namespace_of_plain(caller: Any) -> Any:
+    """The module that array_api_compat gives plain arrays, if it asks for that of several arrays; otherwise None.
+
+    It wants one module for all. The functions there are numpy's, which dispatch.
+    """
+    while caller.f_globals is globals() and caller.f_back:  # of a number's method
+        caller = caller.f_back
+    root = caller.f_globals.get("__name__", "").rpartition(".common.")[0]
+    asked = caller.f_locals.get("xs", ())
+    if not root.endswith("array_api_compat") or not any(isinstance(x, numpy.ndarray) for x in asked):
+        return None
+    return numpy if caller.f_locals.get("use_compat") is False else import_module(f"{root}.numpy")
 
 
 def setflags(self: Any, write: Any = None, align: Any = None, uic: Any = None) -> None:

@@ -6,12 +6,15 @@ import ast
 import functools
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
 from types import FunctionType
 from typing import Any
 
 import tapeengine.numpy as np
 
-from ..errors import module_of
+from ..errors import module_of, original_name
+from ..naming import reached
 
 #: Decorators of numba that lifted code keeps.
 TO_MACHINE_CODE = ("guvectorize", "cfunc", "stencil")
@@ -60,6 +63,25 @@ def dtypes_of(signature: str) -> list[str]:
     return names if "->" in signature else [*names[1:], names[0]]
 
 
+def kept(name: str) -> Callable[..., Any]:
+    """A decorator of numba that compiles the original of a lifted function, whose globals it can read."""
+
+    def decorator(*args: Any, **options: Any) -> Any:
+        make = getattr(import_module("numba"), name)
+        if args and isinstance(args[0], FunctionType):
+            return of_original(make, args[0])
+        return partial(of_original, make(*args, **options))
+
+    return decorator
+
+
+def of_original(make: Callable[..., Any], function: Any) -> Any:
+    """What numba has made of a lifted function's original, or makes of it now; of a local function, of itself."""
+    module = original_name(function.__module__)
+    found = None if module == function.__module__ else reached(import_module(module), function.__qualname__)
+    return found if is_of_numba(found) else make(found or function)
+
+
 def is_to_machine_code(function: ast.FunctionDef) -> bool:
     """Whether a decorator of numba compiles a function, whose text then has to stay as it is."""
     names = [ast.unparse(getattr(one, "func", one)) for one in function.decorator_list]
@@ -78,6 +100,9 @@ def of_compiled(value: Any, twin: Callable[[Any], Any]) -> Any:
 
 #: The names of numba's modules that are replaced.
 COMPILERS: Mapping[str, Callable[[], dict[str, Any]]] = {
-    "numba": lambda: {"jit": uncompiled, "njit": uncompiled, "vectorize": vectorized},
+    "numba": lambda: (
+        {"jit": uncompiled, "njit": uncompiled, "vectorize": vectorized}
+        | {name: kept(name) for name in TO_MACHINE_CODE}
+    ),
     "numba.experimental": lambda: {"jitclass": uncompiled},
 }

@@ -12,7 +12,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .._core.tape.tape import outside
-from ..dropped import TWINS
+from ..errors import TWINS
 from .bytecode import kept_code
 from .rewrite import compiled
 from .worlds import World, find_original, world_named

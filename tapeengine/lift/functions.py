@@ -18,8 +18,7 @@ from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
 from .._core.programs.callables import Linked, changed, original
-from ..dropped import TWINS
-from ..errors import module_of
+from ..errors import TWINS, module_of
 from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in
 from .compilers import of_compiled
 from .modules import replaced_object

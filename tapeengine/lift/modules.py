@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .._core.programs.callables import REPLACED, stand_ins
-from ..dropped import TWINS
+from ..errors import TWINS
 from ..numpy._classes import numpy_names
 from . import wrappers
 from .classes import builtin_names
@@ -112,22 +112,19 @@ def _stand_in(name: str) -> ModuleType:
     source = SOURCES.get(name)
     counterpart = plugin_modules().get(name)
     names = source() if source is not None else of_counterpart(counterpart) if counterpart else {}
-    module = overlay(importlib.import_module(name), names)
+    there = importlib.import_module(name)
+    module = overlay(there, names)
     for other in (*SOURCES, *plugin_modules()):
         if other.rpartition(".")[0] == name:
             module.__dict__.pop(other.rpartition(".")[2], None)
-            module.__dict__["__getattr__"] = functools.partial(submodule, name, module.__dict__.get("__getattr__"))
+    module.__dict__["__getattr__"] = functools.partial(later, there)
     return module
 
 
-def submodule(package: str, otherwise: Callable[[str], Any] | None, name: str) -> Any:
-    """An attribute of a package at its first use."""
-    found = stand_in_module(f"{package}.{name}")
-    if found is not None:
-        return found
-    if otherwise is not None:
-        return otherwise(name)
-    raise AttributeError(f"module {package!r} has no attribute {name!r}")
+def later(module: ModuleType, name: str) -> Any:
+    """An attribute of a stand-in at its first use: a submodule's stand-in, or what the module has got since."""
+    found = stand_in_module(f"{module.__name__}.{name}")
+    return replaced_object(getattr(module, name)) if found is None else found
 
 
 def stand_in_module(name: str) -> ModuleType | None:

@@ -10,8 +10,7 @@ from importlib.machinery import SourceFileLoader
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ..dropped import TWINS
-from ..errors import UnsupportedError
+from ..errors import TWINS, UnsupportedError
 from ..naming import reached
 from .functions import Relinked, remade, viewed
 from .modules import replaced_object, stand_in_module

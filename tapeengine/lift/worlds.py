@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ..dropped import TWINS
+from ..errors import TWINS
 from ..naming import named_like
 from .classes import build_class, builtin_names
 from .distributions import folder, top_level_names
@@ -93,6 +93,8 @@ class World:
             return self.seen[top]
         module = stand_in_module(name)
         if module is not None:
+            if fromlist:  # these may be submodules, which nothing has imported yet
+                builtins.__import__(name, globals, locals, fromlist, 0)
             return module if fromlist else stand_in_module(name.partition(".")[0])
         if name in self.missing:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)

@@ -146,6 +146,7 @@ def making(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **options: Any) -> Any:
     """numpy.full, with a fill value that may be traced."""
+    fill_value = taken(fill_value)
     if not holds_traced(fill_value):
         return fresh(numpy.full(shape, fill_value, dtype, order, **options))
     return full_like(asarray(fill_value), fill_value, dtype, order, shape=shape, **options)

@@ -86,7 +86,7 @@ def _as_drawn(found: Any, value: Any) -> Any:
     return found.item() if type(value) is float else _asarray(found)
 
 
-__all__ = ["Generator", "choice", "default_rng", "permutation", "shuffle", *_FORMULAS]
+__all__ = ["Generator", "RandomState", "choice", "default_rng", "permutation", "shuffle", *_FORMULAS]
 
 
 def _moved(x: Any, axis: int) -> Any:
@@ -152,21 +152,59 @@ class Generator(_numpy.random.Generator):
         return Generator, (self.bit_generator,)
 
 
-def _method(name: str) -> Any:
-    plainly = getattr(_numpy.random.Generator, name)
+class RandomState(_numpy.random.RandomState):
+    """`numpy.random.RandomState`, which shuffles traced arrays, draws from them, and takes traced parameters."""
+
+    def shuffle(self, x: Any) -> None:
+        """Shuffle in place; see `numpy.random.RandomState.shuffle`."""
+        _shuffle(super().shuffle, x)
+
+    def permutation(self, x: Any) -> Any:
+        """Return a shuffled copy; see `numpy.random.RandomState.permutation`."""
+        return _shuffled(super().shuffle, x) if type(x) is _Array else super().permutation(x)
+
+    def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+        """Draw elements; see `numpy.random.RandomState.choice`."""
+        return _chosen(super().choice, a, size, replace, p)
+
+    def __reduce__(self) -> Any:
+        """Pickle and copy as an instance of this class."""
+        return RandomState, (self._bit_generator,), self.get_state(legacy=False)
+
+
+def _shuffle(shuffle: Callable[[Any], None], x: Any) -> None:
+    if type(x) is _Array:
+        x[...] = _shuffled(shuffle, x)
+    else:
+        shuffle(x)
+
+
+def _chosen(choice: Callable[..., Any], a: Any, size: Any, replace: bool, p: Any) -> Any:
+    if type(a) is not _Array:
+        return choice(a, size, replace, p)
+    return a[choice(_numpy.arange(a.size).reshape(a.shape), size, replace, p)]
+
+
+def _state_of(draw: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions that read and set the state of a generator, or of the module's own."""
+    if isinstance(draw, Generator):
+        bits = draw.bit_generator
+        return lambda: bits.state, _partial(setattr, bits, "state")
+    return _partial(draw.get_state, legacy=False), draw.set_state
+
+
+def _method(cls: Any, name: str) -> Any:
+    plainly = getattr(cls, name)
 
     @_wraps(plainly)
-    def draw(self: Generator, *args: Any, **options: Any) -> Any:
-        bits = self.bit_generator
-        state = lambda: bits.state, _partial(setattr, bits, "state")
-        return _drawn(name, self, _partial(plainly, self), state, (args, options))
+    def draw(self: Any, *args: Any, **options: Any) -> Any:
+        return _drawn(name, self, _partial(plainly, self), _state_of(self), (args, options))
 
     return draw
 
 
 def _function(name: str) -> Any:
-    plainly = getattr(_numpy.random, name)
-    state = _partial(_numpy.random.get_state, legacy=False), _numpy.random.set_state
+    plainly, state = getattr(_numpy.random, name), _state_of(_numpy.random)
     return _wraps(plainly)(lambda *args, **options: _drawn(name, _numpy.random, plainly, state, (args, options)))
 
 
@@ -192,7 +230,8 @@ def _filling(name: str, place: int) -> Any:
 for _name, _place in (("random", 2), ("standard_normal", 2), ("standard_exponential", 3), ("standard_gamma", 3)):
     setattr(Generator, _name, _filling(_name, _place))
 for _name in _FORMULAS:
-    setattr(Generator, _name, _method(_name))
+    for _class in (Generator, RandomState):
+        setattr(_class, _name, _method(_class, _name))
     globals()[_name] = _function(_name)
 
 
@@ -204,10 +243,7 @@ def default_rng(seed: Any = None) -> Any:
 
 def shuffle(x: Any) -> None:
     """Shuffle in place by the global generator; see `numpy.random.shuffle`."""
-    if type(x) is _Array:
-        x[...] = _shuffled(_numpy.random.shuffle, x)
-    else:
-        _numpy.random.shuffle(x)
+    _shuffle(_numpy.random.shuffle, x)
 
 
 def permutation(x: Any) -> Any:
@@ -217,9 +253,7 @@ def permutation(x: Any) -> Any:
 
 def choice(a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
     """Draw elements by the global generator; see `numpy.random.choice`."""
-    if type(a) is not _Array:
-        return _numpy.random.choice(a, size, replace, p)
-    return a[_numpy.random.choice(_numpy.arange(a.size).reshape(a.shape), size, replace, p)]
+    return _chosen(_numpy.random.choice, a, size, replace, p)
 
 
 def __getattr__(name: str) -> Any:

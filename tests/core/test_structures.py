@@ -2,13 +2,23 @@
 
 import array
 import collections
+import contextvars
+import csv
 import dataclasses
+import decimal
 import enum
 import fractions
 import functools
 import gc
+import hashlib
+import io
+import itertools
+import operator
+import random
 import re
+import struct
 import sys
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType, SimpleNamespace
@@ -653,6 +663,26 @@ def test_classes_made_by_python_are_told_from_those_of_c() -> None:
 
     assert is_made_by_python(Own)
     assert not any(map(is_made_by_python, (int, float, complex, dict, FunctionType)))
+
+
+OF_C: tuple[Any, ...] = (
+    *(array.array("d", [1.0]), re.compile("a"), functools.partial(len), operator.itemgetter(1), struct.Struct("d")),
+    *(hashlib.md5(), zlib.compressobj(), csv.writer(io.StringIO()), contextvars.Context(), io.StringIO("1")),
+    *(random.Random(1), collections.deque([1.0]), iter([1.0]), itertools.chain([1.0]), decimal.Decimal(1)),
+)
+
+
+@pytest.mark.parametrize("value", OF_C, ids=lambda value: type(value).__name__)
+def test_advice_to_register_a_class_can_be_followed(value: Any) -> None:
+    """Objects of classes that C code has made keep contents that no attribute shows."""
+    cls = type(value)
+    assert not all(map(is_made_by_python, cls.__mro__[:-1]))
+    with pytest.raises(StructureError, match="keeps its contents elsewhere"):
+        tapeengine.register_container(cls)
+    try:
+        tapeengine.vjp(lambda x: 1.0, value)
+    except StructureError as error:
+        assert "tapeengine.register_container" not in str(error)
 
 
 class Read:

@@ -46,6 +46,12 @@ def by_global_generator(np: Any, name: str, args: Any, options: Any) -> tuple[An
     return getattr(np.random, name)(*args, **options), numpy.random.randint(10**6)
 
 
+def by_random_state(np: Any, name: str, args: Any, options: Any) -> tuple[Any, int]:
+    random = np.random.RandomState(3)
+    random.normal()
+    return getattr(random, name)(*args, **options), random.randint(10**6)
+
+
 def outcome(run: Callable[[], Any]) -> Any:
     try:
         return run()
@@ -53,7 +59,7 @@ def outcome(run: Callable[[], Any]) -> Any:
         return str(error)
 
 
-@pytest.mark.parametrize("program", [by_generator, by_global_generator])
+@pytest.mark.parametrize("program", [by_generator, by_global_generator, by_random_state])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("name", "place"), PLACES)
 def test_draws_are_numpys(program: Callable[..., Any], name: str, place: int, kind: str) -> None:

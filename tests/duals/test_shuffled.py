@@ -96,6 +96,30 @@ def test_draws_of_the_global_generator(name: str) -> None:
     assert _agree(program, numpy.random.default_rng(0).normal(size=shape))
 
 
+@pytest.mark.parametrize("name", ["choice", "choices", "without replacement", "with probabilities", "rows"])
+def test_draws_of_a_random_state(name: str) -> None:
+    draw, shape = DRAWS[name]
+    assert _agree(
+        lambda np: lambda x: draw(np.random.RandomState(5), x * 1.0), numpy.random.default_rng(0).normal(size=shape)
+    )
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 2), (0, 2)])
+def test_a_random_state_shuffles_and_is_copied(shape: tuple[int, ...]) -> None:
+    def program(np: Any) -> Callable[[Any], Any]:
+        def shuffled(x: Any) -> Any:
+            random = np.random.RandomState(5)
+            random.normal()  # leaves a second normal number in the state
+            copied, x = pickle.loads(pickle.dumps(random)), x * 1.0
+            random.shuffle(x)
+            assert type(copied) is type(random) and copied.normal() == random.normal()
+            return np.concatenate([x, random.permutation(x)])
+
+        return shuffled
+
+    assert _agree(program, numpy.random.default_rng(0).normal(size=shape))
+
+
 def _agree(program: Callable[[Any], Callable[[Any], Any]], x: Any) -> bool:
     """Whether value and derivative of the program, with either module, are those of the plain program, or its error."""
     try:

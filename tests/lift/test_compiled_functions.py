@@ -52,6 +52,21 @@ def vectorize(signatures=(), **options):
     given = [signatures] if isinstance(signatures, str) else signatures
     return lambda function: DUFunc(function, ["dd->d"] * len(given))
 
+class GUFunc:
+    def __init__(self, function):
+        names = function.__globals__
+        if names["np"] is not numpy or not isinstance(names["doubled"], Dispatcher):
+            raise TypeError("cannot compile it")
+        self.function = function
+        functools.update_wrapper(self, function)
+    def __call__(self, x):
+        out = numpy.zeros(numpy.shape(x))
+        self.function(x, out)
+        return out
+
+def guvectorize(signatures, layout):
+    return GUFunc
+
 jit, prange = njit, range
 """
 JITCLASS = """
@@ -115,13 +130,41 @@ def outer(x):
 """
 
 
+#: Functions that stay compiled: what they read in their module is what numba can compile.
+STAY = """
+import math
+import numba
+import numpy as np
+from numba import guvectorize
+
+@numba.njit
+def doubled(x):
+    return 2.0 * x
+
+@numba.guvectorize(["void(f8[:], f8[:])"], "(n)->(n)")
+def decorated(x, out):
+    made = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        made[i] = doubled(x[i]) + math.sin(x[i])
+    out[:] = made
+
+def _plain(x, out):
+    for i in range(x.shape[0]):
+        out[i] = doubled(x[i])
+called = guvectorize(["void(f8[:], f8[:])"], "(n)->(n)")(_plain)
+
+def f(x):
+    return x * decorated(np.array([1.0]))[0] + called(np.ones(1))[0]
+"""
+
+
 @pytest.fixture(scope="module")
 def user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("compiled")
     known = set(sys.modules)
     if importlib.util.find_spec("numba") is None:
         write(folder / "numba", {"__init__": NUMBA, "experimental": JITCLASS})
-    write(folder, {"user_of_numba": USER})
+    write(folder, {"user_of_numba": USER, "stays_compiled": STAY})
     sys.path.insert(0, str(folder))
     try:
         yield importlib.import_module("user_of_numba")
@@ -155,6 +198,15 @@ def test_what_code_reads_of_compiled_functions(user: Any) -> None:
     compiled = user.inner
     here = te.lift(lambda x: compiled.py_func(x, 2.0) + len(compiled.signatures[9:]), also=["user_of_numba"])
     assert te.grad(here)(1.3) == pytest.approx(2.0 * np.cos(1.3))
+
+
+def test_functions_for_machine_code_are_those_of_the_original(user: Any) -> None:
+    lifted, plain = te.lift("stays_compiled"), importlib.import_module("stays_compiled")
+    x = np.array([0.5, 1.5])
+    assert lifted.decorated is plain.decorated
+    for name in ("decorated", "called"):
+        np.testing.assert_array_equal(getattr(lifted, name)(x), getattr(plain, name)(x))
+    assert te.value_and_grad(lifted.f)(1.3) == (plain.f(1.3), plain.decorated(np.array([1.0]))[0])
 
 
 ARGUMENTS: list[tuple[Any, Any]] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array  # noqa: F401
 import hashlib  # noqa: F401
 import itertools
+import pickle  # noqa: F401
 import zlib  # noqa: F401
 from collections.abc import Callable
 from typing import Any
@@ -45,13 +46,13 @@ READ = (
     *("c.view(Marked).unit", "np.sum(c.view(Marked))", "c.view(Marked) * c", "c * c.view(Marked)", "Copied(c)"),
     *("np.frombuffer(c)", "c.view(np.matrix)", "c.view(np.int64)", "c.view('f4')", "c.view(type=Marked)"),
     *(
-        "scipy.special.airy(c)",
+        "scipy.special.airye(c)",
         "scipy.special.binom(c, 1.0)",
         "np.ctypeslib.as_ctypes(c)[:1][0] if c.ndim == 1 else 0",
         "np.ma.masked_array(c)",
     ),
-    *("c.__array_interface__['shape']", "scipy.special.airy(c.view(Marked))[0]", "np.maximum(c.view(Marked), c)"),
-    "scipy.special.pdtrik.outer(c, c)",
+    *("c.__array_interface__['shape']", "scipy.special.airye(c.view(Marked))[0]", "np.maximum(c.view(Marked), c)"),
+    *("scipy.special.pdtrik.outer(c, c)", "pickle.loads(pickle.dumps(c))", "pickle.loads(pickle.dumps([c], 1))[0]"),
 )
 
 

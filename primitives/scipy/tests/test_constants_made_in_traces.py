@@ -5,7 +5,7 @@ import pytest
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine_scipy import integrate, interpolate, optimize, special
+from tapeengine_scipy import integrate, interpolate, optimize, special, stats
 
 Y = np.array([0.3, 1.0, -0.2, 0.5, 0.9, 0.1])
 PROGRAMS = {
@@ -179,3 +179,70 @@ def test_derivatives_given_as_constants_made_in_traces(name, method):
     value, slope = te.value_and_grad(lambda p: GIVEN[name](p, method))(1.7)
     assert value == pytest.approx(1.7, rel=1e-5)
     assert slope == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "method"), WITH)
+def test_solvers_of_constants_have_the_bits_of_scipy(name, method):
+    """In lifted code all arrays are made in the trace, starting points and the callables' results as well."""
+    plain, lifted = GIVEN[name](1.7, method), te.lift(GIVEN[name])
+    assert te.value_and_grad(lambda p: p * lifted(1.7, method))(2.0) == (2.0 * plain, plain)
+
+
+#: Made of matrices A of a format, and of dense arrays.
+SPARSE = {
+    **{f"{name} of dense": lambda np, s, a, name=name: getattr(s, name)(np.array([[1.5, 0.0], [0.0, 4.0]]))
+       for name in ("csr_matrix", "csc_array", "coo_matrix", "coo_array", "dia_matrix", "lil_matrix", "bsr_array")},
+    **{name: lambda np, s, a, name=name: getattr(s, name)([a, a]) for name in ("vstack", "hstack", "block_diag")},
+    "bmat": lambda np, s, a: s.bmat([[a, None], [None, a]]),
+    "block_array": lambda np, s, a: s.block_array([[a, a], [a, None]]),
+    "kron": lambda np, s, a: s.kron(a, s.identity(2)) + s.kron(s.eye_array(2), a),
+    "diags": lambda np, s, a: s.diags([np.ones(2), -2.0 * np.ones(3)], [-1, 0]) @ s.eye(3),
+    "diags of vstack": lambda np, s, a: s.vstack([s.diags([np.ones(2)], [0]), a]),
+    "lil": lambda np, s, a: _set(a.tolil()),
+    "find": lambda np, s, a: s.find(a)[2],
+    "compressed": lambda np, s, a: s.csr_matrix((np.array([1.0, 2.0]), np.array([0, 1]), np.array([0, 1, 2]))),
+    "products": lambda np, s, a: a @ a.T + a.multiply(a) - 2.0 * a / 3.0,
+    "dense": lambda np, s, a: a @ np.array([1.0, 2.0]),
+    "attributes": lambda np, s, a: a.tocsc().data * a.nnz,
+    "paths": lambda np, s, a: s.csgraph.shortest_path(abs(a).tocsr()),
+    "expm": lambda np, s, a: s.linalg.expm(a.tocsc()),
+    "norm": lambda np, s, a: s.linalg.norm(a),
+    "eigs": lambda np, s, a: s.linalg.eigsh(s.diags(np.arange(1.0, 9.0)), k=1, v0=np.ones(8))[0],
+    "solve": lambda np, s, a: s.linalg.spsolve(a.tocsc(), np.ones(2)),
+    "factorized": lambda np, s, a: s.linalg.factorized(a.tocsc())(np.ones(2)),
+    "frozen": lambda np, s, a: stats.multivariate_normal(np.zeros(2), np.eye(2)).cdf(np.zeros(2)),
+}  # fmt: skip
+
+
+def _set(a):
+    a[0, 1] = 3.0
+    return a
+
+
+def _number(result):
+    result = result.toarray() if hasattr(result, "toarray") else result
+    return float(np.sum(np.asarray(result) * np.cos(np.arange(np.size(result))).reshape(np.shape(result))))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["coo_matrix", "csr_array", "csc_matrix", "dia_array"])
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_matrices_of_constants_are_scipys(name, kind):
+
+    def program(x, name, kind, make):
+        import numpy as np
+        import scipy.sparse
+
+        a = getattr(scipy.sparse, kind)(scipy.sparse.coo_array((np.array([1.0, 2.0]), ([0, 1], [1, 0]))))
+        return make(np, scipy.sparse, a) * x
+
+    wanted = _number(program(1.0, name, kind, SPARSE[name]))
+    make = te.lift(SPARSE[name])
+    found, slope = te.value_and_grad(lambda x: _sum(te.lift(program)(x, name, kind, make)))(2.0)
+    assert (found, slope) == (2.0 * wanted, pytest.approx(wanted, rel=1e-12))
+
+
+def _sum(result):
+    result = result.toarray() if hasattr(result, "toarray") else result
+    return tnp.sum(result * np.cos(np.arange(np.size(result))).reshape(np.shape(result)))

@@ -26,6 +26,10 @@ CALLS = {
     "nsum": lambda a: scipy.integrate.nsum(lambda k: 1.0 / k ** (1.0 + a), 1, 9).sum,
     "derivative": lambda a: scipy.differentiate.derivative(lambda x: a * x**2, 1.0).df,
     "direct": lambda a: scipy.optimize.direct(lambda x: (x[0] - a) ** 2, [(-1.0, 1.0)], maxiter=9).x[0],
+    "Normal": lambda a: scipy.stats.Normal(mu=a, sigma=1.0).logpdf(0.3),
+    "Uniform": lambda a: scipy.stats.Uniform(a=0.0, b=a).mean(),
+    "Binomial": lambda a: scipy.stats.Binomial(n=3, p=a).mean(),
+    "truncate": lambda a: scipy.stats.truncate(scipy.stats.Normal(mu=0.0), lb=a).mean(),
     "milp": lambda a: scipy.optimize.milp(np.ones(1) * a).x[0],
 }
 INSTEAD = {"ode": "solve_ivp", "tanhsinh": "quad", "derivative": r"tapeengine\.grad"}
@@ -48,6 +52,20 @@ def test_functions_of_callables_without_rules(name):
         te.grad(te.lift(CALLS[name]))(0.7)
     plain = CALLS[name](0.7)
     assert te.value_and_grad(te.lift(lambda a: a * CALLS[name](0.7)))(2.0) == (2.0 * plain, plain)
+
+
+def test_distributions_of_plain_parameters_at_traced_points():
+    def density(x):
+        return scipy.stats.Normal(mu=0.5, sigma=2.0).logpdf(x) + scipy.stats.Uniform(a=0.0, b=4.0).cdf(x)
+
+    assert te.value_and_grad(te.lift(density))(1.3) == (density(1.3), pytest.approx(-0.2 + 0.25))
+
+
+def test_raw_errors_of_distributions_have_a_note():
+    for program in (lambda a: scipy.stats.Normal(mu=a).mean(), te.lift(lambda a: (scipy.stats.Normal() * a).mean())):
+        with pytest.raises(TypeError, match="real dtype") as found:
+            te.grad(program)(1.2)
+        assert "functions of SciPy take plain numbers" in found.value.__notes__[0]
 
 
 X, A = np.linspace(0.5, 2.0, 12), np.diag([2.0, 3.0, 4.0]) + 0.1

@@ -450,6 +450,8 @@ cdef class Array:
         return complex(seen(self))
 
     def __reduce__(self):
+        if type(constant_of(self)) is not Array:
+            return as_seen(self).__reduce__()
         raise DroppedDerivativeError(
             f"a traced array of shape {self.shape} cannot be pickled: it refers to a tape of this process. Send "
             "plain arrays to other processes; tapeengine.value(x) gives one")
@@ -587,7 +589,11 @@ cdef object compared(object x, object y, int kind):
 
 cdef object unseen(object x):
     """The values of an operand for a comparison, which notes only the outcome."""
-    return plain((<Array> x).current()) if type(x) is Array else (<Dual> x).v if type(x) is Dual else x
+    if type(x) is Array:
+        return plain((<Array> x).current())
+    if type(x) is Dual:
+        return (<Dual> x).v
+    return numbers_of(ABOVE.given(x)) if is_foreign(x) else x
 
 
 cdef extern from *:

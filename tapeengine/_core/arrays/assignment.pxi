@@ -88,6 +88,8 @@ cdef int put(Array a, object index, object value) except -1:
             return 0
     if isinstance(value, (list, tuple)):
         value = from_values(value, numbers.dtype)
+    elif is_foreign(value):
+        value = ABOVE.given(value)
     if type(value) is Dual:
         tag = head_of_dual(<Dual> value).tag
     elif type(value) is Array and (<Array> value).storage.active:

@@ -59,6 +59,11 @@ cdef Head *head_of_latest(object value) except? NULL:
     return found
 
 
+cpdef bint is_of_reader(error) except -1:
+    """Whether numpy raised an error because the method `__array__` of an object returned a traced array."""
+    return "object __array__ method not producing" in str(error)
+
+
 def from_values(value, dtype=None, **options):
     """An array from nested lists of numbers that may be traced: `numpy.array` for programs.
 
@@ -68,7 +73,13 @@ def from_values(value, dtype=None, **options):
     if type(value) is Array and not (<Array> value).storage.python:
         copy = read_part(<Array> value, None)   # an array also of a number
         return copy if dtype is None or copy.dtype == dtype else copy.astype(dtype)
-    numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
+    try:
+        numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
+    except ValueError as error:
+        if not is_of_reader(error):
+            raise
+        value = ABOVE.given(value)
+        numbers = numpy.array(stripped_list(value) if holds_traced(value) else value, dtype=dtype, **options)
     if h == NULL and holds_traced(value):
         h = head_of_latest(value)
     if h == NULL or not differentiable(numbers):

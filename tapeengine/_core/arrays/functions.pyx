@@ -15,8 +15,9 @@ from functools import partial
 
 import numpy
 
-from tapeengine._core.arrays.array import from_values, rules_of
+from tapeengine._core.arrays.array import from_values, is_of_reader, rules_of
 from tapeengine._core.scalars.scalar import opcode_of
+from tapeengine._core.tape.above import ABOVE
 
 kernels.product = product
 
@@ -128,7 +129,13 @@ cdef class Ufunc:
         """A call with lists among the arguments, in which numpy does not look for traced values."""
         traced = traced_in(args)
         if traced is None:
-            return self.ufunc(*args, **options)
+            try:
+                return self.ufunc(*args, **options)
+            except ValueError as error:
+                given = ABOVE.given(args) if is_of_reader(error) else ()
+                if traced_in(given) is None:
+                    raise
+            return self(*given, **options)
         return by_rules(traced, self.ufunc, args, options)
 
     cdef object of_scalars(self, object x, object y, tuple args):
@@ -192,6 +199,10 @@ cdef class Function:
         except (TypeError, AttributeError):  # raised by numpy for objects that it cannot compute with
             traced_args = of_objects(args)
             if traced_args is None:
+                raise
+        except ValueError as error:
+            traced_args, options = ABOVE.given((args, options)) if is_of_reader(error) else ((), {})
+            if first_traced((*traced_args, *options.values())) is None:
                 raise
         return self(*traced_args, **options)
 

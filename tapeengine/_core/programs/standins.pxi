@@ -69,6 +69,8 @@ def stand_in(cls, classes, call, **names):
     originals[id(made)], of_class[cls], traced[id(made)], calls[id(made)] = cls, made, classes, call
     if cls is not python_type:
         python_type.__setattr__(made, "__new__", new_of(cls, call))
+        if bases:
+            te_make_of_original(made)
     for name in dir(cls) if cls is not python_type and classes or issubclass(cls, numpy.generic) else ():
         plain = getattr(cls, name)
         if callable(plain) and getattr(plain, "__objclass__", object) is not object:
@@ -256,12 +258,21 @@ cdef extern from *:
         ((PyTypeObject *)cls)->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
         PyType_Modified((PyTypeObject *)cls);
     }
+    /* What C code makes of a stand-in, as a.view(numpy.ndarray), is an instance of its class: numpy asks the class of an
+       instance for its protocols. Subclasses do not inherit this. */
+    static PyObject *te_of_original(PyTypeObject *cls, Py_ssize_t items) {
+        return cls->tp_base->tp_alloc(cls->tp_base, items);
+    }
+    static void te_make_of_original(PyObject *cls) {
+        ((PyTypeObject *)cls)->tp_alloc = te_of_original;
+    }
     """
     const size_t COUNT "TE_COUNT"
     void te_incref(object x)
     PyObject *PyVectorcall_float(PyObject *f, PyObject **args, size_t n, PyObject *names) except NULL
     void te_set_vectorcall(object cls, void *function)
     void te_stand_for(object function, object builtin)
+    void te_make_of_original(object cls)
 
 
 cdef object made_float = stand_in(python_float, (Dual, FloatLike), float_call, dtype=numpy.dtype(python_float))

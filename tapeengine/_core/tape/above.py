@@ -9,6 +9,8 @@ class Above:
 
     #: The same ``(function, arguments, options)`` with arrays of other libraries converted to numpy arrays.
     as_plain: Callable[..., Any]
+    #: A value, also in containers, with the traced arrays that objects' methods `__array__` return in their place.
+    given: Callable[[Any], Any]
     #: The operand that replaces a traced array in an operator of another library's class; None for other classes.
     as_object_for_operators: Callable[[Any], Any]
     #: Refuses what a function of numpy.polynomial computes with a traced array and several series.

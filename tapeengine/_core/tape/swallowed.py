@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from ... import errors
-from ...dropped import TWINS
-from ...errors import DroppedDerivativeError, TapeEngineError
+from ...errors import TWINS, DroppedDerivativeError, TapeEngineError
 from ...naming import attribute_of
 from .tape import is_open, trace_here
 

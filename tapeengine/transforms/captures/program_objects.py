@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.programs.replay import Fixed
-from ...dropped import TWINS
 from ...duals.dispatch import is_of_python as is_of_python
-from ...errors import module_of
+from ...errors import TWINS, module_of
 from ..inspection.source_lines import LIBRARIES
 
 #: Directories of the standard library and of installed packages.

@@ -8,7 +8,7 @@ runs the callable again, as a function of the parameters, with all other capture
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
@@ -201,6 +201,22 @@ def constants(held: Any) -> Any:
     """Build a structure in which arrays that depend on no input, as those of `tapeengine.numpy`, are plain."""
     found = _looked_through(held)
     return found.around([constant_of(value) for value in found.captured])
+
+
+def depends(*values: Any) -> bool | None:
+    """Whether any value is, contains or captures a traced value, other than an array that depends on no input.
+
+    None if there are no such arrays either.
+    """
+
+    def any_depends(found: Iterable[Any]) -> bool:
+        return any(is_traced(constant_of(value)) for value in found)
+
+    near = (part for value in values for part in (value if type(value) is tuple else (value,)))  # found at once
+    if any_depends(near):
+        return True
+    captured = _looked_through(values).captured
+    return any_depends(captured) if captured else None
 
 
 def _looked_through(held: Any) -> Snapshot:

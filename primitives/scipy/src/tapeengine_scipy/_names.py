@@ -24,6 +24,7 @@ _UNCLEAR = {
     "scipy.sparse": "kron kronsum tril triu",
     "scipy.special": "comb",
     "scipy.stats": """
+        Binomial Normal Uniform truncate
         alexandergovern ansari binned_statistic bws_test cramervonmises_2samp epps_singleton_2samp f_oneway fligner
         kruskal logrank mannwhitneyu median_test tukey_hsd
     """,

@@ -7,6 +7,7 @@ What is `passed` has no rule, and refuses traced values in arguments and in call
 
 import contextlib
 import functools
+import operator
 from collections.abc import Callable
 from importlib import import_module
 from types import FunctionType, MethodType, ModuleType
@@ -15,10 +16,12 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import numpy
 
 from tapeengine.duals import offered
+from tapeengine.duals.creation import fresh, is_number
+from tapeengine.duals.foreign import replaced, shared
 from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError, pass_on
 from tapeengine.transforms.derivatives.second_order import live_traces
 from tapeengine.transforms.repeated.rerun import REPEATED
-from tapeengine_scipy._callables import constants, holds_traced, plain_values, refusing_traced
+from tapeengine_scipy._callables import constant_of, constants, depends, holds_traced, plain_values, refusing_traced
 from tapeengine_scipy._making import made_by_scipy
 
 #: What callables of users are; callable objects, such as splines, are data for some functions.
@@ -36,6 +39,9 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
     def handed(value: Any) -> Any:
         if hasattr(type(value), "of_scipy"):
             return value.of_scipy()
+        if type(value) in (list, tuple):
+            parts = [*map(handed, value)]
+            return value if all(map(operator.is_, parts, value)) else type(value)(parts)
         if hides and isinstance(value, _FUNCTIONS):
             return refusing_traced(value, str(path), DroppedDerivativeError, errors)
         return value
@@ -47,31 +53,51 @@ def theirs_called(function: Callable[..., Any], args: Any, keywords: Any, path: 
             raise errors[0]
 
 
+def settled(args: Any, keywords: Any, kept: bool) -> Any:
+    """Arguments that depend on no input, with plain arrays; of those that are `kept`, the memory is watched."""
+    change = shared if kept else constant_of
+    return replaced(lambda x: change(x) if not is_number(x) else constant_of(x)[()], (args, keywords))
+
+
+def fresh_of(result: Any) -> Any:
+    """A result of SciPy's for arguments that depend on no input: its arrays are writable in the running trace."""
+    if type(result) in (list, tuple):
+        return type(result)(map(fresh_of, result))
+    return fresh(result.copy() if result.base is not None else result) if type(result) is numpy.ndarray else result
+
+
 def find(path: str) -> Any:
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 
 def beside(
-    path: str, *, runs_callables: bool = False, differs: bool = False, returns: str = ""
+    path: str, *, runs_callables: bool = False, differs: bool = False, keeps: bool = False, returns: str = ""
 ) -> Callable[[_Function], _Function]:
     """Mark the function that differentiates SciPy's function at `path`, a name such as ``scipy.linalg.solve``.
 
     With `runs_callables`, the function calls user code: its errors pass unchanged, and it is not called again to find
     SciPy's error. If its value `differs` from SciPy's by more than rounding, it also handles plain values in calls that
-    run again, because other runs of these have traced ones. `returns` is for one of several functions with the same
-    code: it gets SciPy's name, and a docstring.
+    run again, because other runs of these have traced ones. SciPy's result `keeps` the memory of arguments, as those of
+    its sparse classes. `returns` is for one of several functions with the same code: it gets SciPy's name, and a
+    docstring.
     """
 
     def decorate(ours: _Function) -> _Function:
         @functools.wraps(ours)
         def called(*args: Any, **keywords: Any) -> Any:
-            if not holds_traced(*args, *keywords.values()):
-                if differs and REPEATED.calls:
-                    with contextlib.suppress(UnsupportedError):
-                        return ours(*args, **keywords)
+            traced = depends(*args, *keywords.values())
+            if traced:
+                if runs_callables:
+                    return ours(*args, **keywords)
+                return tried(path, lambda: find(path), ours, args, keywords)
+            if differs and REPEATED.calls:
+                with contextlib.suppress(UnsupportedError):
+                    return ours(*args, **keywords)
+            if traced is None:
                 return theirs_called(find(path), args, keywords, runs_callables and path)
-            return ours(*args, **keywords) if runs_callables else tried(path, lambda: find(path), ours, args, keywords)
+            args, keywords = settled(args, keywords, keeps)
+            return fresh_of(theirs_called(find(path), args, keywords, runs_callables and path))
 
         called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
         if returns:
@@ -260,7 +286,7 @@ class Standing(metaclass=Counterpart):
         if name.startswith("__") or name == "_theirs":  # of an object that is being copied
             raise AttributeError(name)
         found = getattr(self._theirs, name)  # raises AttributeError if SciPy does not have it either
-        if self._is_traced and not isinstance(found, (int, str, type(None))):
+        if self._is_traced and not isinstance(found, (int, str, type(None))) and depends(*vars(self).values()):
             refuse(f"{self._path}.{name}")
         return passed(found, f"{self._path}.{name}")
 

@@ -59,6 +59,11 @@ class Factorisation:
             last = self._last = Factors(matrix, self._computes[0](*matrix, *self._computes[2]))
         return last
 
+    def keep(self, matrix: tuple[Any, ...], factors: Any) -> "Factorisation":
+        """Keep the factors of a matrix that are known already."""
+        self._last = Factors(matrix, factors)
+        return self
+
     def solve(self, matrix: tuple[Any, ...], rhs: Any, transposed: bool = False) -> Any:
         """Solve with the matrix, or with its transpose."""
         found, (_, solve, given, _) = self.factors(*matrix), self._computes

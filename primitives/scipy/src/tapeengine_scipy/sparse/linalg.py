@@ -4,6 +4,8 @@ The matrix may be one of `scipy.sparse`, whose entries are constants, or one of 
 entries.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -11,9 +13,9 @@ import scipy
 
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._callables import constants, depends, plain_value
 from tapeengine_scipy._names import names_of
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._passing import Standing, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_complex, is_traced
 from tapeengine_scipy.linalg._systems import solution
 from tapeengine_scipy.linalg._transpose import conjugate
@@ -26,12 +28,18 @@ __getattr__, __dir__ = names_of("scipy.sparse.linalg")
 # ---- direct solvers, with the factors of SuperLU -------------------------------------------------
 
 
-def _factors(pattern: Pattern, options: dict[str, Any]) -> Factorisation:
-    return Factorisation(_superlu, _superlu_solve, pattern, tuple(options.items()))
+def _factors(pattern: Pattern, options: dict[str, Any], maker: str = "splu") -> Factorisation:
+    given = {**options, "options": tuple(options.get("options", {}).items())}
+    return Factorisation(_superlu, _superlu_solve, pattern, tuple(given.items()), maker)
 
 
-def _superlu(data: Any, pattern: Pattern, options: tuple[Any, ...]) -> Any:
-    return scipy.sparse.linalg.splu(pattern.matrix(data).tocsc(), **dict(options))
+def _superlu(data: Any, pattern: Pattern, options: tuple[Any, ...], maker: str) -> Any:
+    given = dict(options)
+    return _maker(maker)(pattern.matrix(data).tocsc(), **{**given, "options": dict(given["options"])})
+
+
+def _maker(name: str) -> Any:
+    return {"splu": scipy.sparse.linalg.splu, "spilu": scipy.sparse.linalg.spilu}[name]
 
 
 def _superlu_solve(factors: Any, rhs: Any, transposed: bool, *given: Any) -> Any:
@@ -100,6 +108,75 @@ def spsolve(A: Any, b: Any, permc_spec: str | None = None, use_umfpack: bool = T
     if is_complex(data) != is_complex(b):
         data, b = data + 0j, b + 0j
     return SPSOLVE(data, b, pattern=matrix.pattern, factorisation=factors)
+
+
+class SuperLU(Standing, path="scipy.sparse.linalg.SuperLU"):
+    """The factors of a sparse matrix, for right-hand sides that may be traced; see `scipy.sparse.linalg.SuperLU`."""
+
+    def __init__(self, maker: str, A: Any, options: dict[str, Any], known: Any = None) -> None:
+        given = {name: value for name, value in options.items() if value is not None}
+        is_ours = isinstance(A, SparseArray)
+        plain = A.pattern.of_scipy(plain_value(A.entries)).tocsc() if is_ours else A
+        self._matrix, self._made, self._is_traced = A, (maker, given), is_ours and bool(depends(A.entries))
+        self._theirs = _maker(maker)(plain, **given) if known is None else known
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        """Solve a system with the matrix, its transpose or its conjugate transpose."""
+        if trans not in ("N", "T", "H"):
+            raise ValueError("trans must be N, T, or H")
+        b, (entries, pattern, factors) = floating(rhs), self._system
+        b = b + 0j if is_complex(entries) and not is_complex(b) else b
+        b = conjugate(b) if trans == "H" else b
+        x = SPSOLVE(entries, b, pattern=pattern, transposed=trans != "N", factorisation=factors)
+        return conjugate(x) if trans == "H" else x
+
+    @functools.cached_property
+    def _system(self) -> tuple[Any, Pattern, Factorisation]:
+        """The entries, their places, and the factors that are known."""
+        is_ours = isinstance(self._matrix, SparseArray)
+        matrix = self._matrix if is_ours else as_sparse(scipy.sparse.csc_array(self._matrix))
+        factors = _factors(matrix.pattern, self._made[1], self._made[0])
+        return matrix.entries, matrix.pattern, factors.keep((plain_value(matrix.entries),), self._theirs)
+
+
+def splu(
+    A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
+    panel_size: int | None = None, options: dict[str, Any] | None = None,
+) -> Any:  # fmt: skip
+    """Factorise a sparse matrix; see `scipy.sparse.linalg.splu`. Its entries and right-hand sides may be traced.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse
+    >>> import tapeengine as te
+    >>> factors = splu(scipy.sparse.csc_array(np.diag([2.0, 4.0])))
+    >>> te.grad(lambda b: factors.solve(b).sum())(np.array([1.0, 1.0]))
+    array([0.5 , 0.25])
+    """
+    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
+    return SuperLU("splu", A, {**given, "panel_size": panel_size, "options": options})
+
+
+def spilu(
+    A: Any, drop_tol: float | None = None, fill_factor: float | None = None, drop_rule: str | None = None,
+    permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
+    panel_size: int | None = None, options: dict[str, Any] | None = None,
+) -> Any:  # fmt: skip
+    """Factorise a constant matrix incompletely; see `scipy.sparse.linalg.spilu`. Right-hand sides may be traced."""
+    refuse_traced("scipy.sparse.linalg.spilu", *constants((A,)))
+    given = {"drop_tol": drop_tol, "fill_factor": fill_factor, "drop_rule": drop_rule, "permc_spec": permc_spec}
+    rest = {"diag_pivot_thresh": diag_pivot_thresh, "relax": relax, "panel_size": panel_size, "options": options}
+    return SuperLU("spilu", A, {**given, **rest})
+
+
+def factorized(A: Any) -> Callable[[Any], Any]:
+    """Return a function that solves systems with a sparse matrix; see `scipy.sparse.linalg.factorized`."""
+    if isinstance(A, SparseArray):
+        return splu(A.tocsc()).solve  # type: ignore[no-any-return]
+    theirs: Callable[[Any], Any] = scipy.sparse.linalg.factorized(A)
+    known = getattr(theirs, "__self__", None)
+    return SuperLU("splu", A, {}, known).solve if isinstance(known, scipy.sparse.linalg.SuperLU) else theirs
 
 
 # ---- iterative solvers: the rules use the same method --------------------------------------------

@@ -419,7 +419,7 @@ def _class_of(name: str, forms: str) -> Any:
     """A class that makes `SparseArray`s of traced entries, and SciPy's matrices of plain ones."""
     kind, is_matrix, path = name[:3], name.endswith("matrix"), f"scipy.sparse.{name}"
 
-    @beside(path, differs=True)
+    @beside(path, differs=True, keeps=True)
     def make(
         arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False, *, maxprint: int | None = None
     ) -> SparseArray:
