@@ -35,7 +35,7 @@ y = {1}|if c:|    y = {0}
 y = {0} if c else {1}
 y = [{0}, {1}][0]
 """.strip().splitlines()
-RESULTS = ("y, a", "[y]", "y + y", "e")
+RESULTS = ("y, a", "[y]", "y + y", "(a * 2.0 if c else [1.0, 2.0]) + y", "e")
 
 
 @pytest.mark.parametrize("made", MADE)
