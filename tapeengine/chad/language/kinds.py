@@ -41,7 +41,9 @@ class TupleOf:
         return self.items[self.names.index(name)] if name in self.names else None
 
     def with_named(self, name: str, kind: Kind) -> TupleOf:
-        """Give the record with another kind of a field."""
+        """Give the record or dict with another kind of a field, which may be new."""
+        if name not in self.names:
+            return TupleOf((*self.items, kind), (*self.names, name), self.made)
         items = tuple(kind if n == name else k for n, k in zip(self.names, self.items, strict=True))
         return TupleOf(items, self.names, self.made)
 
@@ -83,17 +85,25 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
                 return ListOf(of_arrays(kind.element, element), kind.made)
             return MIXED if kind in (None, SOME) else kind
         case Product(items, name, fields):
-            if kind in (None, SOME):
-                kind = MIXED
+            if not name and (kind == MIXED or (isinstance(kind, Given) and (kind.is_mixed or kind.or_list))):
+                return MIXED
             if isinstance(kind, Given):
                 steps = fields if name else range(len(items))
                 kind = TupleOf(tuple(Given(frozenset((n, (*s, k)) for n, s in kind.places)) for k in steps))
-            if kind == MIXED:
+            if not (isinstance(kind, TupleOf) and len(kind.items) == len(items)):
                 kind = TupleOf((MIXED,) * len(items))
-            if isinstance(kind, TupleOf) and len(kind.items) == len(items):
-                found = tuple(map(of_arrays, kind.items, items))
-                return TupleOf(found) if any(k is not None for k in found) else None
+            elif set(kind.names) == set(fields):
+                kind = TupleOf(tuple(map(kind.named, fields)) if fields else kind.items)
+            found = tuple(map(of_arrays, kind.items, items))
+            return TupleOf(found) if any(k is not None for k in found) else None
+        case Sum(options) if arrays := [o for o in options if has_arrays(o)]:
+            return of_arrays(kind, arrays[0]) if len(options) - (UNIT in options) == 1 else MIXED
     return None
+
+
+def has_arrays(of: Type) -> bool:
+    """Tell whether values of a type are arrays or have parts that are."""
+    return isinstance(of, Array) or any(map(has_arrays, parts_of(of)))
 
 
 def depends(kind: Kind) -> bool:
@@ -117,7 +127,7 @@ def list_axes(kind: Kind, rank: int) -> int | None:
 
 def is_direct(of: Type, kind: Kind) -> bool:
     """Tell whether the core can build a value with the lists that it has in Python; `with_kinds` makes the others."""
-    if of == UNIT:
+    if of == UNIT or (isinstance(of, Sum) and kind is not None) or (isinstance(of, Product) and kind == MIXED):
         return False
     if isinstance(of, Product):
         kinds = kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(of.items) else [None] * len(of.items)
@@ -166,8 +176,7 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
                 return made(value.tolist())
             return made(each_of((element,) * len(value), value, range(len(value))))
         case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
-            parts = each_of(items, value, range(len(items)))
-            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+            return with_items(value, each_of(items, value, range(len(items))))
         case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
             names = [f.name for f in dataclasses.fields(value)]
             return type(value)(*each_of(items, (getattr(value, name) for name in names), names))
@@ -175,18 +184,36 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
             return dict(zip(value, each_of(items, value.values(), value), strict=True))
         case Given(places, is_mixed, or_list):
             likes = [part for place in places for part in parts_at(given, *place)]
-            lists = [x for x in likes if isinstance(x, list)]
-            is_open = (or_list or lists) and (is_mixed or len(lists) < len(likes))
+            classes = {type(x) if isinstance(x, list | tuple) else None for x in likes} | ({list} if or_list else set())
+            is_open = len(classes) > 1 or (is_mixed and classes != {None})
             return as_listed(plain() if is_open or not likes else likes[0], value)
     return value
 
 
 def as_listed(like: Any, value: Any) -> Any:
-    """Make an array a list or tuple if another value is one, and its rows if that value's first row is one."""
-    if type(like) not in (list, tuple) or not isinstance(value, numpy.ndarray | list):
+    """Make an array a list or tuple if another value is one, and the other way, also its rows and parts of records."""
+    if type(value) is tuple and isinstance(like, list | numpy.ndarray):
+        return as_listed(like, list(value)) if isinstance(like, list) else numpy.array(value)
+    if type(like) in (list, tuple) and isinstance(value, numpy.ndarray | list):
+        parts = value.tolist() if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
+        likes = like if len(like) == len(parts) else like[:1] * len(parts) or [None] * len(parts)
+        return type(like)(map(as_listed, likes, parts))
+    if type(like) is not type(value):
         return value
-    parts = value.tolist() if isinstance(value, numpy.ndarray) and value.ndim == 1 else value
-    return type(like)(as_listed(like[0] if like else None, part) for part in parts)
+    if isinstance(value, tuple) and len(like) == len(value):
+        return with_items(value, map(as_listed, like, value))
+    if isinstance(value, dict):
+        return {key: as_listed(like.get(key), part) for key, part in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value)(
+            *(as_listed(getattr(like, f.name), getattr(value, f.name)) for f in dataclasses.fields(value))
+        )
+    return value
+
+
+def with_items(value: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
+    """Give a tuple or a named tuple of the same class with other items."""
+    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
 
 
 def parts_at(values: dict[str, Any], name: str, steps: Steps) -> list[Any]:

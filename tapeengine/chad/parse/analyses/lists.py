@@ -75,8 +75,7 @@ class Kinds:
         held = [k.element for k in kinds if isinstance(k, ListOf) and k.made is None]
         kinds = [k for k in kinds if k != ANY and not (isinstance(k, ListOf) and k.made is None)]
         if held:
-            kind = self.common(kinds)
-            return ListOf(self.common([kind.element, *held]), kind.made) if isinstance(kind, ListOf) else kind
+            return self.holding(self.common(kinds), held)
         if SOME in kinds:
             return SOME
         lists = [k for k in kinds if isinstance(k, ListOf)]
@@ -84,21 +83,39 @@ class Kinds:
             makers = {k.made for k in lists}
             return ListOf(self.common([k.element for k in lists]), *makers) if len(makers) == 1 else SOME
         tuples = [k.items for k in kinds if isinstance(k, TupleOf)]
+        if len(tuples) == len(kinds) > 0 and len({k.names for k in kinds if isinstance(k, TupleOf)}) > 1:
+            return self.common_dict([k for k in kinds if isinstance(k, TupleOf)])
         if tuples and len(tuples) == len(kinds) and len({len(items) for items in tuples}) == 1:
             shapes = {(k.names, k.made) for k in kinds if isinstance(k, TupleOf)}
             items = tuple(map(self.common, zip(*tuples, strict=True)))
             return TupleOf(items, *shapes.pop()) if len(shapes) == 1 else TupleOf(items)
+        is_tuple = any(isinstance(k, TupleOf) and k.made is None and not k.names for k in kinds)
         given = [k for k in kinds if isinstance(k, Given)]
         if given:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
             is_mixed = is_mixed or any(k.made is tuple for k in lists)
-            or_list = bool(lists) or MIXED in kinds or any(k.or_list for k in given)
+            or_list = bool(lists) or is_tuple or MIXED in kinds or any(k.or_list for k in given)
             return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
         if not kinds or all(k == kinds[0] for k in kinds):
             return kinds[0] if kinds else ANY
         if COMPUTED in kinds and all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
             return ARRAY if ARRAY in kinds else COMPUTED
-        return MIXED if lists or MIXED in kinds else None
+        return MIXED if lists or is_tuple or MIXED in kinds else None
+
+    def common_dict(self, kinds: Sequence[TupleOf]) -> Kind:
+        """Give the kind of a dict that has the keys of several in the order in which it gets them; None for others."""
+        if any(k.made is not None or len(k.names) < len(k.items) for k in kinds):
+            return self.common([TupleOf(k.items) for k in kinds]) if len({len(k.items) for k in kinds}) == 1 else None
+        names = tuple(dict.fromkeys(name for k in kinds for name in k.names))
+        return TupleOf(tuple(self.common([k.named(n) for k in kinds if n in k.names]) for n in names), names)
+
+    def holding(self, kind: Kind, held: Sequence[Kind]) -> Kind:
+        """Give the kind of a list or a dict that also gets other elements."""
+        if isinstance(kind, ListOf):
+            return ListOf(self.common([kind.element, *held]), kind.made)
+        if isinstance(kind, TupleOf) and kind.made is None:
+            return TupleOf(tuple(self.common([item, *held]) for item in kind.items), kind.names)
+        return kind
 
     def element(self, kind: Kind, position: int | None = None) -> Kind:
         """Give the kind of an element, at any position if none is given."""
@@ -118,6 +135,8 @@ class Kinds:
         match node:
             case ast.Constant(value=int() | float()):
                 return NUMBER
+            case ast.Constant(value=None):
+                return ANY
             case ast.Compare():
                 return COMPUTED
             case ast.BoolOp(values=values):
@@ -158,7 +177,9 @@ class Kinds:
                 return self.of_attribute(self.of(value), attr)
             case WithField(record=record, field=field, value=value):
                 kind = self.of(record)
-                return kind.with_named(field, self.of(value)) if isinstance(kind, TupleOf) and kind.names else kind
+                is_dict = isinstance(kind, TupleOf) and kind.made is None and len(kind.names) == len(kind.items)
+                of_field = isinstance(kind, TupleOf) and (field in kind.names or is_dict)
+                return kind.with_named(field, self.of(value)) if of_field else kind  # type: ignore[union-attr]
             case ast.Subscript(value=value, slice=ast.Tuple()):
                 return ARRAY
             case ast.Subscript(value=value, slice=ast.Slice()):
@@ -206,6 +227,8 @@ class Kinds:
             return found
         lists = [k for k in kinds if k == ANY or isinstance(k, ListOf)]
         joins = isinstance(node.op, ast.Add) and len(lists) == 2
+        if isinstance(node.op, ast.Add) and any(isinstance(k, TupleOf) and k.made is None for k in kinds):
+            return MIXED  # a tuple, if the other operand is one
         if joins or (isinstance(node.op, ast.Mult) and len(lists) == 1):
             return self.common(lists)
         if lists and all(k in lists or k == NUMBER for k in kinds):
@@ -322,6 +345,10 @@ class Kinds:
                 return kind
             case Given(), "pop", _:
                 return self.element(kind)
+            case Given(), ("get" | "setdefault"), [ast.Constant(value=str(key)), *default]:
+                return self.common([field_of(kind, key), *map(self.of, default)])
+            case Given(), "values", []:
+                return ListOf(self.element(kind))
             case Given(), _, _ if (cls := self.outside.class_at(kind)) is not None:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
@@ -329,8 +356,8 @@ class Kinds:
                 return ARRAY
             case ListOf(element), "pop", _:
                 return element
-            case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *_]:
-                return kind.named(key)
+            case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *default]:
+                return self.common([*([kind.named(key)] if key in kind.names else []), *map(self.of, default)])
             case TupleOf(items, made=None), "values", []:
                 return ListOf(self.common(items))
             case TupleOf(made=type() as cls), _, _:
@@ -439,13 +466,13 @@ class Held(ast.expr):
 
 
 class WithField(ast.expr):
-    """Stands for a record after an assignment to one of its fields."""
+    """Stands for a record or a dict after an assignment to one of its fields or keys."""
 
     _fields = ("record", "field", "value")
 
-    def __init__(self, target: ast.Attribute, value: ast.expr) -> None:
+    def __init__(self, record: ast.expr, field: str, value: ast.expr) -> None:
         super().__init__()
-        self.record, self.field, self.value = target.value, target.attr, value
+        self.record, self.field, self.value = record, field, value
 
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> tuple[str, ...]:
@@ -490,6 +517,10 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield name, Held(value)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[over]):
             yield name, Held(Element(over))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name) as record, attr="update"), args=args, keywords=more):
+            yield from updated(record, args, more)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="setdefault"), args=[_, value]):
+            yield name, Held(value)
         case ast.AugAssign(target=ast.Name() | ast.Attribute() as target, op=op, value=value):
             yield from taken(target, ast.BinOp(target, op, value))
         case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
@@ -500,6 +531,18 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                     yield f"{name}()", inner.value
 
 
+def updated(record: ast.Name, args: Sequence[ast.expr], more: Sequence[ast.keyword]) -> Iterator[tuple[str, ast.expr]]:
+    """Go through the values that a dict gets by a call of ``update``."""
+    for each in args:
+        for key, value in zip(each.keys, each.values, strict=True) if isinstance(each, ast.Dict) else ((None, each),):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield record.id, WithField(record, key.value, value)
+            else:
+                yield record.id, Held(Known(None))
+    for keyword in more:
+        yield record.id, WithField(record, keyword.arg, keyword.value) if keyword.arg else Held(Known(None))
+
+
 def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Go through the names of a target with the expressions of their values."""
     match target, value:
@@ -508,7 +551,9 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             if isinstance(value, ast.Lambda):
                 yield f"{name}()", value.body
         case ast.Attribute(value=ast.Name(id=name)), _:
-            yield name, WithField(target, value)
+            yield name, WithField(target.value, target.attr, value)
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))), _:
+            yield name, WithField(target.value, key, value)
         case ast.Subscript(value=ast.Name(id=name), slice=index), _ if not isinstance(index, ast.Slice | ast.Tuple):
             yield name, Held(value)
         case ast.Tuple(elts=elts), ast.Tuple(elts=values) if len(elts) == len(values):

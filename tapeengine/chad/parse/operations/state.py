@@ -555,7 +555,7 @@ class Parser(Lets):
         if arrays and all(isinstance(k, ListOf) or k == MIXED or getattr(k, "or_list", False) for k, _ in arrays):
             self.error(node, "this is a list in one case, an array in another", "make it an array: np.array(...)")
         self.unclear(node, [kind for kind, _ in arrays])
-        if arrays and all(isinstance(kind, ListOf | Given) for kind, _ in arrays):
+        if arrays and all(isinstance(kind, ListOf | Given) or kind == MIXED for kind, _ in arrays):
             self.operands.append((node, frozenset(kind for kind, _ in arrays if isinstance(kind, Given)), False))
 
     def of_numpy(self, node: ast.AST, method: ast.Attribute) -> None:
