@@ -26,7 +26,7 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.programs.machine cimport (
     TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_arena_of, te_array, te_block, te_describe, te_free,
-    te_memory, te_more, te_trim, te_used, te_word,
+    te_is_plain, te_memory, te_more, te_trim, te_used, te_word,
 )
 
 import numpy
@@ -1146,7 +1146,7 @@ cdef class Native:
         return status == TE_DONE
 
     cdef bint is_given(self, list leaves, te_word *r, const int32_t *at, bint cotangent) noexcept:
-        """Whether the leaves in registers can be returned: they are finite, and their arrays are the machine's own."""
+        """Whether the leaves in registers can be returned: they are finite, and their arrays in C order."""
         cdef Py_ssize_t k
         cdef te_word w
         cdef PyObject *form
@@ -1155,7 +1155,7 @@ cdef class Native:
             if (<Form> form).kind > (FLOAT if cotangent else BOOL):   # references, and what has no cotangent
                 continue
             w = r[at[k]]
-            if (<Form> form).rank and w.p.capacity == 0:
+            if (<Form> form).rank and w.p.capacity == 0 and not te_is_plain(w.p):
                 return False
             if (<Form> form).kind == FLOAT and self.again is not None and not (
                     te_all_finite(<double *> w.p.data, size(w.p)) if (<Form> form).rank else isfinite(w.f)):
