@@ -75,11 +75,8 @@ def drawn(seed, loops, kinds, row):
     lines = ["s = a", "p = a * 0.5"]
     for loop in draw.sample(loops, draw.choice([1, 1, 2, 3])):
         lines += [re.sub(r"\bE\b", lambda _: spelled(draw, kinds, row, draw.choice([1, 2, 3])), line) for line in loop]
-    lines.append(
-        draw.choice(
-            ["return s", "return [s, s * a]", f"return np.array([s * q for q in {row}])", f"return s * s, {row}"]
-        )
-    )
+    results = ["s", "[s, s * a]", f"np.array([s * q for q in {row}])", f"(s * s, {row})"]
+    lines.append(f"return {draw.choice(results)}")
     return function_of(HEAD, lines, math=math, te=te, chad=chad, damped=damped, total=total, smooth=smooth), lines
 
 
