@@ -258,11 +258,11 @@ def zeros(a: Assembler, out: int, of: F.ArrayOf, sizes: Sequence[int], like: F.O
     if isinstance(of.element, F.ArrayOf):
         whole = like if isinstance(like, int) else a.at(like)
         row, made, at = a.fresh(), a.fresh(), a.fresh()
-        head = a.step("FROM", at, *sizes)
+        head = a.step("FROM", at, sizes[0])
         a.step("REFERENCE", row, whole, at, kind_of(of.element))
         zeros(a, made, of.element, sizes_in(a, row, of.element.rank), row)
         a.step("PUT", out, made, at)
-        a.back("NEXT", head + 1, at, *sizes)
+        a.back("NEXT", head + 1, at, sizes[0])
         a.land(head)
 
 
@@ -337,7 +337,7 @@ def add_arrays(a: Assembler, of: F.ArrayOf, into: list[int], given: list[int], s
     if isinstance(of.element, F.ArrayOf):
         rows = [a.fresh(), a.fresh()]
         for row_, (array,) in zip(rows, (into, given), strict=True):
-            a.step("REFERENCE", row_, array, *at, kind_of(of.element))
+            a.step("REFERENCE", row_, array, at[0], kind_of(of.element))
         add_arrays(a, of.element, rows[:1], rows[1:], sizes_in(a, rows[1], of.element.rank))
     elif of.element == REAL:
         value = a.fresh()
