@@ -5,7 +5,8 @@
    growable stack of words: a register holds the position of the newest record, whose first word is the position of the
    previous one. The loop stops if Python's floats would raise an error (TE_POLE), if Python must continue (TE_REFER:
    integers beyond 64 bits, an index out of range), and at a back jump when its budget is used up (TE_PAUSE). Compiled code
-   also stops before a loop that is too long to run without a check for interrupts (TE_LONG). */
+   also stops before a loop that is too long to run without a check for interrupts (TE_LONG). At a call of a Python
+   function the loop stops (TE_CALL), and goes on behind it. */
 #ifndef TAPEENGINE_MACHINE_H
 #define TAPEENGINE_MACHINE_H
 
@@ -30,7 +31,7 @@ typedef struct te_array {
     char *data;
     int64_t capacity; /* bytes owned; 0 if the memory belongs to another object */
     int64_t shape[TE_RANK], strides[TE_RANK];
-    int rank, kind; /* kind: 0 double, 1 int64, 2 bool */
+    int rank, kind; /* kind: 0 double, 1 int64, 2 bool, 2 + n references to arrays of n dimensions: addresses and sizes */
 } te_array;
 
 typedef union { double f; int64_t i; te_array *p; } te_word;
@@ -51,7 +52,7 @@ typedef struct {
     int64_t budget;
 } te_state;
 
-enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG };
+enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG, TE_CALL };
 
 /* In the comments below, d, a, b, c are the fields of an instruction; r[x] is a register. */
 #define TE_CONTROL(X) \
@@ -60,7 +61,8 @@ enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, T
     X(IADD) X(ISUB) X(IMUL) X(INEG) X(IFLOORDIV) X(IMOD) X(IPOW) X(IABS) X(IMAX) X(IMIN) \
     X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
     X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
-    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP)
+    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP) \
+    X(VIEW) X(REFERENCE) X(PUT) X(PUSH) X(CALL)
 
 #define TE_NUMBER(name) M_##name,
 enum { TE_BEFORE_CONTROL = OP_COUNT - 1, TE_CONTROL(TE_NUMBER) TE_STEP_COUNT };
@@ -143,7 +145,7 @@ static inline te_array *te_describe(te_memory *m, int rank, int kind) {
     return x;
 }
 
-static inline int64_t te_itemsize(int kind) { return kind == 2 ? 1 : 8; }
+static inline int64_t te_itemsize(int kind) { return kind == 2 ? 1 : kind > 2 ? 8 * (kind - 1) : 8; }
 
 /* Allocate memory for an array whose shape is set; return 1 if there is none, 2 if the shape is invalid. */
 static inline int te_allocate(te_array *x) {
@@ -159,18 +161,33 @@ static inline int te_allocate(te_array *x) {
     return x->data == NULL;
 }
 
-static inline int te_append(te_array *x, te_word value) {
+/* Whether the elements are in C order; strides of single ones do not matter. */
+static inline int te_is_plain(const te_array *x) {
+    int64_t size = te_itemsize(x->kind);
+    int is_plain = 1;
+    for (int k = x->rank - 1; k >= 0; size *= x->shape[k--]) is_plain &= x->shape[k] <= 1 || x->strides[k] == size;
+    return is_plain;
+}
+
+/* The place of one more element; NULL if there is no memory. */
+static inline char *te_grow(te_array *x) {
     int64_t size = te_itemsize(x->kind), used = x->shape[0] * size;
     if (used + size > x->capacity) {
         int64_t capacity = x->capacity ? 2 * x->capacity : 128;
         char *data = (char *)realloc(x->data, (size_t)capacity);
-        if (!data) return 1;
+        if (!data) return NULL;
         x->data = data;
         x->capacity = capacity;
     }
-    if (x->kind == 2) x->data[used] = value.i != 0;
-    else memcpy(x->data + used, &value, 8);
     x->shape[0]++;
+    return x->data + used;
+}
+
+static inline int te_append(te_array *x, te_word value) {
+    char *at = te_grow(x);
+    if (!at) return 1;
+    if (x->kind == 2) *at = value.i != 0;
+    else memcpy(at, &value, 8);
     return 0;
 }
 
@@ -204,6 +221,48 @@ static inline te_word te_load(const te_array *x, const char *at) {
     if (x->kind == 2) w.i = *at != 0;
     else memcpy(&w, at, 8);
     return w;
+}
+
+/* ---------------------------------------------------------------- views and references */
+
+static char *te_plain(te_memory *m, const te_array *x);
+
+/* Describe the part of an array at n indices; return the status of the run. */
+TE_RARE static int te_view(te_memory *m, const te_array *x, const te_word *r, const int32_t *index, int n, te_word *out) {
+    te_array part = *x;
+    part.rank = n;
+    part.data = te_place(&part, r, index);
+    te_array *made = te_describe(m, x->rank - n, x->kind);
+    if (!made) return TE_NO_MEMORY;
+    made->data = part.data;
+    memcpy(made->shape, x->shape + n, sizeof *x->shape * made->rank);
+    memcpy(made->strides, x->strides + n, sizeof *x->strides * made->rank);
+    out->p = made;
+    return part.data ? TE_DONE : TE_REFER;
+}
+
+/* Describe the array to which an element refers. */
+TE_RARE static int te_reference(te_memory *m, const te_array *x, int64_t i, int kind, te_word *out) {
+    const char *at = te_place1(x, i);
+    if (!at) return TE_REFER;
+    te_array *made = te_describe(m, x->kind - 2, kind);
+    if (!made) return TE_NO_MEMORY;
+    memcpy(&made->data, at, 8);
+    memcpy(made->shape, at + 8, 8 * made->rank);
+    int64_t size = te_itemsize(kind);
+    for (int k = made->rank - 1; k >= 0; size *= made->shape[k--]) made->strides[k] = size;
+    out->p = made;
+    return TE_DONE;
+}
+
+/* Let an element refer to an array; one that is not in C order is copied. */
+TE_RARE static int te_put(te_memory *m, char *at, const te_array *x) {
+    if (!at) return TE_REFER;
+    char *data = te_plain(m, x);
+    if (!data && x->data) return TE_NO_MEMORY;
+    memcpy(at, &data, 8);
+    memcpy(at + 8, x->shape, 8 * x->rank);
+    return TE_DONE;
 }
 
 /* ---------------------------------------------------------------- integers of up to 64 bits */
@@ -290,6 +349,7 @@ static inline int te_run(te_state *s) {
     const te_step *p = s->pc;
     te_word *const r = s->registers;
     int64_t budget = s->budget, result;
+    int status;
     char *at;
 #ifdef __GNUC__
 #define TE_LABEL1(name, function) &&at_##name,
@@ -412,6 +472,16 @@ again:
     }
     TE_AT(APPEND) if (te_append(D.p, A)) TE_STOP(TE_NO_MEMORY); TE_END
     TE_AT(POP) if (--((te_array *)D.p)->shape[0] < 0) TE_STOP(TE_REFER); TE_END
+
+    /* Arrays as values. VIEW: c indices in r[side[b]...]. REFERENCE: the element r[b], of numbers of the kind c. PUT and PUSH
+       store and append a reference. */
+    TE_AT(VIEW) if ((status = te_view(s->memory, A.p, r, s->side + p->b, p->c, &D))) TE_STOP(status); TE_END
+    TE_AT(REFERENCE) if ((status = te_reference(s->memory, A.p, B.i, p->c, &D))) TE_STOP(status); TE_END
+    TE_AT(PUT) if ((status = te_put(s->memory, te_place1(D.p, B.i), A.p))) TE_STOP(status); TE_END
+    TE_AT(PUSH) if (!(at = te_grow(D.p))) TE_STOP(TE_NO_MEMORY);
+        if ((status = te_put(s->memory, at, A.p))) TE_STOP(status);
+        TE_END
+    TE_AT(CALL) TE_STOP(TE_CALL);
 #ifndef __GNUC__
     }
     return TE_REFER;
@@ -531,11 +601,10 @@ TE_RARE static int te_copy_axis(
 
 /* The elements of an array in C order: its own, or a copy; strides of single elements do not matter. */
 static inline int te_in_order(te_native *s, const te_array *x, char **out, int (*look)(te_native *)) {
-    int64_t size = x->kind == 2 ? 1 : 8;
-    int is_plain = 1;
-    for (int k = x->rank - 1; k >= 0; size *= x->shape[k--]) is_plain &= x->shape[k] <= 1 || x->strides[k] == size;
     *out = x->data;
-    if (is_plain) return TE_DONE;
+    if (te_is_plain(x)) return TE_DONE;
+    int64_t size = te_itemsize(x->kind);
+    for (int k = 0; k < x->rank; k++) size *= x->shape[k];
     char *to = *out = te_take(&s->kept, size);
     return to ? te_copy_axis(s, x, 0, x->data, &to, look) : TE_NO_MEMORY;
 }
@@ -549,6 +618,15 @@ static inline void te_used(te_memory *m, const te_arena *a) {
     m->blocks = a->block;
     m->top = (char *)(((uintptr_t)a->top + 31) & ~(uintptr_t)31);
     if (m->top > a->end) m->top = a->end;
+}
+
+/* The elements of an array in C order, see `te_in_order`; NULL if there is no memory. */
+static char *te_plain(te_memory *m, const te_array *x) {
+    te_native s = {.kept = te_arena_of(m), .budget = INT64_MAX};
+    char *data;
+    int status = te_in_order(&s, x, &data, NULL);
+    te_used(m, &s.kept);
+    return status ? NULL : data;
 }
 
 /* The last block that a run has opened, from which te_free_blocks goes down. */

@@ -20,6 +20,13 @@ cdef extern from "machine.h" nogil:
         te_array *arrays
         te_block *blocks
         char *top
+    ctypedef struct te_state:
+        const te_step *pc
+        const int32_t *side
+        te_word *registers
+        te_memory *memory
+        te_memory *given
+        int64_t budget
     ctypedef struct te_block:
         te_block *before
         te_block *after
@@ -37,7 +44,7 @@ cdef extern from "machine.h" nogil:
         const int *stopped
     ctypedef int (*te_compiled)(te_word *registers, te_native *state)
     enum:
-        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG
+        TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG, TE_CALL
     void te_free(te_memory *m)
     void te_trim(te_memory *m)
     char *te_more(te_arena *a, int64_t size)
@@ -45,6 +52,7 @@ cdef extern from "machine.h" nogil:
     void te_used(te_memory *m, const te_arena *a)
     te_array *te_describe(te_memory *m, int rank, int kind)
     int te_allocate(te_array *x)
+    bint te_is_plain(const te_array *x)
 
 
 cdef class Code:
@@ -63,5 +71,6 @@ cdef class Code:
     cdef void begin(self, te_word *r) noexcept nogil
     cdef void reopen(self, te_memory *memory) noexcept
     cdef int run(self, te_word *r, te_memory *memory, te_memory *given, int64_t *passed) except -1
+    cdef int call(self, te_state *s) except -1
     cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1
     cdef void end(self, te_memory *memory) noexcept

@@ -6,15 +6,15 @@ releases the GIL, and takes it again regularly to check for interrupts. It never
 
 cimport cython
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_DOUBLE, PyArray_DATA, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE, PyArray_IS_C_CONTIGUOUS, PyArray_SIZE, PyArray_TYPE,
-    import_array, ndarray,
+    NPY_BOOL, NPY_DOUBLE, NPY_INT64, PyArray_DATA, PyArray_DIMS, PyArray_EMPTY, PyArray_ISBEHAVED_RO, PyArray_ISWRITEABLE,
+    PyArray_IS_C_CONTIGUOUS, PyArray_NBYTES, PyArray_SIZE, PyArray_TYPE, import_array, ndarray, npy_intp,
 )
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uintptr_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from tapeengine._core.scalars.scalar cimport Dual, as_double, head_of_dual, new_dual
 from tapeengine._core.tape.opcodes cimport CONSTANT_RIGHT, OP_MUL
@@ -41,13 +41,6 @@ cdef extern from "machine.h" nogil:
     te_loop *te_loops
     void te_apply(int64_t which, Py_ssize_t n, const double *a, const double *b, double *out)
     int te_poles(Py_ssize_t n, const double *a, const double *b, const double *x)
-    ctypedef struct te_state:
-        const te_step *pc
-        const int32_t *side
-        te_word *registers
-        te_memory *memory
-        te_memory *given
-        int64_t budget
     int te_run(te_state *s)
     const char **op_names
     const char **te_control_names
@@ -71,14 +64,19 @@ cdef extern from "machine.h" nogil:
         OP_COUNT, TE_STEP_COUNT
 
 cdef extern from "machine.h":
+    char *te_plain(te_memory *m, const te_array *x) noexcept
     int te_in_order(te_native *s, const te_array *x, char **out, int (*look)(te_native *) noexcept) noexcept
 
 cdef enum:
     FIRST = 20_000       # instructions with the GIL held
     SLICE = 20_000_000   # instructions between two checks for interrupts
     STACK = 1 << 20      # bytes of the C stack that recursive compiled code may use
+    CALLING = 400        # a call of Python, in instructions
     SMALL = 512          # words of scratch memory that lie on the C stack
+    ARRAY = 3            # the kind of a value that is an array; see `te_array` for those of numbers
     SPARE = 1 << 24      # bytes that code keeps for its next run; the system would hand out each page again, slowly
+
+cdef int[3] types = [NPY_DOUBLE, NPY_INT64, NPY_BOOL]
 
 
 def opcodes():
@@ -162,7 +160,8 @@ cdef class Code:
     address : int
         The address of equivalent compiled code; 0 if the instructions are interpreted.
     owner : object, optional
-        Keeps that code alive.
+        Keeps that code alive; of instructions, the Python functions that they call, from a list of values to one, or to
+        None if the run is referred to Python.
     """
     def __init__(
         self, steps, side, int registers, int shared, constants, params, results, size_t address=0, owner=None
@@ -214,16 +213,39 @@ cdef class Code:
             return self.run_compiled(r, memory, passed)
         s.pc, s.side, s.registers, s.memory, s.given, s.budget = self.steps, self.side, r, memory, given, FIRST
         status = te_run(&s)
-        while status == TE_PAUSE:
-            PyErr_CheckSignals()
-            allowed += SLICE
-            s.budget += SLICE
-            with nogil:
+        while status == TE_PAUSE or status == TE_CALL:
+            if status == TE_CALL:
+                status = self.call(&s)
+                if status != TE_DONE:
+                    break
+            if s.budget < 0:
+                PyErr_CheckSignals()
+                allowed += SLICE
+                s.budget += SLICE
+            if allowed == FIRST:
                 status = te_run(&s)
+            else:
+                with nogil:
+                    status = te_run(&s)
         passed[0] = self.step_count + allowed - s.budget
         if status == TE_NO_MEMORY:
             raise MemoryError("no memory for the values that the loops of a program keep for its reverse pass")
         return status
+
+    cdef int call(self, te_state *s) except -1:
+        """Call a Python function; return how the run goes on."""
+        cdef te_step step = s.pc[0]
+        cdef const int32_t *at = s.side + step.a   # kinds and registers: of the arguments, then of the results
+        cdef int k
+        found = self.owner[step.d]([value_of(at[2 * k], s.registers[at[2 * k + 1]], s.memory) for k in range(step.b)])
+        if found is None:
+            return TE_REFER
+        at += 2 * step.b
+        for k in range(step.c):
+            set_value(at[2 * k], found[k], s.registers + at[2 * k + 1], s.memory)
+        s.pc += 1
+        s.budget -= CALLING
+        return TE_DONE
 
     cdef int run_compiled(self, te_word *r, te_memory *memory, int64_t *passed) except -1:
         """Run compiled code until it stops."""
@@ -264,6 +286,44 @@ cdef class Code:
             if self.spare != NULL:
                 memory.blocks = NULL
         te_free(memory)
+
+
+cdef object value_of(int kind, te_word x, te_memory *memory):
+    """A number in a register, or a copy of an array (ARRAY)."""
+    cdef npy_intp[TE_RANK] dims
+    cdef int k
+    cdef const char *data
+    if kind < ARRAY:
+        return x.f if kind == 0 else x.i if kind == 1 else x.i != 0
+    for k in range(x.p.rank):
+        dims[k] = x.p.shape[k]
+    made, data = PyArray_EMPTY(x.p.rank, dims, types[x.p.kind], False), te_plain(memory, x.p)
+    if data == NULL and PyArray_NBYTES(<ndarray> made):
+        raise MemoryError
+    memcpy(PyArray_DATA(<ndarray> made), data, PyArray_NBYTES(<ndarray> made))
+    return made
+
+
+cdef int set_value(int kind, object x, te_word *to, te_memory *memory) except -1:
+    """Write a number into a register, or a copy of a contiguous array (ARRAY + the kind of its numbers)."""
+    cdef te_array *made
+    cdef int k
+    if kind < ARRAY:
+        if kind == 0:
+            to.f = x
+        else:
+            to.i = x
+        return 0
+    made = te_describe(memory, x.ndim, kind - ARRAY)
+    if made == NULL:
+        raise MemoryError
+    for k in range(made.rank):
+        made.shape[k] = PyArray_DIMS(<ndarray> x)[k]
+    if te_allocate(made):
+        raise MemoryError
+    memcpy(made.data, PyArray_DATA(<ndarray> x), PyArray_NBYTES(<ndarray> x))
+    to.p = made
+    return 0
 
 
 cdef te_block *begin_run(te_native *s, char *room, int64_t budget) noexcept nogil:

@@ -26,7 +26,7 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.programs.machine cimport (
     TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_arena_of, te_array, te_block, te_describe, te_free,
-    te_memory, te_more, te_trim, te_used, te_word,
+    te_is_plain, te_memory, te_more, te_trim, te_used, te_word,
 )
 
 import numpy
@@ -36,6 +36,7 @@ from tapeengine._core.structures.constructors import takes_fields
 
 cdef extern from "finite.h" nogil:
     int te_all_finite(const double *x, int64_t n)
+    int te_copy_finite(double *to, const double *x, int64_t n)
 
 cdef extern from "attributes.h":
     object te_instance(object cls, object nothing)
@@ -831,17 +832,21 @@ cdef object given_list(te_array *x, int axis, object like, double **at):
     return tuple(made) if PyTuple_CheckExact(like) else made
 
 
-cdef object give_array(te_array *x, object like):
+cdef object give_array(te_array *x, object like, Cursor *c):
     """Copy an array of the machine, which is in C order, to a numpy array; to a list if `like` is one."""
     cdef npy_intp[TE_RANK] dims
     cdef int k
     cdef double *at = <double *> x.data
     if is_list(like):
+        c.poles += not te_all_finite(at, size(x))
         return given_list(x, 0, like, &at)
     for k in range(x.rank):
         dims[k] = x.shape[k]
     made = PyArray_EMPTY(x.rank, dims, types[x.kind], False)
-    memcpy(PyArray_DATA(made), x.data, made.nbytes)
+    if x.kind == FLOAT:
+        c.poles += not te_copy_finite(<double *> PyArray_DATA(<ndarray> made), at, PyArray_SIZE(<ndarray> made))
+    else:
+        memcpy(PyArray_DATA(<ndarray> made), x.data, PyArray_NBYTES(<ndarray> made))
     return made
 
 
@@ -860,7 +865,7 @@ cdef object given_records(Form form, Cursor *c):
     cdef int k
     columns = []
     for k in range(form.width):
-        columns.append(give_array(c.registers[c.at[c.leaf + k]].p, None).tolist())
+        columns.append(give_array(c.registers[c.at[c.leaf + k]].p, None, c).tolist())
     c.leaf += form.width
     return list(zip(*columns)) if element.kind == TUPLE else [record_of(element, x) for x in zip(*columns)]
 
@@ -881,7 +886,7 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
         w = c.registers[c.at[c.leaf]]
         c.leaf += 1
         if form.rank:
-            made = give_array(w.p, like)
+            made = give_array(w.p, like, c)
             return made if form.lists == 0 or cotangent else made.tolist() if form.lists == form.rank else list(made)
         return w.f if form.kind == FLOAT else w.i if form.kind == INT else w.i != 0
     made = PyTuple_New(PyTuple_GET_SIZE(form.items))
@@ -1097,7 +1102,8 @@ cdef class Native:
             made.hold(r)
             made.extents = extents(self.result_leaves, r, code.results)
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
-            return give(self.result, &c, False, None), made
+            value = give(self.result, &c, False, None)
+            return (value, made) if c.poles == 0 or self.again is None else None
         finally:
             if r != small:
                 free(r)
@@ -1146,7 +1152,7 @@ cdef class Native:
         return status == TE_DONE
 
     cdef bint is_given(self, list leaves, te_word *r, const int32_t *at, bint cotangent) noexcept:
-        """Whether the leaves in registers can be returned: they are finite, and their arrays are the machine's own."""
+        """Whether the leaves in registers can be returned: numbers are finite, and arrays in C order."""
         cdef Py_ssize_t k
         cdef te_word w
         cdef PyObject *form
@@ -1155,10 +1161,9 @@ cdef class Native:
             if (<Form> form).kind > (FLOAT if cotangent else BOOL):   # references, and what has no cotangent
                 continue
             w = r[at[k]]
-            if (<Form> form).rank and w.p.capacity == 0:
+            if (<Form> form).rank and w.p.capacity == 0 and not te_is_plain(w.p):
                 return False
-            if (<Form> form).kind == FLOAT and self.again is not None and not (
-                    te_all_finite(<double *> w.p.data, size(w.p)) if (<Form> form).rank else isfinite(w.f)):
+            if (<Form> form).kind == FLOAT and not (<Form> form).rank and self.again is not None and not isfinite(w.f):
                 return False
         return True
 

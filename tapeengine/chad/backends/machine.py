@@ -1,27 +1,34 @@
 """Write the intermediate form as code for the register machine of the core.
 
 Each variable has a register, and loops and branches are jumps. The frames of a site are a chain of records, and the
-variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no references or calls,
-and makes arrays inside loops only where it is told to; other programs use another back end.
+variable of the frames holds the position of the newest one; see ``machine.h``. The machine has no records of recursive
+sums and no functions of programs, and makes arrays inside loops only where it is told to; other programs use another
+back end.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from ..._core.programs.machine import Code, opcodes
 from ...errors import UnsupportedError
+from ...primitive import Primitive
 from ..intermediate import statements as F
-from ..intermediate.analysis import blocks, recalls, walk
+from ..intermediate.analysis import blocks, keeps, reads, recalls, walk
 from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..language.tables import entry, table
+from .callbacks import referring
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 MOST_DIMENSIONS = 4  # ``TE_RANK`` in ``machine.h``
+ARRAY = 3  # the kind of an argument of a Python function that is an array; of a result, plus the kind of its numbers
+#: Statements that use a row as a part of its array: its elements are read and written where they lie.
+INDEXING = (F.Load, F.Row, F.Size, F.ZerosLike, F.Store, F.AddAt, F.AddAll)
 
 
 class NotAssembled(UnsupportedError):
@@ -31,9 +38,18 @@ class NotAssembled(UnsupportedError):
 class Assembler:
     """Writes one function as code."""
 
-    def __init__(self, function: F.Function, may_raise: bool, makes_arrays: bool = True) -> None:
+    def __init__(
+        self,
+        function: F.Function,
+        may_raise: bool,
+        makes_arrays: bool = True,
+        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+    ) -> None:
         self.may_raise = may_raise
         self.makes_arrays = makes_arrays
+        self.primitives = primitives
+        self.called: list[Callable[[list[Any]], list[Any] | None]] = []
+        self.values = passed_on(function)
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -57,10 +73,8 @@ class Assembler:
                 raise NotAssembled("a null")
             return self.constant(float(x.value) if x.type == REAL else int(x.value))
         of = x.type
-        if x.name in self.rows:
-            raise NotAssembled("a row that is passed on")
-        if isinstance(of, F.ArrayOf) and (of.element not in KINDS or of.rank > MOST_DIMENSIONS):
-            raise NotAssembled("an array of references")
+        if isinstance(of, F.ArrayOf):
+            kind_of(of)
         name = self.same.get(x.name, x.name)
         if name not in self.registers:
             self.registers[name] = self.fresh()
@@ -129,6 +143,11 @@ class Assembler:
         elif ordered:
             self.step("MOVES", 0, self.listed(r for pair in ordered for r in pair), len(ordered))
 
+    def describes(self) -> None:
+        """Refuse a loop that makes arrays, or describes parts of arrays, where the machine should not run it."""
+        if self.depth and not self.makes_arrays:
+            raise NotAssembled("an array that a loop makes")
+
     # ------------------------------------------------------------ frames
 
     def begin(self, kept: F.Kept | None) -> None:
@@ -161,6 +180,11 @@ def compute(a: Assembler, s: F.Compute) -> None:
 
 @entry
 def load(a: Assembler, s: F.Load) -> None:
+    if isinstance(s.out.type, F.ArrayOf):
+        a.describes()
+        (index,) = s.indices
+        a.step("REFERENCE", a.at(s.out), a.at(s.array), a.at(index), kind_of(s.out.type))
+        return
     whole, indices = a.place(s.array, s.indices)
     read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
 
@@ -175,8 +199,13 @@ def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
 
 @entry
 def row(a: Assembler, s: F.Row) -> None:
-    """A row has no register: its elements are read and written as elements of the whole array."""
+    """A row that is only indexed has no register: its elements are those of the whole array."""
     whole, before = a.place(s.array, ())
+    if s.out.name in a.values:
+        a.describes()
+        places = [a.at(i) for i in (*before, *s.indices)]
+        a.step("VIEW", a.at(s.out), a.at(whole), a.listed(places), len(places))
+        return
     if s.checked:
         for dim, i in enumerate(s.indices):
             n = a.fresh()
@@ -207,10 +236,9 @@ def size(a: Assembler, s: F.Size) -> None:
 
 @entry
 def new(a: Assembler, s: F.New) -> None:
-    if a.depth and not a.makes_arrays:
-        raise NotAssembled("an array that a loop makes")
+    a.describes()
     assert isinstance(s.out.type, F.ArrayOf)
-    out, kind = a.at(s.out), KINDS[s.out.type.element]
+    out, kind = a.at(s.out), kind_of(s.out.type)
     if s.sizes:
         a.step("ZEROS", out, a.listed(map(a.at, s.sizes)), len(s.sizes), kind)
     else:
@@ -220,30 +248,51 @@ def new(a: Assembler, s: F.New) -> None:
 @entry
 def zeros_like(a: Assembler, s: F.ZerosLike) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
-    if a.depth and not a.makes_arrays:
-        raise NotAssembled("an array that a loop makes")
-    sizes = sizes_of(a, s.array, s.out.type.rank)
-    a.step("ZEROS", a.at(s.out), a.listed(sizes), len(sizes), KINDS[s.out.type.element])
+    a.describes()
+    zeros(a, a.at(s.out), s.out.type, sizes_of(a, s.array, s.out.type.rank), s.array)
+
+
+def zeros(a: Assembler, out: int, of: F.ArrayOf, sizes: Sequence[int], like: F.Operand | int) -> None:
+    """Make an array of zeros; of rows of any sizes, with rows of zeros."""
+    a.step("ZEROS", out, a.listed(sizes), len(sizes), kind_of(of))
+    if isinstance(of.element, F.ArrayOf):
+        whole = like if isinstance(like, int) else a.at(like)
+        row, made, at = a.fresh(), a.fresh(), a.fresh()
+        head = a.step("FROM", at, sizes[0])
+        a.step("REFERENCE", row, whole, at, kind_of(of.element))
+        zeros(a, made, of.element, sizes_in(a, row, of.element.rank), row)
+        a.step("PUT", out, made, at)
+        a.back("NEXT", head + 1, at, sizes[0])
+        a.land(head)
 
 
 def sizes_of(a: Assembler, array: F.Operand, rank: int) -> list[int]:
     """Read the sizes of all dimensions."""
     whole, before = a.place(array, ())
+    return sizes_in(a, a.at(whole), rank, len(before))
+
+
+def sizes_in(a: Assembler, array: int, rank: int, first: int = 0) -> list[int]:
+    """Read the sizes of dimensions of the array in a register."""
     sizes = [a.fresh() for _ in range(rank)]
     for k, register in enumerate(sizes):
-        a.step("SIZE", register, a.at(whole), k + len(before))
+        a.step("SIZE", register, array, k + first)
     return sizes
 
 
 @entry
 def store(a: Assembler, s: F.Store) -> None:
+    if isinstance(s.value.type, F.ArrayOf):
+        (index,) = s.indices
+        a.step("PUT", a.at(s.array), a.at(s.value), a.at(index))
+        return
     whole, indices = a.place(s.array, s.indices)
     a.step("STORE", a.at(whole), a.at(s.value), a.listed(map(a.at, indices)))
 
 
 @entry
 def append(a: Assembler, s: F.Append) -> None:
-    a.step("APPEND", a.at(s.array), a.at(s.value))
+    a.step("PUSH" if isinstance(s.value.type, F.ArrayOf) else "APPEND", a.at(s.array), a.at(s.value))
 
 
 @entry
@@ -274,17 +323,28 @@ def add_at(a: Assembler, s: F.AddAt) -> None:
 @entry
 def add_all(a: Assembler, s: F.AddAll) -> None:
     assert isinstance(s.array.type, F.ArrayOf)
-    if s.array.type.element != REAL or isinstance(s.value, F.Const):
-        raise NotAssembled("a sum of arrays of other elements than real numbers")
     (into, before), (whole, given) = a.place(s.array, ()), a.place(s.value, ())
-    rank, value = s.array.type.rank, a.fresh()
-    sizes = sizes_of(a, s.value, rank)
-    at = [a.fresh() for _ in range(rank)]
+    sizes = sizes_of(a, s.value, s.array.type.rank)
+    add_arrays(a, s.array.type, [a.at(into), *map(a.at, before)], [a.at(whole), *map(a.at, given)], sizes)
+
+
+def add_arrays(a: Assembler, of: F.ArrayOf, into: list[int], given: list[int], sizes: list[int]) -> None:
+    """Add an array of some sizes to another one: each is given by a register, and the indices of its part."""
+    at = [a.fresh() for _ in sizes]
     heads = []
     for index, size_ in zip(at, sizes, strict=True):
         heads.append(a.step("FROM", index, size_))
-    read(a, value, a.at(whole), [*map(a.at, given), *at])
-    accumulate(a, a.at(into), value, [*map(a.at, before), *at])
+    if isinstance(of.element, F.ArrayOf):
+        rows = [a.fresh(), a.fresh()]
+        for row_, (array,) in zip(rows, (into, given), strict=True):
+            a.step("REFERENCE", row_, array, at[0], kind_of(of.element))
+        add_arrays(a, of.element, rows[:1], rows[1:], sizes_in(a, rows[1], of.element.rank))
+    elif of.element == REAL:
+        value = a.fresh()
+        read(a, value, given[0], [*given[1:], *at])
+        accumulate(a, into[0], value, [*into[1:], *at])
+    else:
+        raise NotAssembled("a sum of arrays of other elements than real numbers")
     for index, size_, head in reversed(list(zip(at, sizes, heads, strict=True))):
         a.back("NEXT", head + 1, index, size_)
         a.land(head)
@@ -369,7 +429,43 @@ def side(a: Assembler, s: F.If, which: int) -> None:
         a.keep(s.kept[which])
 
 
+@entry
+def registered(a: Assembler, s: F.Registered) -> None:
+    """A call of a primitive in Python."""
+    if any(isinstance(v.type, F.ArrayOf) for v in s.outs):
+        a.describes()
+    given = [field for x in s.args for field in (min(kind_of(x.type, whole=True), ARRAY), a.at(x))]
+    found = [field for v in s.outs for field in (kind_of(v.type, whole=True), a.at(v))]
+    a.called.append(referring(a.primitives, s))
+    a.step("CALL", len(a.called) - 1, a.listed([*given, *found]), len(s.args), len(s.outs))
+
+
 WRITE = table(globals())
+
+
+def kind_of(of: F.Type, whole: bool = False) -> int:
+    """Give the kind of a number or of an array's elements, see ``te_array``; of an array as a ``whole``, plus 3."""
+    if of in KINDS:
+        return KINDS[of]
+    if not isinstance(of, F.ArrayOf) or of.rank > MOST_DIMENSIONS:
+        raise NotAssembled("a record of a recursive sum, or an array of many dimensions")
+    if of.element in KINDS:
+        return KINDS[of.element] + (ARRAY if whole else 0)
+    if whole or not isinstance(of.element, F.ArrayOf):
+        raise NotAssembled("an array of references")
+    kind_of(of.element)
+    return 2 + of.element.rank
+
+
+def passed_on(function: F.Function) -> set[str]:
+    """Give the names of the arrays that are not only indexed: they are kept, handed on or stored."""
+    found = [*function.results, *(() if function.kept is None else function.kept.fields)]
+    for s, _ in walk(function.body):
+        indexed = [s.array] if isinstance(s, INDEXING) else []
+        indexed += [s.value] if isinstance(s, F.AddAll) else []
+        found += [x for x in reads(s) if not any(x is y for y in indexed)]
+        found += keeps(s)
+    return {x.name for x in found if isinstance(x, F.Var)}
 
 
 def unions(function: F.Function) -> dict[str, str]:
@@ -400,20 +496,20 @@ def assemble(
     shared: Sequence[F.Var],
     may_raise: bool,
     makes_arrays: bool = True,
+    primitives: Mapping[str, Primitive] = MappingProxyType({}),
 ) -> Code:
     """Write a function as code for the register machine.
 
     It raises `NotAssembled` if the function needs something that the machine lacks.
     """
     function = skipping(function)
-    a = Assembler(function, may_raise, makes_arrays)
+    a = Assembler(function, may_raise, makes_arrays, primitives)
+    a.values |= {x.name for x in (*results, *shared) if isinstance(x, F.Var)}
     for v in shared:
         a.registers[v.name] = a.fresh()
     params = [a.at(p) for p in function.params]
     a.block(function.body)
-    if any(v.name in a.rows for v in shared):
-        raise NotAssembled("a row that is kept")
     gave = [a.at(x) for x in results]
     a.step("DONE")
     flat = [field for step in a.steps for field in step]
-    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave)
+    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave, 0, tuple(a.called))

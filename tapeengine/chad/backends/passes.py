@@ -184,7 +184,10 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, makes_arrays
     if not {p.function.name for p in passes.pair}.issuperset(passes.program.functions):
         return None  # recursion
     try:
-        ahead, back = (assemble(p.function, p.results, p.shared, p.may_raise, makes_arrays) for p in passes.pair)
+        primitives = passes.program.primitives
+        ahead, back = (
+            assemble(p.function, p.results, p.shared, p.may_raise, makes_arrays, primitives) for p in passes.pair
+        )
     except NotAssembled:
         return None
     return passes.native(ahead, back, again)

@@ -10,7 +10,7 @@ import functools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -111,7 +111,8 @@ def no_backpropagator(*args: Any) -> Any:
 class Others:
     """Runs arguments that the passes on numbers and arrays do not take, such as rows of any sizes and recursive data.
 
-    They run on dual numbers, and, where native code takes them, on that once they have taken as long as it costs.
+    They run on the machine, if it takes them; otherwise on dual numbers, and, where native code takes them, on that
+    once they have taken as long as it costs.
 
     * `steps`: each gives the seconds after which the next one is called, or native code or None, which ends them.
     * `run`: the program as Python for dual numbers.
@@ -179,10 +180,17 @@ def or_else(converted: Callable[[Any, Any, Any], Any], value: Any, back: Callabl
     return backpropagator
 
 
-def compiling(lower: Callable[[], Passes | None], name: str, again: Callable[..., Any], backend: str | None) -> Steps:
-    """Give the steps to native code for values with references; each waits for as long as the next one takes."""
-    if backend == "machine" or not is_installed():
-        return NO_STEPS
+def compiling(
+    lower: Callable[[], Passes | None],
+    name: str,
+    again: Callable[..., Any],
+    backend: str | None,
+    is_assembled: bool = False,
+) -> Steps:
+    """Give the steps to native code for values with references; each waits for as long as the next one takes.
+
+    `is_assembled`: whether the machine may run them before.
+    """
 
     @functools.cache
     def passes() -> Passes | None:
@@ -193,6 +201,10 @@ def compiling(lower: Callable[[], Passes | None], name: str, again: Callable[...
                 warn(name, reason)
             return None
 
+    def assembled() -> Native | float | None:
+        found = native(passes(), name, again, backend, is_few=True)
+        return 0.0 if found is None and backend is None and is_installed() else found
+
     def wait() -> float | None:
         made = passes()
         return None if made is None else seconds(made.program)
@@ -201,7 +213,12 @@ def compiling(lower: Callable[[], Passes | None], name: str, again: Callable[...
         made = passes()
         return None if made is None else compiled(made, name, again, backend)
 
-    return (finish,) if backend in COMPILED else (lambda: LOWERING, wait, finish)
+    if backend in COMPILED:
+        return (finish,) if is_installed() else NO_STEPS
+    first = (assembled,) if is_assembled else ()
+    if backend == "machine" or not is_installed():
+        return first or NO_STEPS
+    return (*(first or (lambda: LOWERING,)), wait, finish)
 
 
 def seconds(program: Program) -> float:
@@ -219,6 +236,14 @@ def warn(name: str, error: Exception, of: str = "native code") -> None:
     """Warn once why a program runs without native code, or without better code."""
     kind = "" if isinstance(error, NotAssembled | NotLowered) else f"{type(error).__name__}: "
     warnings.warn(f"{name} runs without {of}: {kind}{first_line(error)}", RuntimeWarning, stacklevel=3)
+
+
+def may_assemble(types: Mapping[str, Any], by_numpy: bool, backend: str | None) -> bool:
+    """Tell whether the machine may run values with references: rows of any sizes, but no recursive data.
+
+    Where no native code follows, dual numbers are faster for a program that is written with numpy's operations.
+    """
+    return not types and (backend == "machine" or is_installed() or not by_numpy)
 
 
 def first_line(error: Exception) -> str:

@@ -17,7 +17,7 @@ from ..backends.convert import VALUE, Converter, of_plain
 from ..backends.forms import Forms, has_rows, may_have_rows
 from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
-from ..backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, native, or_else, warn
+from ..backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, may_assemble, native, or_else, warn
 from ..backends.whole.boundary import Boundary
 from ..backends.whole.passes import POLES, WholePasses
 from ..backends.whole.running import DifferentSizes
@@ -173,7 +173,7 @@ class Executable:
     @functools.cached_property
     def small(self) -> Native | None:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
-        if self.backend in COMPILED:
+        if self.backend in COMPILED or self.calls_python:
             return None
         return native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
 
@@ -327,7 +327,9 @@ class Executable:
         if params is None or result is None:
             return None
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
-        steps = compiling(self.lower_rows, of.name, self.general_vjp, self.backend) if has_rows else NO_STEPS
+        is_assembled = may_assemble(self.closed.types, self.module.by_numpy, self.backend)
+        lower, again = self.lower_rows, self.general_vjp
+        steps = compiling(lower, of.name, again, self.backend, is_assembled) if has_rows else NO_STEPS
         run, converter = self.for_duals
         return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
 

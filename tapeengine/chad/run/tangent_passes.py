@@ -10,7 +10,7 @@ from ..._core.programs.native import Form, Native, are_alike
 from ...primitive import Primitive
 from ..backends.forms import Forms
 from ..backends.passes import Passes, is_stepwise, of_tangent
-from ..backends.tiers import Others, compiling, native, no_backpropagator
+from ..backends.tiers import Others, compiling, may_assemble, native, no_backpropagator
 from ..backends.whole.boundary import Boundary
 from ..backends.whole.passes import WholeTangent
 from ..backends.whole.values import NotWhole
@@ -106,7 +106,8 @@ class TangentPasses:
         def lower() -> Passes | None:
             return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
 
-        steps = compiling(lower, of.name, no_backpropagator, self.backend)
+        is_assembled = may_assemble(types, not self.makes_arrays, self.backend)
+        steps = compiling(lower, of.name, no_backpropagator, self.backend, is_assembled)
         return Others(steps, forms=() if varied is None else (varied,))
 
     def by_references(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:

@@ -1,4 +1,4 @@
-"""Arguments that passes on numbers and arrays do not take: on dual numbers as they are, and then in native code."""
+"""Arguments that passes on numbers and arrays do not take: on the machine or dual numbers, and then in native code."""
 
 import math
 from dataclasses import dataclass
@@ -139,8 +139,22 @@ def test_values_and_derivatives_of_random_arguments(kind, backend):
 
 
 @needs_llvm
-@pytest.mark.parametrize("kind", KINDS)
-def test_native_code_takes_over_with_the_same_derivatives(kind, monkeypatch):
+@pytest.mark.parametrize("kind", ["lists", "arrays", "layers"])
+def test_native_code_takes_over_from_the_machine_with_the_same_bits(kind):
+    function, drawn = KINDS[kind]
+    program, draws = te.program(function), np.random.default_rng(2)
+    primals = drawn(draws, 6)
+    before = check(program, primals, np.random.default_rng(3))
+    for others in (program.executable.others, program.executable.along(program.executable.continuous).others):
+        assert others.native.better is None
+        others.native.promote()
+        assert others.native.better is not None
+    assert numbers(check(program, primals, np.random.default_rng(3))) == numbers(before)
+
+
+@needs_llvm
+@pytest.mark.parametrize("kind", ["links", "trees"])
+def test_native_code_takes_over_from_dual_numbers_with_the_same_derivatives(kind, monkeypatch):
     function, drawn = KINDS[kind]
     program, draws = te.program(function), np.random.default_rng(2)
     primals = drawn(draws, 6)

@@ -10,6 +10,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -128,17 +129,25 @@ def test_code_runs_on_where_it_cannot_be_improved(monkeypatch):
     assert run(program, 0.7, 50_000) == wanted
 
 
-def weighed(rows: list[tuple[te.Vec, float]]) -> float:
-    return sum(w * sum(x * x for x in row) for row, w in rows)
+@dataclass
+class Link:
+    value: float
+    rest: "Link | None"
 
 
-def folded(rows: list[tuple[te.Vec, float]]) -> float:
-    total = 0.0
-    for row, w in rows:
-        for x in row:
-            total = w * total + x if x > 0.0 else total - math.sin(x) * w
-        total = 0.5 * w + math.cos(total)
-    return total * sum(max(row) for row, _ in rows)
+def weighed(links: Link | None) -> float:
+    if links is None:
+        return 0.0
+    return links.value * links.value + 0.7 * weighed(links.rest)
+
+
+def folded(links: Link | None) -> float:
+    if links is None:
+        return 0.3
+    x = links.value
+    total = folded(links.rest)
+    total = 0.5 * total + x if x > 0.0 else total - math.sin(x)
+    return 0.25 + math.cos(total) * 0.5
 
 
 @needs_llvm
@@ -154,7 +163,7 @@ def test_a_program_on_references_is_compiled_after_as_many_seconds_as_that_takes
     for f in (weighed, folded):
         if not imported:
             monkeypatch.delitem(sys.modules, "llvmlite.binding", raising=False)
-        program, args = te.program(f), ([([0.5], 0.3), ([-1.0, 2.0], 0.7)],)
+        program, args = te.program(f), (Link(0.5, Link(-1.0, Link(2.0, None))),)
         made, runs = program.executable, 0
         wanted = run(te.program(f, backend="machine"), *args)
         while made.others.native is None:

@@ -48,8 +48,15 @@ def each(s):
 
 
 def per_element(s):
-    """What a statement costs for each element of an array."""
-    return 5 + 3 * s.array.type.rank if isinstance(s, F.AddAll) else 1
+    """What a statement costs for each element of an array: for rows of any sizes, that of a loop over them."""
+    if isinstance(s, F.AddAll):
+        return 5 + 3 * s.array.type.rank + 5 * levels(s.array.type)
+    return 1 + 6 * levels(s.out.type)
+
+
+def levels(of):
+    """How many times rows of any sizes lie in one another."""
+    return 1 + levels(of.element) if isinstance(of.element, F.ArrayOf) else 0
 
 
 class Counting:
@@ -144,7 +151,7 @@ class Instructions(Assembler):
             super().block([s])
             own = len(self.steps) - start - (self.below - before)
             cost = each(s) if isinstance(s, F.For | F.While) else once(s)
-            cost += per_element(s) if isinstance(s, F.AddAll) else 0
+            cost += per_element(s) if isinstance(s, F.AddAll | F.ZerosLike) else 0
             assert own <= cost, (s, own, cost)
             self.below = before + len(self.steps) - start
 

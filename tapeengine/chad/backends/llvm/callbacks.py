@@ -14,16 +14,15 @@ import numpy as np
 from ...._core.programs.machine import addresses
 from ....primitive import Primitive
 from ...intermediate.operations import REAL, TRUTH, WHOLE
-from ...intermediate.running import on_arrays
 from ...intermediate.statements import ArrayOf, Operand, Registered
+from ..callbacks import DTYPES, referring
 from ..machine import NotAssembled
-from ..poles import at_poles
 from .arguments import RANK
 
 #: How a run goes on, as in `machine.h`.
 DONE, REFER, NO_MEMORY = 0, 3, 4
-#: A number in a word, and numpy's type for elements of an array.
-FORMATS = {REAL: ("d", np.dtype(float)), WHOLE: ("q", np.dtype(np.int64)), TRUTH: ("?7x", np.dtype(bool))}
+#: A number in a word.
+FORMATS = {REAL: "d", WHOLE: "q", TRUTH: "?7x"}
 
 
 @functools.cache
@@ -35,17 +34,14 @@ def take() -> Callable[[int, int], int | None]:
 def callback(table: Mapping[str, Primitive], s: Registered) -> Callable[[int, int], int]:
     """Give the function that calls a primitive, or one of its rules; it returns the status of the run.
 
-    It takes the addresses of an arena for arrays, and of words. Where numpy warns, and where an array of the result
-    does not have the elements that the program expects, the run is referred to Python.
+    It takes the addresses of an arena for arrays, and of words.
     """
-    takes, gives, run = Leaves(s.args), Leaves(s.outs), at_poles("raise", on_arrays(table, s))
+    takes, gives, run = Leaves(s.args), Leaves(s.outs), referring(table, s)
 
     def called(arena: int, place: int) -> int:
         leaves = takes.read(place)
-        try:
-            return REFER if leaves is None else gives.write(place, run(leaves), arena)
-        except FloatingPointError:
-            return REFER
+        found = None if leaves is None else run(leaves)
+        return REFER if found is None else gives.write(place, found, arena)
 
     return called
 
@@ -60,9 +56,8 @@ class Leaves:
             element, rank = (x.type.element, x.type.rank) if isinstance(x.type, ArrayOf) else (x.type, 0)
             if element not in FORMATS or rank > RANK:
                 raise NotAssembled("a primitive of the registry on rows of any sizes")
-            letter, dtype = FORMATS[element]
-            formats += "Q" + "q" * rank if rank else letter
-            self.kinds.append((dtype, rank))
+            formats += "Q" + "q" * rank if rank else FORMATS[element]
+            self.kinds.append((DTYPES[element], rank))
         self.struct = struct.Struct(formats)
         self.buffer = ctypes.c_char * self.struct.size
         self.is_numbers = not any(rank for _, rank in self.kinds)
@@ -89,16 +84,14 @@ class Leaves:
     def write(self, place: int, leaves: Sequence[Any], arena: int) -> int:
         """Write leaves, and arrays to an arena; return the status."""
         words: list[Any] = []
-        for x, (dtype, rank) in zip(leaves, self.kinds, strict=True):
+        for x, (_, rank) in zip(leaves, self.kinds, strict=True):
             if not rank:
                 words.append(x)
                 continue
-            if x.ndim != rank or not (x.dtype == dtype or np.can_cast(x.dtype, dtype, "safe")):
-                return REFER
-            made = take()(arena, x.size * dtype.itemsize)
+            made = take()(arena, x.nbytes)
             if made is None:
                 return NO_MEMORY
-            ctypes.memmove(made, x.astype(dtype, copy=False).tobytes(), x.size * dtype.itemsize)
+            ctypes.memmove(made, x.tobytes(), x.nbytes)
             words += [made, *x.shape]
         self.struct.pack_into(self.buffer.from_address(place), 0, *words)
         return DONE
