@@ -626,6 +626,10 @@ class Parser(Lets):
         cls = self.table.classes[of.name] if of.name else tuple
         return issubclass(cls, tuple) and not redefines(cls, ITEMS)
 
+    def is_no_tuple(self, of: Type) -> bool:
+        """Tell whether a type is that of records without items by position, of texts, of functions and the like."""
+        return isinstance(of, Product) and bool(of.name) and not self.is_sequence(of)
+
     def has_method(self, term: Any, name: str) -> bool:
         """Tell whether something is a record whose class has a method."""
         return hasattr(self.table.classes.get(getattr(getattr(term, "type", None), "name", "")), name)

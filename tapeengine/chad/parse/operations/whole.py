@@ -222,20 +222,6 @@ def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return handle
 
 
-def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.ndim(x)``, also of tuples."""
-
-    def of(t: Any) -> int:
-        if isinstance(t, Product) and not p.is_sequence(t):
-            return 0
-        found = {of(item) for item in t.items} if isinstance(t, Product) else set()
-        if len(found) > 1:
-            p.error(node, "np.ndim of parts of different ranks", "give an array")
-        return 1 + found.pop() if found else numeric.rank(t)
-
-    return p.by_type(args[0], lit(of(args[0].type)))
-
-
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``bool(x)``."""
     return args[0] if args[0].type == BOOL else Op("ne", (args[0], lit(0) if args[0].type == INT else lit(0.0)), BOOL)
