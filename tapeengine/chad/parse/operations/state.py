@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import inspect
 import os
-import textwrap
 import threading
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import FUNCTIONS, WRITTEN
 from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
-from ...language.signatures import defaults_of, names_of, source_of, stars_of
+from ...language.signatures import defaults_of, names_of, source_of, stars_of, tree_of
 from ...language.terms import (
     Branch,
     Case,
@@ -372,19 +371,8 @@ class Parser(Lets):
             ) from error
         self.lines = lines
         self.first = first
-        text = "".join(lines)
-        self.indent = len(text) - len(text.lstrip())
-        tree = None
-        with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
-            tree = ast.parse(textwrap.dedent(text)).body[0]
-        is_lambda = self.function.__code__.co_name == "<lambda>"  # perhaps within the line of a def
-        match tree:
-            case ast.Assign([ast.Name(name)], ast.Lambda(args, value)) if is_lambda:
-                tree = ast.copy_location(
-                    ast.FunctionDef(name, args, [ast.copy_location(ast.Return(value), value)], []), tree
-                )
-                is_lambda = False
-        if not isinstance(tree, ast.FunctionDef) or is_lambda:
+        tree, self.indent = tree_of(self.function)
+        if tree is None:
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
 
