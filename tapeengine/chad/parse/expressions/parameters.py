@@ -69,7 +69,8 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
     check_stars(p, node, of)
     if len(node.args) > len(of.names) - of.by_name:
         wanted = f"{len(node.args)} arguments where {len(of.names) - of.by_name} are wanted"
-        p.error(node, wanted, "match the function's parameters")
+        refuse = p.on_duals if of.source in WRITTEN else p.error
+        refuse(node, wanted, "match the function's parameters")
     given: dict[str, ast.expr] = dict(zip(of.names, node.args, strict=False))
     for keyword in node.keywords:
         name = str(keyword.arg)

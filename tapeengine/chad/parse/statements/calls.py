@@ -695,14 +695,14 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 
 
 def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
-    """Apply a function that is written in the language; its refusals name the place of the call."""
+    """Apply a function that is written in the language; with arguments that its text refuses, the plain one runs."""
     try:
         args = with_defaults(args, of_program(p, node, program)) if len(args) < program.arity else args
         found = apply_program(p, node, instance_for(p, node, program, args), args)
     except ProgramError as error:
-        p.error(node, f"{program.__name__}: {error.message}", error.advice, type(error))
+        p.on_duals(node, f"{program.__name__}: {error.message}", error.advice)
     if found.type in (UNIT, Array(UNIT)):
-        p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
+        p.on_duals(node, f"{program.__name__} with these arguments", "write it with other functions")
     return present(p, node, found)
 
 
