@@ -90,6 +90,12 @@ def rectangular(p: Parser, of: Type) -> Type | None:
     return Array(whole) if whole and None not in found else None
 
 
+def in_place_of(p: Parser, old: Term, new: Term) -> Term:
+    """Make an array of tuples that replace numbers, or arrays of them, or are added to these."""
+    whole = rectangular(p, new.type) if numbers_of(old.type) in (FLOAT, INT, BOOL) else None
+    return (whole and p.convert(new, whole)) or new
+
+
 def as_numpy(p: Parser, given: Sequence[ast.expr], args: Sequence[Term]) -> list[Term]:
     """Make arrays of the tuples of floats that a function of numpy is given; tuples of integers are shapes."""
     wholes = [rectangular(p, arg.type) for arg in args]

@@ -44,6 +44,7 @@ from ..operations.grids import made as made_grid
 from ..operations.raising import failing, guarded, may_be_none, unguarded
 from ..operations.state import Parser
 from ..operations.type_tests import narrowing
+from ..operations.whole import in_place_of
 from ..rewrites.procedures import handing_back
 from . import in_place
 from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
@@ -400,9 +401,10 @@ def augmented(
     if isinstance(target, ast.Subscript) and name is not None:
 
         def changed(old: Term) -> Term:
-            operand = expression(p, value, env)
+            given = expression(p, value, env)
+            operand = in_place_of(p, old, given)
             if isinstance(old.type, Array):
-                p.operated(node, [(target, old), (value, operand)])
+                p.operated(node, [(target, old), (value, given)])  # of which a tuple is no array
             return numeric.binary(p, node, op, old, operand)
 
         return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
