@@ -65,7 +65,7 @@ def element(
 
     `value` maps the replaced element to the element.
     """
-    value = of_arrays(p, node, value, index, env.get(name))
+    value = of_arrays(p, node, value, index, name, env)
     if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
         refuse = p.on_duals if dicts.is_dict(env.get(name)) else p.error
         refuse(node, f"a row of {name} gets longer here, and {why}", instead(node))
@@ -115,15 +115,15 @@ def element(
 
 
 def of_arrays(
-    p: Parser, node: ast.Subscript, value: Callable[[Term], Term], index: ast.expr, whole: Any
+    p: Parser, node: ast.Subscript, value: Callable[[Term], Term], index: ast.expr, name: str, env: Env
 ) -> Callable[[Term], Term]:
     """Make an array of a tuple that is assigned to a part of an array; in a list it may only replace a slice."""
 
     def made(old: Term) -> Term:
-        new = value(old)
+        new, whole = value(old), env.get(name)
         found = in_place_of(p, old, new)
         if found is not new and not isinstance(index, ast.Slice):
-            p.operated(node, [(node.value, whole)])
+            p.operated(node, [(node.value, rows(p, whole) if p.is_grid(name) else whole)])
         return found
 
     return made
