@@ -85,6 +85,7 @@ from ..names.texts import MISSING, known_text
 from ..names.types import (
     ITEMS,
     ORDER,
+    Known,
     OfValues,
     TypeTable,
     UnknownType,
@@ -572,6 +573,16 @@ class Parser(Lets):
         if isinstance(kind, ListOf) or not isinstance(kind, Given) or kind.is_mixed:
             return isinstance(kind, ListOf)
         self.operands.append((node, frozenset({kind}), True))
+        return True
+
+    def as_array(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives (a part of) an argument of which the call says that it is an array."""
+        kind = self.kinds.of(node)
+        if not isinstance(kind, Given) or kind.is_mixed or kind.or_list or self.kinds.outside.is_list(kind):
+            return False
+        if any(isinstance(self.given.get(name), Known | None) for name, _ in kind.places):  # the call is another's
+            return False
+        self.operands.append((node, frozenset({kind}), False))
         return True
 
     def joins(self, node: ast.expr) -> bool:

@@ -239,6 +239,7 @@ def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
 ADVICE = {
     ast.Try: "leave the body of a try with finally at its end only, or check arguments outside the program",
     ast.With: "do it outside the program",
+    ast.Match: "take mappings and such apart by conditions: if d['kind'] == ...",
     ast.Delete: "leave the variable be, or delete elements of a list",
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "only call the function, by a name of its own; or pass the value in and return it",
@@ -285,7 +286,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
                 p.on_duals(node, "a call of a library's function for what it does", "do it outside the program")
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
-    kind = type(node).__name__.lower()
+    kind = "a pattern of this match" if isinstance(node, ast.Match) else type(node).__name__.lower()
     is_settings = isinstance(node, ast.With) and all(is_errstate(p, item.context_expr) for item in node.items)
     refuse = p.on_duals if is_settings else p.error
     refuse(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
