@@ -56,7 +56,8 @@ def lambda_in(tree: ast.Module | None, code: CodeType, first: int, indent: int) 
 
     It has the name to which a statement assigns it.
     """
-    spans = [(a - first + 1, c - indent, b - first + 1, d - indent) for a, b, c, d in code.co_positions() if a and d]
+    known = (place for place in code.co_positions() if None not in place and place[3])
+    spans = [(a - first + 1, c - indent, b - first + 1, d - indent) for a, b, c, d in known]  # type: ignore[operator]
     found, names = None, dict[ast.AST, str]()
     if tree is None or not spans:  # an interpreter may be told to leave them out
         return None
@@ -67,7 +68,7 @@ def lambda_in(tree: ast.Module | None, code: CodeType, first: int, indent: int) 
                 names[value] = name
             case ast.Lambda(args, value):
                 if (value.lineno, value.col_offset) <= start and end <= (value.end_lineno, value.end_col_offset):
-                    body = [ast.copy_location(ast.Return(value), value)]
+                    body: list[ast.stmt] = [ast.copy_location(ast.Return(value), value)]
                     found = ast.copy_location(ast.FunctionDef(names.get(node, "<lambda>"), args, body, []), node)
     return found
 

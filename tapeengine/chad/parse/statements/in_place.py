@@ -123,6 +123,7 @@ def of_arrays(
         new, whole = value(old), env.get(name)
         found = in_place_of(p, old, new)
         if found is not new and not isinstance(index, ast.Slice):
+            assert isinstance(whole, Term)
             p.operated(node, [(node.value, rows(p, whole) if p.is_grid(name) else whole)])
         return found
 
