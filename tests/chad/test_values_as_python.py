@@ -101,9 +101,40 @@ def test_an_output_runs_as_on_dual_numbers() -> None:
     assert np.array_equal(to_array(np.array([1.0, np.inf]), results[1]), [0.0, 1.0])
 
 
-def test_a_lambda_among_others_is_refused() -> None:
-    functions = {
-        "twice": lambda x: 2.0 * x,
-    }
-    with pytest.raises(TapeEngineError, match="a program is a def"):
-        te.vjp(te.program(functions["twice"]), 1.5)
+def adding(h: Any) -> Any:
+    def f(x: Any) -> Any:
+        return h(x) + x
+
+    return f
+
+
+FUNCTIONS = {
+    "twice": lambda x: 2.0 * x, "cubed": lambda x: x**3,
+    "a part": lambda x: (lambda y: y * (y if y > 0 else -y))(x),
+    "made": (lambda k: lambda x: k * x)(3.0),
+    "lines": lambda x: (x *
+                        3.0 + len("äß")),
+    "a default": lambda x, k=None: x if k is None else k * x,
+    "by name": lambda x, *, k=4.0: k * x,
+    "nested": lambda x: max([x, 1.0], key=lambda y: -y * x),
+    "default where it stands": lambda x: (lambda z, w=x * 2.0: z * w)(x) + sum(map(lambda v, k=x: v * k, [1.0, x])),
+    "by name where it stands": lambda x: (lambda a, *, b: a - b)(x, b=2.0) + (lambda a, b: a - b * 2.0)(b=x, a=2.0),
+    "a conditional": lambda x: x * 2.0 if x > 2.0 else x * 3.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_lambda_among_others(name: str) -> None:
+    for function in (FUNCTIONS[name], adding(FUNCTIONS[name])):
+        expected = te.value_and_grad(function)(1.5)
+        program = te.program(function, backend="machine")
+        assert te.value_and_grad(program)(1.5) == expected
+        assert program.derivative("reverse")
+
+
+def test_a_parameter_by_name_of_a_lambda_gets_no_argument_by_position() -> None:
+    def f(x: Any) -> Any:
+        return (lambda a, *, b: a + b)(x, 2.0)
+
+    with pytest.raises((TypeError, TapeEngineError)):
+        te.vjp(te.program(f), 1.5)

@@ -217,8 +217,13 @@ def quantile_of(xs, q):
 
 def quantile(a, q, axis=None):
     """``np.quantile`` of all elements, or along an axis of a matrix."""
+    return quantile_along(a, q, axis) if np.ndim(q) == 0 else [quantile_along(a, each, axis) for each in q]
+
+
+def quantile_along(a, q, axis):
+    """One quantile of all elements, or along an axis."""
     if axis is None:
-        return quantile_of(np.ravel(a), q) if np.ndim(q) == 0 else [quantile_of(np.ravel(a), each) for each in q]
+        return quantile_of(np.ravel(a), q)
     if np.ndim(a) > 2:
         return None
     if axis < -np.ndim(a) or axis >= np.ndim(a):
@@ -619,14 +624,17 @@ def unique(ar):
     return [x for i, x in enumerate(ordered) if i == 0 or (x != ordered[i - 1] and not np.isnan(ordered[i - 1]))]
 
 
-def nansum(a):
-    """``np.nansum`` of all elements."""
-    return np.sum(np.where(np.isnan(a), 0, a))
+def nansum(a, axis=None):
+    """``np.nansum`` of all elements, or along an axis of a matrix."""
+    numbers = np.where(np.isnan(a), 0, a)
+    if axis is None or np.ndim(a) == 1:
+        return np.sum(numbers) if axis is None or within(axis, 1) == 0 else None
+    return np.array([np.sum(line) for line in lines(numbers, axis)]) if np.ndim(a) == 2 else None
 
 
-def nanmean(a):
-    """``np.nanmean`` of all elements."""
-    return nansum(a) / np.sum(~np.isnan(a))
+def nanmean(a, axis=None):
+    """``np.nanmean`` of all elements, or along an axis of a matrix."""
+    return nansum(a, axis) / nansum(np.where(np.isnan(a), 0.0, 1.0), axis)
 
 
 def cov(m, y=None):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
+import textwrap
 from inspect import CO_VARARGS, CO_VARKEYWORDS, getblock
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 
@@ -21,6 +23,54 @@ def source_of(function: Any) -> tuple[list[str], int]:
     if not 0 < code.co_firstlineno <= len(lines):
         raise OSError("could not get source code")
     return getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
+
+
+def tree_of(function: Any) -> tuple[ast.FunctionDef | None, int]:
+    """Give the tree of a function's own text, and how many columns of the file it leaves out.
+
+    A lambda is a function that returns its value. If the text is that of another statement, there is no tree.
+    """
+    code = getattr(function, "__code__", function)
+    lines, first = source_of(function)
+    tree, indent = parsed(textwrap.dedent("".join(lines))), len(lines[0]) - len(lines[0].lstrip())
+    if code.co_name != "<lambda>":
+        found = tree and tree.body[0]
+        return found if isinstance(found, ast.FunctionDef) else None, indent
+    if (own := lambda_in(tree, code, first, indent)) is not None:
+        return own, indent
+    whole = parsed("".join(linecache.getlines(code.co_filename, getattr(function, "__globals__", None))))
+    own = lambda_in(whole, code, 1, 0)
+    return own and ast.increment_lineno(own, 1 - first), 0
+
+
+def parsed(text: str) -> ast.Module | None:
+    """Give the tree of a text; None where it has no whole statements."""
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return None
+
+
+def lambda_in(tree: ast.Module | None, code: CodeType, first: int, indent: int) -> ast.FunctionDef | None:
+    """Find the lambda of a code in a text that begins at a line: the innermost one whose value has the code's places.
+
+    It has the name to which a statement assigns it.
+    """
+    known = (place for place in code.co_positions() if None not in place and place[3])
+    spans = [(a - first + 1, c - indent, b - first + 1, d - indent) for a, b, c, d in known]  # type: ignore[operator]
+    found, names = None, dict[ast.AST, str]()
+    if tree is None or not spans:  # an interpreter may be told to leave them out
+        return None
+    start, end = min(s[:2] for s in spans), max(s[2:] for s in spans)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Lambda() as value):
+                names[value] = name
+            case ast.Lambda(args, value):
+                if (value.lineno, value.col_offset) <= start and end <= (value.end_lineno, value.end_col_offset):
+                    body: list[ast.stmt] = [ast.copy_location(ast.Return(value), value)]
+                    found = ast.copy_location(ast.FunctionDef(names.get(node, "<lambda>"), args, body, []), node)
+    return found
 
 
 def names_of(function: Any) -> tuple[str, ...]:

@@ -98,8 +98,8 @@ class Kinds:
             return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
         if not kinds or all(k == kinds[0] for k in kinds):
             return kinds[0] if kinds else ANY
-        if COMPUTED in kinds and all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
-            return ARRAY if ARRAY in kinds else COMPUTED
+        if all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
+            return COMPUTED if NUMBER in kinds else ARRAY
         return MIXED if lists or is_tuple or MIXED in kinds else None
 
     def common_dict(self, kinds: Sequence[TupleOf]) -> Kind:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import textwrap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from ....naming import attribute_of
 from ...language.in_language import WRITTEN
-from ...language.signatures import defaults_of, names_of, source_of, stars_of
+from ...language.signatures import defaults_of, names_of, stars_of, tree_of
 from ...language.terms import Term, Var
 from ...language.types import Closure, Fixed, Type
 from ..names.stars import is_packed
@@ -70,7 +69,8 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
     check_stars(p, node, of)
     if len(node.args) > len(of.names) - of.by_name:
         wanted = f"{len(node.args)} arguments where {len(of.names) - of.by_name} are wanted"
-        p.error(node, wanted, "match the function's parameters")
+        refuse = p.on_duals if of.source in WRITTEN else p.error
+        refuse(node, wanted, "match the function's parameters")
     given: dict[str, ast.expr] = dict(zip(of.names, node.args, strict=False))
     for keyword in node.keywords:
         name = str(keyword.arg)
@@ -98,7 +98,7 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
 def compared_with_none(source: Any) -> frozenset[str]:
     """Give the variables that the text of a function compares with None."""
     if not isinstance(source, ast.AST):
-        source = ast.parse(textwrap.dedent("".join(source_of(source)[0])))
+        source = tree_of(source)[0] or ast.Module([], [])
     found = set()
     for node in ast.walk(source):
         match node:

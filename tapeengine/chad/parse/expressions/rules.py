@@ -326,7 +326,9 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
     tests = []
     for op, right_node in zip(node.ops, node.comparators, strict=True):
         if type(op) not in COMPARISONS and not (is_known(left.type) and type(op) in KNOWN):
-            p.error(node, f"{type(op).__name__.lower()} is not in the language", "use < <= > >= == !=")
+            if isinstance(op, ast.Is | ast.IsNot):
+                p.error(node, "`is` of values that only a run knows", "use ==")
+            p.error(node, "`in` in a chain of comparisons is not in the language", "write two comparisons with and")
         right = expression(p, right_node, env)
         if type(op) in ORDERED:
             left, right = present(p, node, left), present(p, node, right)

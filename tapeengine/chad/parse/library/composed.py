@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy
 
 from ...language import in_language
-from ...language.terms import Build, Gather, Index, Literal, Map, Op, Size, Term, counted, lit
+from ...language.terms import Build, Gather, Index, Map, Op, Size, Term, counted, lit
 from ...language.types import BOOL, FLOAT, INT, Array
 from ..analyses.single_axes import only_item
 from ..operations import arrays, numeric, whole
@@ -88,18 +88,11 @@ def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
     return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
 
 
-def axis_of(p: Parser, node: ast.AST, term: Term, n: int) -> int:
-    """Give an axis that is written out."""
-    if not isinstance(term, Literal) or term.type != INT:
-        p.error(node, "an axis is a number written out", "write 0 or 1")
-    return arrays.counted_axis(p, node, int(term.value), n)
-
-
 def axes_exchanged(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.swapaxes(xs, i, j)``."""
     wanted(p, node, args, 3)
     order = list(range(numeric.rank(args[0].type)))
-    i, j = (axis_of(p, node, a, len(order)) for a in args[1:])
+    i, j = (arrays.axis_of(p, node, a, len(order)) for a in args[1:])
     order[i], order[j] = j, i
     return arrays.permuted(p, args[0], order)
 
@@ -108,7 +101,7 @@ def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.expand_dims(xs, axis)``."""
     wanted(p, node, args, 2)
     xs = whole.array(p, node, args[0])
-    return arrays.expanded(p, xs, axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
+    return arrays.expanded(p, xs, arrays.axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
 
 
 def or_written(few: Composed, function: Callable[..., object], count: int) -> Composed:
@@ -128,7 +121,7 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     n = numeric.rank(args[0].type)
     if n == 0:
         p.on_duals(node, "np.squeeze of a number", "leave it out")
-    single = p.single_axes.of(args[0]) if len(args) == 1 else {axis_of(p, node, args[1], n)}
+    single = p.single_axes.of(args[0]) if len(args) == 1 else {arrays.axis_of(p, node, args[1], n)}
     if len(single) == n:
         p.error(node, "an array of no axes", "read the number by its index")
 

@@ -50,7 +50,7 @@ from ..expressions.parameters import no_other_keywords, of_all, parameters_of, w
 from ..expressions.rules import as_name, condition, expression, truth
 from ..names.callees import CHAIN
 from ..names.outside import root
-from ..operations import arrays, membership, numeric, whole
+from ..operations import arrays, membership, numeric, shapes, whole
 from ..operations.functions import Env
 from ..operations.reshaping import RESHAPING, outer, reshaped
 from ..operations.state import Parser, with_lets
@@ -766,7 +766,9 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "math.isfinite": whole.test("isfinite"),
         "math.prod": whole.product,
         "math.isinf": whole.is_infinite,
-        "numpy.ndim": whole.dimensions,
+        "numpy.ndim": shapes.dimensions,
+        "numpy.shape": shapes.shape,
+        "numpy.size": shapes.size,
         "numpy.copy": OF_LISTS["copy"],
         "numpy.square": numeric.applied(numeric.square, 1, False),
         "numpy.sign": numeric.applied(whole.sign, 1, False),

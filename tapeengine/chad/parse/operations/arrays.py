@@ -81,6 +81,13 @@ def counted_axis(p: Parser, node: ast.AST, axis: int, n: int) -> int:
     return axis % n
 
 
+def axis_of(p: Parser, node: ast.AST, term: Term, n: int) -> int:
+    """Give an axis that is written out."""
+    if not isinstance(term, Literal) or term.type != INT:
+        p.error(node, "an axis is a number written out", "write 0 or 1")
+    return counted_axis(p, node, int(term.value), n)
+
+
 def along(p: Parser, node: ast.AST, change: Combine, xs: Term, axis: int) -> Term:
     """Apply a function of vectors along one axis."""
     n = rank(xs.type)

@@ -11,7 +11,7 @@ from typing import Any
 from ....errors import pass_on
 from ....primitive import Primitive as Registered
 from ...language.terms import Elements, Literal, Primitive, Term, Tuple
-from ...language.types import FLOAT, Product, Text, show
+from ...language.types import BOOL, FLOAT, INT, NEVER, Array, Product, Text, Type, parts_of, show
 from ...registered import calls_kernel, find, trial_result, type_of
 from ..names.callees import library_name
 from ..names.texts import MISSING
@@ -32,6 +32,8 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         args = [*args[0].items, *args[1:]]
     elif found is not known:
         args, static = by_name(found, known, args, static)
+    if other := next((a.type for a in args if not is_of_numbers(p, a.type)), None):
+        p.beyond(node, found, f"{name} of {show(other)}", "give numbers, arrays, or tuples of these")
     if not known.variadic and len(args) > len(known.vjp_rules):
         p.beyond(node, found, f"{name} with {len(args)} arguments", "leave out the last ones")
     try:
@@ -49,6 +51,12 @@ def primitive(p: Parser, node: ast.AST, found: Any, args: list[Term], static: Ma
         name = f"{name}.kernel"
     p.primitives[name] = known
     return Primitive(name, tuple(args), tuple(sorted(static.items())), of)
+
+
+def is_of_numbers(p: Parser, of: Type) -> bool:
+    """Tell whether values of a type are numbers, or arrays and tuples of these, which a primitive can compute with."""
+    inner = parts_of(of) if isinstance(of, Array) or (isinstance(of, Product) and not p.is_no_tuple(of)) else ()
+    return of in (FLOAT, INT, BOOL, NEVER) or (bool(inner) and all(is_of_numbers(p, item) for item in inner))
 
 
 def by_name(
@@ -69,8 +77,8 @@ def by_name(
 
 
 def written(term: Term) -> Any:
-    """Give the value of a number that is written out, of a text, or of a tuple of these."""
+    """Give the value of a number that is written out, of a text, or of a tuple of these, which is not empty."""
     if isinstance(term, Literal) or isinstance(term.type, Text):
         return term.value if isinstance(term, Literal) else term.type.value  # type: ignore[attr-defined]
     parts = [written(item) for item in term.items] if isinstance(term, Tuple) else [MISSING]
-    return MISSING if MISSING in parts else tuple(parts)
+    return tuple(parts) if parts and MISSING not in parts else MISSING

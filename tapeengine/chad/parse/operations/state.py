@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import inspect
 import os
-import textwrap
 import threading
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import FUNCTIONS, WRITTEN
 from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
-from ...language.signatures import defaults_of, names_of, source_of, stars_of
+from ...language.signatures import defaults_of, names_of, source_of, stars_of, tree_of
 from ...language.terms import (
     Branch,
     Case,
@@ -86,6 +85,7 @@ from ..names.texts import MISSING, known_text
 from ..names.types import (
     ITEMS,
     ORDER,
+    Known,
     OfValues,
     TypeTable,
     UnknownType,
@@ -373,19 +373,8 @@ class Parser(Lets):
             ) from error
         self.lines = lines
         self.first = first
-        text = "".join(lines)
-        self.indent = len(text) - len(text.lstrip())
-        tree = None
-        with contextlib.suppress(SyntaxError):  # a lambda, with the rest of its lines
-            tree = ast.parse(textwrap.dedent(text)).body[0]
-        is_lambda = self.function.__code__.co_name == "<lambda>"  # perhaps within the line of a def
-        match tree:
-            case ast.Assign([ast.Name(name)], ast.Lambda(args, value)) if is_lambda:
-                tree = ast.copy_location(
-                    ast.FunctionDef(name, args, [ast.copy_location(ast.Return(value), value)], []), tree
-                )
-                is_lambda = False
-        if not isinstance(tree, ast.FunctionDef) or is_lambda:
+        tree, self.indent = tree_of(self.function)
+        if tree is None:
             raise ProgramError("a program is a def", "write def name(...): ...", self.filename, first, lines[0], 0)
         return tree
 
@@ -587,6 +576,16 @@ class Parser(Lets):
         self.operands.append((node, frozenset({kind}), True))
         return True
 
+    def as_array(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives (a part of) an argument of which the call says that it is an array."""
+        kind = self.kinds.of(node)
+        if not isinstance(kind, Given) or kind.is_mixed or kind.or_list or self.kinds.outside.is_list(kind):
+            return False
+        if any(isinstance(self.given.get(name), Known | None) for name, _ in kind.places):  # the call is another's
+            return False
+        self.operands.append((node, frozenset({kind}), False))
+        return True
+
     def joins(self, node: ast.expr) -> bool:
         """Tell whether an expression gives a list of the program's own, or a part of an argument that is a list."""
         return self.is_list(node) or self.kinds.outside.is_list(self.kinds.of(node))
@@ -626,6 +625,10 @@ class Parser(Lets):
         """Tell whether a product is a tuple in Python, which has items by position."""
         cls = self.table.classes[of.name] if of.name else tuple
         return issubclass(cls, tuple) and not redefines(cls, ITEMS)
+
+    def is_no_tuple(self, of: Type) -> bool:
+        """Tell whether a type is that of records without items by position, of texts, of functions and the like."""
+        return isinstance(of, Product) and bool(of.name) and not self.is_sequence(of)
 
     def has_method(self, term: Any, name: str) -> bool:
         """Tell whether something is a record whose class has a method."""

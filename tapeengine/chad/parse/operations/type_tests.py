@@ -97,7 +97,9 @@ def place(node: ast.expr, env: Env) -> str | None:
 def fits(p: Parser, test: Test, of: Type) -> bool:
     """Tell whether a value of a type is of one of the classes that a test names."""
     found = {issubclass(cls, test.classes) for cls in classes_of(p, test, of)}
-    if len(found) > 1 and isinstance(of, Array) and p.as_list(test.node):
+    if len(found) > 1 and isinstance(of, Array) and p.as_array(test.node):
+        found = {issubclass(numpy.ndarray, test.classes)}
+    elif len(found) > 1 and isinstance(of, Array) and p.as_list(test.node):
         found = {issubclass(list, test.classes)}
     if len(found) > 1:
         what = f"{ast.unparse(test.node)} may be of several classes of Python or numpy here"

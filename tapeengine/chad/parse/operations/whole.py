@@ -90,6 +90,12 @@ def rectangular(p: Parser, of: Type) -> Type | None:
     return Array(whole) if whole and None not in found else None
 
 
+def in_place_of(p: Parser, old: Term, new: Term) -> Term:
+    """Make an array of tuples that replace numbers, or arrays of them, or are added to these."""
+    whole = rectangular(p, new.type) if numbers_of(old.type) in (FLOAT, INT, BOOL) else None
+    return (whole and p.convert(new, whole)) or new
+
+
 def as_numpy(p: Parser, given: Sequence[ast.expr], args: Sequence[Term]) -> list[Term]:
     """Make arrays of the tuples of floats that a function of numpy is given; tuples of integers are shapes."""
     wholes = [rectangular(p, arg.type) for arg in args]
@@ -220,20 +226,6 @@ def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
         return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
     return handle
-
-
-def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.ndim(x)``, also of tuples."""
-
-    def of(t: Any) -> int:
-        if isinstance(t, Product) and not p.is_sequence(t):
-            return 0
-        found = {of(item) for item in t.items} if isinstance(t, Product) else set()
-        if len(found) > 1:
-            p.error(node, "np.ndim of parts of different ranks", "give an array")
-        return 1 + found.pop() if found else numeric.rank(t)
-
-    return p.by_type(args[0], lit(of(args[0].type)))
 
 
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -155,8 +155,6 @@ class Plain(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> Any:
         """Write ``a = b = v`` as ``a = v`` and ``b = a``, which are names of one object."""
         first, *others = node.targets
-        if isinstance(node.value, ast.Tuple) and any(map(is_range, node.targets)):
-            node.value = ast.copy_location(ast.List(node.value.elts, ast.Load()), node.value)
         if not others and (parts := one_by_one(node)):
             return parts
         if not others:
@@ -176,11 +174,6 @@ class Plain(ast.NodeTransformer):
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         """Leave expressions as they are."""
         return node
-
-
-def is_range(target: ast.expr) -> bool:
-    """Tell whether a target is a range of an array or list, which takes the items of a tuple."""
-    return isinstance(target, ast.Subscript) and any(isinstance(n, ast.Slice) for n in ast.walk(target.slice))
 
 
 def one_by_one(node: ast.Assign) -> Statements:

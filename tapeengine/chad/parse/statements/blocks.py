@@ -44,6 +44,7 @@ from ..operations.grids import made as made_grid
 from ..operations.raising import failing, guarded, may_be_none, unguarded
 from ..operations.state import Parser
 from ..operations.type_tests import narrowing
+from ..operations.whole import in_place_of
 from ..rewrites.procedures import handing_back
 from . import in_place
 from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
@@ -238,6 +239,7 @@ def is_exchange(p: Parser, swap: Mapping[str, str], env: Env) -> bool:
 ADVICE = {
     ast.Try: "leave the body of a try with finally at its end only, or check arguments outside the program",
     ast.With: "do it outside the program",
+    ast.Match: "take mappings and such apart by conditions: if d['kind'] == ...",
     ast.Delete: "leave the variable be, or delete elements of a list",
     ast.Global: "pass the value in and return it",
     ast.Nonlocal: "only call the function, by a name of its own; or pass the value in and return it",
@@ -284,7 +286,7 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
                 p.on_duals(node, "a call of a library's function for what it does", "do it outside the program")
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
-    kind = type(node).__name__.lower()
+    kind = "a pattern of this match" if isinstance(node, ast.Match) else type(node).__name__.lower()
     is_settings = isinstance(node, ast.With) and all(is_errstate(p, item.context_expr) for item in node.items)
     refuse = p.on_duals if is_settings else p.error
     refuse(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
@@ -400,9 +402,10 @@ def augmented(
     if isinstance(target, ast.Subscript) and name is not None:
 
         def changed(old: Term) -> Term:
-            operand = expression(p, value, env)
+            given = expression(p, value, env)
+            operand = in_place_of(p, old, given)
             if isinstance(old.type, Array):
-                p.operated(node, [(target, old), (value, operand)])
+                p.operated(node, [(target, old), (value, given)])  # of which a tuple is no array
             return numeric.binary(p, node, op, old, operand)
 
         return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))

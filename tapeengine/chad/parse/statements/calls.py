@@ -80,7 +80,7 @@ from ..names.outside import itself
 from ..names.sizes import Sizes
 from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
-from ..names.uses import DUNDERS, parameters
+from ..names.uses import DUNDERS, defaults, parameters
 from ..operations.functions import Env, Lifted, Local, Parameters
 from ..operations.raising import failing
 from ..operations.registered import primitive
@@ -114,7 +114,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return library.OF_STARS[library_name(found)](p, node, env)
     if (spread := unnamed([*node.args, *node.keywords])) is not None:
         return with_named(p, node, spread, env, wanted)
-    if found is MISSING and isinstance(node.func, ast.Subscript | ast.Call | ast.IfExp):
+    if found is MISSING and isinstance(node.func, ast.Subscript | ast.Call | ast.IfExp | ast.Lambda):
         return call_value(p, node, expression(p, node.func, env), env, wanted)
     if found is dict:
         return dicts.called(p, node, env)
@@ -590,7 +590,10 @@ def apply_lambda(p: Parser, node: ast.Lambda, args: Sequence[Term], env: Env) ->
     params = [a.arg for a in parameters(node.args)]
     if getattr(node, "has_stars", False):
         p.error(node, "a lambda with * parameters", "give its parameters names")
-    if len(params) != len(args):
+    rest = defaults(node.args)[len(args) :]
+    if None not in rest and len(rest) >= len(node.args.kwonlyargs):
+        args = [*args, *(expression(p, e, env) for e in rest if e)]
+    if len(params) != len(args) or len(rest) < len(node.args.kwonlyargs):
         p.error(node, f"a lambda of {len(params)} parameters where {len(args)} are wanted", "match them")
     inner = dict(env)
     bound = []
@@ -692,14 +695,14 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 
 
 def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
-    """Apply a function that is written in the language; its refusals name the place of the call."""
+    """Apply a function that is written in the language; with arguments that its text refuses, the plain one runs."""
     try:
         args = with_defaults(args, of_program(p, node, program)) if len(args) < program.arity else args
         found = apply_program(p, node, instance_for(p, node, program, args), args)
     except ProgramError as error:
-        p.error(node, f"{program.__name__}: {error.message}", error.advice, type(error))
+        p.on_duals(node, f"{program.__name__}: {error.message}", error.advice)
     if found.type in (UNIT, Array(UNIT)):
-        p.error(node, f"{program.__name__} with these arguments", "write it with other functions")
+        p.on_duals(node, f"{program.__name__} with these arguments", "write it with other functions")
     return present(p, node, found)
 
 

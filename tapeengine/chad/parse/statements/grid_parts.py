@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ...language import written
 from ...language.terms import Build, For, Index, Op, Proj, Term, Tuple, lit
 from ...language.types import BOOL, INT, Array, Product, numbers_of
+from ..analyses.rectangles import changed_part, reason
 from ..expressions.rules import read_ahead
 from ..expressions.subscripts import with_axes
 from ..operations.functions import Env
@@ -35,18 +36,42 @@ def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: En
     parts = parts_of(p, node.slice, table, env)
     if not is_named(p, parts, env):
         return None
-    p.operated(node, [(node.value, table)])
-    return changed_part(p, node, grid, value, parts, env)
+    is_row = len(parts) == 1 and not isinstance(parts[0], ast.Slice) and is_list_for(p, node) and p.as_list(node.value)
+    if not is_row:
+        p.operated(node, [(node.value, table)])
+    elif why := shared_row(p, node.value):
+        p.error(node, f"a list becomes a row of {ast.unparse(node.value)}, and {why}", "copy it: list(...)")
+    return with_named_part(p, node, grid, value, parts, env, is_row)
+
+
+def is_list_for(p: Parser, node: ast.Subscript) -> bool:
+    """Tell whether a list is assigned to an element of a list."""
+    values = [s.value for s in ast.walk(p.tree) if isinstance(s, ast.Assign) and node in s.targets]
+    return bool(values) and p.joins(node.value) and p.as_list(values[0])
+
+
+def shared_row(p: Parser, whole: ast.expr) -> str | None:
+    """Say why a list that becomes a row may be in two places, if anything but assignments of whole rows changes one."""
+    name = ast.unparse(whole)
+    nodes = list(ast.walk(p.tree))
+    if sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in nodes) > 1:
+        return f"{name} is assigned elsewhere, or changed by a call"
+    changes = [n for n in nodes if changed_part(n) == name]
+    if all(isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) for n in changes):
+        return None
+    return reason(p.tree, name, [name], p.is_copy, lambda _: True)
 
 
 @with_lets
-def changed_part(
-    p: Parser, node: ast.Subscript, grid: Term, value: Change, parts: Sequence[ast.expr], env: Env
+def with_named_part(
+    p: Parser, node: ast.Subscript, grid: Term, value: Change, parts: Sequence[ast.expr], env: Env, is_row: bool
 ) -> Term:
-    """Give a grid with another value in a part that indices name."""
+    """Give a grid with another value in a part that indices name, or a list of lists with another list as a row."""
     axes = for_both(p, grid, keyed(p, node, parts, sizes(grid), env))
     cells, depth = Proj(grid, 0), depth_of(axes, 2)
     new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
+    if is_row and (rank(new.type) != 1 or p.single_axes.of(new)):
+        p.error(node, "a row of a list that is no list of its length", "give a list of as many elements")
     kept = p.convert(cells, Array(numbers_of(new.type)))
     assert kept is not None
     v = p.bound("v", new)

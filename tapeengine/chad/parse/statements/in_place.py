@@ -30,7 +30,7 @@ from ..operations.grids import made, place_of, rows
 from ..operations.numeric import rank
 from ..operations.raising import failing
 from ..operations.state import UNDECIDED, Decided, Parser, with_lets
-from ..operations.whole import appended
+from ..operations.whole import appended, in_place_of
 from ..operations.whole import array as as_array
 from ..rewrites.by_cells import placed
 from .grid_parts import with_part
@@ -65,6 +65,7 @@ def element(
 
     `value` maps the replaced element to the element.
     """
+    value = of_arrays(p, node, value, index, name, env)
     if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
         refuse = p.on_duals if dicts.is_dict(env.get(name)) else p.error
         refuse(node, f"a row of {name} gets longer here, and {why}", instead(node))
@@ -111,6 +112,22 @@ def element(
         p.operated(node, [(node.value, array)])
         return p.grammar.bind(p, name, with_mask(p, node, array, given, value), env, then)
     return p.grammar.bind(p, name, with_element(p, node, array, p.coerce(index, given, INT), value, env), env, then)
+
+
+def of_arrays(
+    p: Parser, node: ast.Subscript, value: Callable[[Term], Term], index: ast.expr, name: str, env: Env
+) -> Callable[[Term], Term]:
+    """Make an array of a tuple that is assigned to a part of an array; in a list it may only replace a slice."""
+
+    def made(old: Term) -> Term:
+        new, whole = value(old), env.get(name)
+        found = in_place_of(p, old, new)
+        if found is not new and not isinstance(index, ast.Slice):
+            assert isinstance(whole, Term)
+            p.operated(node, [(node.value, rows(p, whole) if p.is_grid(name) else whole)])
+        return found
+
+    return made
 
 
 @with_lets
