@@ -266,10 +266,6 @@ def another_mode(xs: te.Vec) -> te.Vec:
     return np.pad(xs, 1, mode="linear_ramp")
 
 
-def another_norm(xs: te.Vec) -> float:
-    return np.linalg.norm(xs, 3)
-
-
 def spreads_an_array(xs: te.Vec) -> float:
     return max(*xs)
 
@@ -365,7 +361,6 @@ REFUSED = {
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),
     another_mode: ("pad with these arguments", "other functions"),
-    another_norm: ("a norm of this order", "np.sum"),
     spreads_an_array: ("* of Array[float]", "a tuple"),
     needs_a_result_type: ("type of its result", "->"),
 }

@@ -1,0 +1,219 @@
+"""numpy's functions that move, repeat or choose parts of an array along its axes, for arrays of any rank."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from ...language import in_language
+from ...language.terms import Build, Elements, Gather, Index, Literal, Map, Op, Replicate, Size, Term, lit, parts
+from ...language.types import INT, Array, Product, show
+from ..expressions.rules import expression
+from ..operations import arrays, numeric
+from ..operations.functions import Env
+from ..operations.reshaping import RESHAPING, in_shape
+from ..operations.state import Parser, with_lets
+from .options import keyword
+from .reductions import operand, shown, written_axes
+
+Change = Callable[[Parser, Term], Term]
+
+
+def inside(p: Parser, xs: Term, axis: int, change: Change) -> Term:
+    """Change the parts of an array from an axis on."""
+    if axis == 0:
+        return change(p, xs)
+    assert isinstance(xs.type, Array)
+    row = p.fresh("row", xs.type.element)
+    return Map((row,), inside(p, row, axis - 1, change), (xs,))
+
+
+def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
+    """Give the first argument, a number as an array of one element."""
+    return as_array(operand(p, node.args[0], env))
+
+
+def as_array(term: Term) -> Term:
+    """Give a number as an array of one element."""
+    return term if isinstance(term.type, Array) else Elements((term,), term.type)
+
+
+def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> Term:
+    """Change an array along the axis that a call names; without one, all its numbers in a row."""
+    p.by_numpy = True
+    axes = written_axes(p, keyword(node, "axis"), env)
+    if axes is None:
+        return change(p, RESHAPING["ravel"](p, node, [xs]))
+    if len(axes) != 1:
+        p.on_duals(node, "several axes", "write one axis")
+    return inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
+
+
+def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
+    """Give the second argument, integers, as a variable."""
+    found = operand(p, node.args[1], env)
+    of: Array | type = INT
+    for _ in range(numeric.rank(found.type)):
+        of = Array(of)
+    return p.bound("k", p.coerce(node, found, of))
+
+
+@with_lets
+def backwards(p: Parser, xs: Term) -> Term:
+    """Give an array from its end."""
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    last = Op("isub", (Size(xs), lit(1)), INT)
+    return Build(Size(xs), i, Index(xs, Op("isub", (last, i), INT)))
+
+
+def flip(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.flip(xs, axis)``: along all axes, or those that are named."""
+    xs = array_at(p, node, env)
+    n = numeric.rank(xs.type)
+    axes = written_axes(p, keyword(node, "axis"), env)
+    for axis in range(n) if axes is None else once(p, node, axes, n):
+        xs = inside(p, xs, axis, backwards)
+    return xs
+
+
+def once(p: Parser, node: ast.AST, axes: Sequence[int], n: int) -> list[int]:
+    """Give axes as they are counted from the first one, each of which may be named once."""
+    found = [arrays.counted_axis(p, node, axis, n) for axis in axes]
+    if len(set(found)) < len(found):
+        p.error(node, "the same axis twice", "name each axis once")
+    return found
+
+
+@with_lets
+def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.rot90(xs, k, axes)``: a quarter turn is an exchange of axes and a flip."""
+    xs = array_at(p, node, env)
+    n = numeric.rank(xs.type)
+    turns = shown(p, keyword(node, "k") or ast.Constant(1), env)
+    axes = once(p, node, written_axes(p, keyword(node, "axes"), env) or (0, 1), n)
+    if type(turns) is not int or len(axes) != 2:
+        p.on_duals(node, "turns that are not written out", "write np.rot90(xs, 1)")
+    flips = {0: (), 1: (1,), 2: (0, 1), 3: (0,)}[turns % 4]
+    for k in flips:
+        xs = inside(p, xs, axes[k], backwards)
+    order = list(range(n))
+    if turns % 2:
+        order[axes[0]], order[axes[1]] = axes[1], axes[0]
+    return arrays.permuted(p, xs, order)
+
+
+@with_lets
+def roll(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.roll(xs, k, axis)``; without an axis, of all numbers in a row."""
+    xs = p.bound("xs", array_at(p, node, env))
+    n = numeric.rank(xs.type)
+    axes = written_axes(p, keyword(node, "axis"), env)
+    found = expression(p, node.args[1], env)
+    shifts = list(parts(found)) if isinstance(found.type, Product) else [found]
+    shifts = [p.bound("k", p.coerce(node, shift, INT)) for shift in shifts]
+    if axes is None:
+        flat = RESHAPING["ravel"](p, node, [xs])
+        for shift in shifts:
+            flat = rolled_by(shift)(p, flat)
+        return flat if n == 1 else p.within("xs", flat, lambda flat: in_shape(p, flat, arrays.axes(xs)))
+    pairs = zip(shifts * len(axes), axes * len(shifts), strict=False) if 1 in (len(shifts), len(axes)) else None
+    if pairs is None and len(shifts) != len(axes):
+        p.error(node, f"{len(shifts)} shifts along {len(axes)} axes", "give each axis its own")
+    for shift, axis in pairs or zip(shifts, axes, strict=True):
+        xs = inside(p, xs, arrays.counted_axis(p, node, axis, n), rolled_by(shift))
+    return xs
+
+
+def rolled_by(k: Term) -> Change:
+    """Make the function that rolls an array along its first axis."""
+
+    @with_lets
+    def rolled(p: Parser, xs: Term) -> Term:
+        xs, i = p.bound("xs", xs), p.fresh("i", INT)
+        return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
+
+    return rolled
+
+
+@with_lets
+def repeat(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.repeat(xs, n, axis)``: each element as often, or each by its own number."""
+    xs, n = array_at(p, node, env), bound_index(p, node, env)
+    if numeric.rank(n.type) > 1:
+        p.error(node, f"{show(n.type)} as numbers of repetitions", "give a number, or one for each element")
+
+    @with_lets
+    def repeated(p: Parser, xs: Term) -> Term:
+        if isinstance(n.type, Array):
+            xs = p.bound("xs", xs)
+            made = p.grammar.apply_written(p, node, p.program_of(in_language.places), [n, Size(xs)])
+            return Gather(xs, made)
+        xs, i = p.bound("xs", xs), p.fresh("i", INT)
+        return Build(Op("imul", (Size(xs), times), INT), i, Index(xs, Op("ifloordiv", (i, times), INT)))
+
+    times = n if isinstance(n.type, Array) else p.bound("n", arrays.counted(p, n))
+    return along_one(p, node, xs, repeated, env)
+
+
+@with_lets
+def take(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.take(xs, indices, axis)``."""
+    mode = keyword(node, "mode")
+    if mode is not None and p.known(mode, env) != "raise":
+        p.on_duals(mode, "indices out of range", "write mode='raise'")
+    xs, indices = array_at(p, node, env), bound_index(p, node, env)
+    return along_one(p, node, xs, lambda p, xs: p.within("xs", xs, lambda xs: at(p, xs, indices)), env)
+
+
+def at(p: Parser, xs: Term, indices: Term) -> Term:
+    """Give the elements at indices, in their shape."""
+    if numeric.rank(indices.type) < 2:
+        return Gather(xs, indices) if isinstance(indices.type, Array) else Index(xs, indices)
+    assert isinstance(indices.type, Array)
+    k = p.fresh("k", indices.type.element)
+    return Map((k,), at(p, xs, k), (indices,))
+
+
+@with_lets
+def tile(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.tile(xs, reps)``, where the text shows how many axes are repeated."""
+    xs, found = array_at(p, node, env), expression(p, node.args[1], env)
+    if not isinstance(found.type, Array):
+        given = list(parts(found)) if isinstance(found.type, Product) else [found]
+    elif isinstance(found, Elements):
+        given = list(found.items)
+    else:
+        p.on_duals(node, "a number of axes that a run decides", "write np.tile(xs, (n, m))")
+    reps = [p.bound("n", arrays.counted(p, p.coerce(node, x, INT))) for x in given]
+    while numeric.rank(xs.type) < len(reps):
+        xs = arrays.expanded(p, xs, 0)
+    for axis, n in enumerate(reps, numeric.rank(xs.type) - len(reps)):
+        if not (isinstance(n, Literal) and n.value == 1):
+            xs = inside(p, xs, axis, repeated_whole(n))
+    return xs
+
+
+def repeated_whole(n: Term) -> Change:
+    """Make the function that puts copies of an array one after another."""
+
+    @with_lets
+    def tiled(p: Parser, xs: Term) -> Term:
+        if isinstance(xs, Elements) and len(xs.items) == 1:
+            return Replicate(n, xs.items[0])
+        xs, i = p.bound("xs", xs), p.fresh("i", INT)
+        return Build(Op("imul", (Size(xs), n), INT), i, Index(xs, Op("imod", (i, Size(xs)), INT)))
+
+    return tiled
+
+
+def moveaxis(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.moveaxis(xs, i, j)``."""
+    xs = array_at(p, node, env)
+    n = numeric.rank(xs.type)
+    at = [once(p, node, written_axes(p, arg, env) or (), n) for arg in node.args[1:3]]
+    if len(at) != 2 or len(at[0]) != len(at[1]):
+        p.error(node, "axes that move to fewer or more places", "write np.moveaxis(xs, 0, -1)")
+    order = [k for k in range(n) if k not in at[0]]
+    for place, axis in sorted(zip(at[1], at[0], strict=True)):
+        order.insert(place, axis)
+    return arrays.permuted(p, xs, order)
