@@ -304,13 +304,11 @@ def within(i, n):
     return list(range(n))[i]
 
 
-def places(repeats, size):
-    """The index of each element as often as it is repeated."""
-    if len(repeats) != size:
-        raise ValueError("operands could not be broadcast together")
+def repeated(xs, repeats):
+    """Each element by its own number of times."""
     if np.min(repeats, initial=0) < 0:
         raise ValueError("repeats may not contain negative values.")
-    return [i for i, n in enumerate(repeats) for _ in range(n)]
+    return [x for x, n in zip(xs, repeats, strict=True) for _ in range(n)]
 
 
 def logspace(start, stop, num):
@@ -328,6 +326,15 @@ def choose(a, choices):
     if np.min(a, initial=0) < 0:
         raise ValueError("invalid entry in choice array")
     return [choices[k][i] for i, k in enumerate(a)]
+
+
+def meshgrid(x, y, indexing="xy"):
+    """``np.meshgrid`` of two vectors."""
+    if np.ndim(x) != 1 or np.ndim(y) != 1:
+        return None
+    if indexing == "ij":
+        return [[a for _ in y] for a in x], [y for _ in x]
+    return [x for _ in y], [[b for _ in x] for b in y]
 
 
 def bit_and(a, b):
@@ -619,7 +626,22 @@ def identity(n, dtype=float):
 #: The functions of numpy that have their names here.
 NUMPY = (
     *(atleast_1d, atleast_2d, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
-    *(diag, diagonal, eye, fliplr, flipud, gradient, identity, insert, interp, kron, logspace, nanmean, nansum),
+    *(
+        diag,
+        diagonal,
+        eye,
+        fliplr,
+        flipud,
+        gradient,
+        identity,
+        insert,
+        interp,
+        kron,
+        logspace,
+        meshgrid,
+        nanmean,
+        nansum,
+    ),
     *(pad, polyval, take_along_axis, trace, tril_indices, triu_indices, unique),
 )
 #: The same for math.
@@ -632,7 +654,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 #: The functions of lines of arrays, and others that stand for no function of a library.
 PARTS = (
-    *(area, area_between, average_of, largest_so_far, median_of, places, quantile_of, smallest_so_far, span),
+    *(area, area_between, average_of, largest_so_far, median_of, quantile_of, repeated, smallest_so_far, span),
     *(bit_and, bit_or, bit_xor, rounded, shift_left, shift_right),
 )
 #: All of them.

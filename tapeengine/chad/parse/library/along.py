@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ...language import in_language
-from ...language.terms import Build, Elements, Gather, Index, Literal, Map, Op, Replicate, Size, Term, lit, parts
-from ...language.types import INT, Array, Product, show
+from ...language.terms import Build, Elements, Gather, Index, Literal, Map, Op, Replicate, Size, Term, Tuple, lit, parts
+from ...language.types import INT, Array, Product, Type, show
+from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
-from ..operations import arrays, numeric
+from ..operations import arrays, numeric, reshaping
 from ..operations.functions import Env
-from ..operations.reshaping import RESHAPING, in_shape
 from ..operations.state import Parser, with_lets
 from .options import keyword
 from .reductions import operand, shown, written_axes
@@ -43,7 +43,7 @@ def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> 
     p.by_numpy = True
     axes = written_axes(p, keyword(node, "axis"), env)
     if axes is None:
-        return change(p, RESHAPING["ravel"](p, node, [xs]))
+        return change(p, reshaping.flattened(p, node, [xs]))
     if len(axes) != 1:
         p.on_duals(node, "several axes", "write one axis")
     return inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
@@ -52,7 +52,7 @@ def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> 
 def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
     """Give the second argument, integers, as a variable."""
     found = operand(p, node.args[1], env)
-    of: Array | type = INT
+    of: Type = INT
     for _ in range(numeric.rank(found.type)):
         of = Array(of)
     return p.bound("k", p.coerce(node, found, of))
@@ -106,22 +106,13 @@ def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
 def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.roll(xs, k, axis)``; without an axis, of all numbers in a row."""
     xs = p.bound("xs", array_at(p, node, env))
-    n = numeric.rank(xs.type)
-    axes = written_axes(p, keyword(node, "axis"), env)
-    found = expression(p, node.args[1], env)
-    shifts = list(parts(found)) if isinstance(found.type, Product) else [found]
-    shifts = [p.bound("k", p.coerce(node, shift, INT)) for shift in shifts]
-    if axes is None:
-        flat = RESHAPING["ravel"](p, node, [xs])
-        for shift in shifts:
-            flat = rolled_by(shift)(p, flat)
-        return flat if n == 1 else p.within("xs", flat, lambda flat: in_shape(p, flat, arrays.axes(xs)))
-    pairs = zip(shifts * len(axes), axes * len(shifts), strict=False) if 1 in (len(shifts), len(axes)) else None
-    if pairs is None and len(shifts) != len(axes):
-        p.error(node, f"{len(shifts)} shifts along {len(axes)} axes", "give each axis its own")
-    for shift, axis in pairs or zip(shifts, axes, strict=True):
-        xs = inside(p, xs, arrays.counted_axis(p, node, axis, n), rolled_by(shift))
-    return xs
+    k = expression(p, node.args[1], env)
+    if k.type != INT:
+        p.on_duals(node, "several shifts, or one that is no integer", "roll along one axis after the other")
+    made = along_one(p, node, xs, rolled_by(p.bound("k", k)), env)
+    if numeric.rank(made.type) == numeric.rank(xs.type):
+        return made
+    return p.within("xs", made, lambda flat: reshaping.in_shape(p, flat, arrays.axes(xs)))
 
 
 def rolled_by(k: Term) -> Change:
@@ -145,9 +136,7 @@ def repeat(p: Parser, node: ast.Call, env: Env) -> Term:
     @with_lets
     def repeated(p: Parser, xs: Term) -> Term:
         if isinstance(n.type, Array):
-            xs = p.bound("xs", xs)
-            made = p.grammar.apply_written(p, node, p.program_of(in_language.places), [n, Size(xs)])
-            return Gather(xs, made)
+            return p.grammar.apply_written(p, node, p.program_of(in_language.repeated), [xs, n])  # type: ignore[no-any-return]
         xs, i = p.bound("xs", xs), p.fresh("i", INT)
         return Build(Op("imul", (Size(xs), times), INT), i, Index(xs, Op("ifloordiv", (i, times), INT)))
 
@@ -206,14 +195,48 @@ def repeated_whole(n: Term) -> Change:
     return tiled
 
 
-def moveaxis(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.moveaxis(xs, i, j)``."""
-    xs = array_at(p, node, env)
-    n = numeric.rank(xs.type)
-    at = [once(p, node, written_axes(p, arg, env) or (), n) for arg in node.args[1:3]]
-    if len(at) != 2 or len(at[0]) != len(at[1]):
-        p.error(node, "axes that move to fewer or more places", "write np.moveaxis(xs, 0, -1)")
-    order = [k for k in range(n) if k not in at[0]]
-    for place, axis in sorted(zip(at[1], at[0], strict=True)):
-        order.insert(place, axis)
-    return arrays.permuted(p, xs, order)
+def broadcast_to(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.broadcast_to(xs, shape)``."""
+    return in_shape(p, node, operand(p, node.args[0], env), expression(p, node.args[1], env))
+
+
+@with_lets
+def in_shape(p: Parser, node: ast.AST, xs: Term, shape: Term) -> Term:
+    """Give an array in a shape; a run fails where an axis has another size, which the text does not show to be one."""
+    shape = shape if isinstance(shape, Tuple) else p.bound("shape", shape)
+    given = parts(shape) if isinstance(shape.type, Product) else [shape]
+    sizes = [p.bound("n", arrays.counted(p, p.coerce(node, size, INT))) for size in given]
+    xs = p.bound("xs", xs)
+    own, single = arrays.axes(xs), p.single_axes.of(xs)
+    if len(own) > len(sizes):
+        p.error(node, "a shape of fewer axes than the array", "give a size for each axis")
+    for k, size in enumerate(own):
+        if k not in single:
+            p.bound("n", Op("iequal", (size, sizes[len(sizes) - len(own) + k]), INT))
+    return spread(p, xs, sizes, single)
+
+
+def spread(p: Parser, xs: Term, sizes: Sequence[Term], single: frozenset[int]) -> Term:
+    """Repeat an array along leading axes, and along its own of one element."""
+    if not sizes:
+        return xs
+    if len(sizes) > numeric.rank(xs.type):
+        return Replicate(sizes[0], spread(p, xs, sizes[1:], single))
+    assert isinstance(xs.type, Array)
+    inner = frozenset(axis - 1 for axis in single if axis)
+    if 0 in single:
+        return Replicate(sizes[0], spread(p, only_item(xs), sizes[1:], inner))
+    row = p.fresh("row", xs.type.element)
+    return Map((row,), spread(p, row, sizes[1:], inner), (xs,))
+
+
+def outer(combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``np.add.outer(xs, ys)`` and the like: each element of the first array with the whole second one."""
+
+    @with_lets
+    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
+        p.by_numpy = True
+        xs, ys = operand(p, node.args[0], env), p.bound("ys", operand(p, node.args[1], env))
+        return inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))
+
+    return handle

@@ -9,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from ...language.terms import Build, Index, Op, Size, Term, Var
 from ...language.types import INT
 from ..expressions.rules import expression
-from ..operations.arrays import counted_axis, row
+from ..operations.arrays import row
 from ..operations.functions import Env
 from ..operations.numeric import multiplied, promoted, rank, total_of
 from ..operations.state import Parser, with_lets
 from ..operations.whole import as_numpy
-from .options import keyword
-from .reductions import operand
 
 #: The form of the first argument, without spaces; dots stand for further axes.
 AXES = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
@@ -68,28 +66,6 @@ def letters(text: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     pairs = zip(given.split(","), further, strict=False)
     inputs = [each.replace("...", own[len(own) - max(n, 0) :]) for each, n in pairs]
     return inputs, output.replace("...", own) if "..." in output or "..." not in given else "?"
-
-
-def tensordot(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.tensordot(a, b, axes)``: over the last axes of a and the first ones of b, or over pairs of axes."""
-    a, b = (operand(p, each, env) for each in node.args[:2])
-    given = keyword(node, "axes")
-    try:
-        axes = 2 if given is None else ast.literal_eval(given)
-        count = range(axes) if isinstance(axes, int) else []
-        pairs = [(rank(a.type) - len(count) + k, k) for k in count] or list(zip(*map(as_list, axes), strict=True))
-    except (ValueError, TypeError):
-        p.on_duals(node, "axes that are not written out", "write axes=1, or axes=([0], [1])")
-    left, right = ([chr(start + k) for k in range(rank(x.type))] for start, x in ((97, a), (65, b)))
-    for i, j in pairs:
-        right[counted_axis(p, node, j, len(right))] = left[counted_axis(p, node, i, len(left))]
-    output = [c for c in left if c not in right] + [c for c in right if c not in left]
-    return contracted(p, node, ["".join(left), "".join(right)], "".join(output), [a, b])
-
-
-def as_list(axes: Sequence[int] | int) -> Sequence[int]:
-    """Give axes of which a single one may be a number."""
-    return [axes] if isinstance(axes, int) else axes
 
 
 def product(operands: Sequence[Term], inputs: Sequence[str], indices: Mapping[str, Var]) -> Term:

@@ -194,25 +194,6 @@ def column_stack(p: Parser, node: ast.Call, env: Env) -> Term:
     return parts_of(p, node, env, written, listed)
 
 
-def dstack(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.dstack(parts)``, written out: along the third axis."""
-
-    def written(p: Parser, node: ast.AST, items: list[Term]) -> Term:
-        return joined(p, node, [deep(p, as_array(item)) for item in items], 2)
-
-    def listed(xs: Term) -> Term:
-        p.on_duals(node, "np.dstack of a list of arrays", "write the arrays out")
-
-    return parts_of(p, node, env, written, listed)
-
-
-def deep(p: Parser, xs: Term) -> Term:
-    """Give an array with three axes at least, as np.atleast_3d does."""
-    if numeric.rank(xs.type) == 1:
-        xs = arrays.expanded(p, xs, 0)
-    return arrays.expanded(p, xs, 2) if numeric.rank(xs.type) == 2 else xs
-
-
 def block(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.block([[a, b], [c, d]])``, written out: matrices side by side, and below one another."""
     rows = node.args[0].elts if node.args and isinstance(node.args[0], ast.List) else []

@@ -54,9 +54,8 @@ from ..operations.state import Parser, with_lets
 from ..operations.type_tests import tested
 from ..operations.whole import array, element, numbers
 from ..rewrites.by_cells import placed
-from . import along, broadcasting, composed, joining, norms, ordering, quantiles, reductions
-from .along import as_array
-from .einsum import einsum, tensordot
+from . import along, composed, joining, lines, ordering, reductions
+from .einsum import einsum
 from .iterables import ITERATED, elements, is_iterator
 from .options import dtype_of, keyword, of_wider, with_options
 from .reductions import (
@@ -533,27 +532,15 @@ def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) ->
 
 
 def diff(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.diff(xs, n, axis, prepend, append)``."""
+    """``np.diff(xs, n, axis)``."""
     times = keyword(node, "n")
     count = 1 if times is None else p.known(times, env)
     if type(count) is not int or count < 1:
         p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
-    given, axis = operand(p, node.args[0], env), joining.one_axis(p, keyword(node, "axis") or ast.Constant(-1), env)
-    ends = [keyword(node, "prepend"), given, keyword(node, "append")]
-    items = [operand(p, end, env) if isinstance(end, ast.expr) else end for end in ends if end is not None]
-    found = joined_to(p, node, given, items, axis) if len(items) > 1 else given
+    found, axis = operand(p, node.args[0], env), joining.one_axis(p, keyword(node, "axis") or ast.Constant(-1), env)
     for _ in range(count):
         found = along_axis(composed.differences, axis)(p, node, found, env)
     return found
-
-
-def joined_to(p: Parser, node: ast.AST, given: Term, items: list[Term], axis: int) -> Term:
-    """Join arrays along an axis, and numbers as vectors of one element."""
-    if any(numeric.rank(item.type) not in (0, numeric.rank(given.type)) for item in items) or (
-        numeric.rank(given.type) > 1 and any(numeric.rank(item.type) == 0 for item in items)
-    ):
-        p.on_duals(node, "ends of another rank", "give arrays of the same rank")
-    return joining.joined(p, node, [as_array(item) for item in items], axis)
 
 
 def clip(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -593,24 +580,8 @@ def sort(p: Parser, node: ast.Call, env: Env) -> Term:
 def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.full(shape, x)``."""
     if isinstance(args[1].type, Array):
-        return broadcasting.in_shape(p, node, args[1], args[0])
+        return along.in_shape(p, node, args[1], args[0])
     return whole.full(p, node, args)
-
-
-@with_lets
-def stacked_products(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.matmul(a, b)``, of stacks of matrices one by one."""
-    numeric.wanted(p, node, args, 2)
-    ranks = [numeric.rank(x.type) for x in args]
-    if max(ranks) < 3:
-        return whole.matmul(p, node, args)
-    if min(ranks) not in (1, 2, max(ranks)) or 0 in ranks:
-        p.on_duals(node, "products of stacks of different ranks", "give stacks of one rank")
-    args = [p.bound("a", x) for x in args]
-    rows = [p.fresh("x", element(x)) if n == max(ranks) else x for x, n in zip(args, ranks, strict=True)]
-    pairs = [(row, x) for row, x in zip(rows, args, strict=True) if row is not x]
-    body = stacked_products(p, node, rows)
-    return Map(tuple(v for v, _ in pairs), body, tuple(x for _, x in pairs))  # type: ignore[misc]
 
 
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
@@ -654,8 +625,8 @@ OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = MappingProxyType(
     {
         "add": ("sum", whole.so_far(numeric.added, 0)),
         "multiply": ("prod", whole.so_far(numeric.multiplied, 1)),
-        "maximum": ("max", quantiles.of_line(in_language.largest_so_far)),
-        "minimum": ("min", quantiles.of_line(in_language.smallest_so_far)),
+        "maximum": ("max", lines.of_line(in_language.largest_so_far)),
+        "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
     }
 )
 KEEPS = ("axis", "keepdims")
@@ -677,37 +648,35 @@ WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] 
             f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
             for u, (_, change) in OF_UFUNCS.items()
         },
-        **{f"{name}.outer": (broadcasting.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
+        **{f"{name}.outer": (along.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
         "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
-        "diff": (diff, "a n axis prepend append", 1, ("n", "axis", "prepend", "append")),
+        "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
         "roll": (along.roll, "a shift axis", 2, ("axis",)),
         "flip": (along.flip, "m axis", 1, ("axis",)),
         "rot90": (along.rot90, "m k axes", 1, ("k", "axes")),
         "repeat": (along.repeat, "a repeats axis", 2, ("axis",)),
         "take": (along.take, "a indices axis out mode", 2, ("axis", "mode")),
         "tile": (along.tile, "A reps", 2, ()),
-        "moveaxis": (along.moveaxis, "a source destination", 3, ()),
-        "broadcast_to": (broadcasting.broadcast_to, "array shape subok", 2, ()),
-        "quantile": (quantiles.quantile, ORDERS["quantile"], 2, KEEPS),
-        "percentile": (quantiles.percentile, ORDERS["quantile"], 2, KEEPS),
-        "median": (quantiles.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
-        "ptp": (quantiles.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
-        "average": (quantiles.average, "a axis weights returned", 1, (*KEEPS, "weights")),
-        **dict.fromkeys(("trapezoid", "trapz"), (quantiles.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
-        "norm": (norms.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
-        "vector_norm": (norms.vector_norm, "x", 1, (*KEEPS, "ord")),
-        "tensordot": (tensordot, "a b axes", 2, ("axes",)),
+        "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
+        "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
+        "percentile": (lines.percentile, ORDERS["quantile"], 2, KEEPS),
+        "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
+        "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
+        "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
+        **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
+        "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
+        "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
         **{
             name: (form, "arrays axis out", 1, ("axis",))
             for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
         },
-        **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack", "dstack")},
+        **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
         "append": (joining.append, "arr values axis", 2, ("axis",)),
         "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),
     }
 )
 #: The methods of arrays with options, and the names of their arguments.
-OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], Sequence[str]]] = MappingProxyType(
+OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = MappingProxyType(
     {
         name: (with_options(form, ORDERS[name].split(), 1, reads), (*ORDERS[name].split()[1:], *reads))
         for name, form, reads in (
@@ -732,8 +701,6 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
             for name, (form, order, count, reads) in WITH_OPTIONS.items()
         },
         "numpy.einsum": einsum,
-        "numpy.meshgrid": broadcasting.meshgrid,
-        "numpy.broadcast_arrays": broadcasting.broadcast_arrays,
         "tapeengine.sum": sum_,
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
@@ -776,7 +743,6 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "tapeengine.sum": ("start",),
         **{f"numpy.{n}": (*order.split(), *reads, "dtype") for n, (_, order, _, reads) in WITH_OPTIONS.items()},
         "numpy.einsum": ("optimize",),
-        "numpy.meshgrid": ("indexing",),
         "numpy.array": ("copy",),
         "numpy.clip": ("a_min", "a_max", "min", "max"),
         "numpy.select": ("default",),
@@ -830,7 +796,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.negative": numeric.applied(numeric.negative, 1, False),
         "builtins.divmod": whole.quotient_and_rest,
         "numpy.dot": whole.dot,
-        "numpy.matmul": stacked_products,
+        "numpy.matmul": whole.matmul,
         "numpy.where": whole.where,
         "numpy.ix_": whole.open_grid,
         "numpy.maximum": numeric.applied(larger("maximum"), 2),

@@ -1,22 +1,23 @@
-"""numpy's statistics of lines, written in the language: quantiles, medians, averages, spans and areas along axes."""
+"""numpy's numbers of lines along axes: quantiles, medians, averages, spans, areas and norms."""
 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 
 from ...language import in_language
-from ...language.terms import Map, Op, Term, lit
-from ...language.types import FLOAT, INT
+from ...language.terms import Map, Op, Term, counted, lit
+from ...language.types import BOOL, FLOAT, INT
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
-from ..operations.reshaping import RESHAPING
+from ..operations.reshaping import flattened
 from ..operations.state import Parser, with_lets
 from .along import inside, once
 from .composed import sort
 from .options import keyword
-from .reductions import REDUCTIONS, along, operand, with_axes, written_axes
+from .reductions import REDUCTIONS, along, operand, shown, with_axes, written_axes
 
 
 def written(p: Parser, node: ast.AST, function: Callable[..., object], *args: Term) -> Term:
@@ -34,13 +35,13 @@ def lines(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Ter
     """Give an array whose last axis runs over the elements along some axes of another one, or over all."""
     n = numeric.rank(xs.type)
     if axes is None or len(axes) == n == 1:
-        return RESHAPING["ravel"](p, node, [xs]) if n != 1 else xs
+        return flattened(p, node, [xs]) if n != 1 else xs
     chosen = once(p, node, axes, n)
     rest = [k for k in range(n) if k not in chosen]
     xs = arrays.permuted(p, xs, rest + chosen)
     if len(chosen) == 1:
         return xs
-    return inside(p, xs, len(rest), lambda p, xs: RESHAPING["ravel"](p, node, [xs]))
+    return inside(p, xs, len(rest), lambda p, xs: flattened(p, node, [xs]))
 
 
 def of_lines(p: Parser, node: ast.AST, change: arrays.Combine, xs: Term) -> Term:
@@ -120,14 +121,69 @@ def trapezoid(p: Parser, node: ast.Call, env: Env) -> Term:
     axes = written_axes(p, keyword(node, "axis") or ast.Constant(-1), env) or (-1,)
     if given is not None and p.known(given, env) is None:
         given = None
-    width = p.bound("dx", lit(1.0) if dx is None else expression(p, dx, env)) if given is None else None
-    places = None if given is None else p.bound("x", operand(p, given, env))
-    if len(axes) != 1 or numeric.rank((width or places).type) != (0 if places is None else 1):  # type: ignore[union-attr]
+    width = lit(1.0) if dx is None else expression(p, dx, env)
+    at = p.bound("x", width if given is None else operand(p, given, env))
+    if len(axes) != 1 or numeric.rank(at.type) != (given is not None):
         p.on_duals(node, "places or distances in several axes", "give a vector of places")
 
+    function = in_language.area if given is None else in_language.area_between
+
     def of_line(p: Parser, node: ast.AST, ys: Term) -> Term:
-        if places is None:
-            return written(p, node, in_language.area, ys, width)
-        return written(p, node, in_language.area_between, ys, places)
+        return written(p, node, function, ys, at)
 
     return of_lines(p, node, of_line, lines(p, node, ys, axes))
+
+
+#: The reductions of absolute values that are norms of vectors, by their orders.
+OF_VECTORS = {1: "sum", math.inf: "max", -math.inf: "min"}
+
+
+def norm(p: Parser, node: ast.Call, env: Env) -> Term:
+    """Read the order and the axes, and give the norm."""
+    p.by_numpy = True
+    xs, given = whole.array(p, node, operand(p, node.args[0], env)), keyword(node, "ord")
+    axes, order = written_axes(p, keyword(node, "axis"), env), None if given is None else shown(p, given, env)
+    n = numeric.rank(xs.type)
+    is_of_matrix = order is not None and (n if axes is None else len(axes)) == 2
+    if order is None or order == ("fro" if is_of_matrix else 2):
+        found = rooted(p, node, xs, axes)
+    elif is_of_matrix or (axes is None and n > 2) or type(order) not in (int, float):
+        p.on_duals(node, "a norm of this order", "write it with np.sum, np.max and abs")
+    else:
+        found = of_vector(p, node, xs, axes, order)
+    return with_axes(p, node, xs, axes, found)
+
+
+def vector_norm(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.linalg.vector_norm(xs, axis=, ord=)``: without an axis, of all numbers as one vector."""
+    if keyword(node, "axis") is None:
+        p.on_duals(node, "np.linalg.vector_norm without an axis", "write np.linalg.norm(np.ravel(xs))")
+    return norm(p, node, env)
+
+
+def rooted(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Term:
+    """The root of the sum of squares of all elements, or along axes."""
+    if axes is not None and len(axes) > 1:
+        squares = numeric.applied(numeric.square, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
+        total = along(p, node, REDUCTIONS["sum"], squares, axes)
+        return numeric.elementwise(p, node, numeric.scalar_op("sqrt"), (total,))
+    axis = axes[0] if axes else None
+    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
+
+
+def sizes(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """Give the absolute values as floats."""
+    return numeric.applied(numeric.absolute, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
+
+
+def of_vector(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None, order: float) -> Term:
+    """A norm of absolute values: their sum, largest or smallest one, number beside zero, or root of a sum of powers."""
+    which = OF_VECTORS.get(order)
+    if which is not None:
+        return along(p, node, REDUCTIONS[which], sizes(p, node, xs), axes)
+    if order == 0:
+        counts = numeric.elementwise(p, node, lambda p, node, x: counted(Op("ne", (x[0], lit(0.0)), BOOL)), (xs,))
+        return along(p, node, REDUCTIONS["sum"], numeric.of_kind(p, node, counts, FLOAT), axes)
+    powers = numeric.binary(p, node, ast.Pow(), sizes(p, node, xs), lit(float(order)))
+    total = along(p, node, REDUCTIONS["sum"], powers, axes)
+    return numeric.binary(p, node, ast.Pow(), total, lit(1 / order), opcode="np.power")
