@@ -7,6 +7,7 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
+from tapeengine.chad.language.in_language import NUMPY
 from tapeengine.chad.parse.library.table import WITH_OPTIONS
 
 CALLS = """
@@ -240,6 +241,20 @@ def test_second_derivatives_of_a_call(call):
         np.testing.assert_allclose(each, (high - low) / (2 * STEP), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("function", NUMPY)
+def test_parameters_by_place_of_a_written_function_are_those_of_numpy(function):
+    by_place = [
+        [
+            q.name
+            for q in inspect.signature(each).parameters.values()
+            if q.kind in (q.POSITIONAL_ONLY, q.POSITIONAL_OR_KEYWORD)
+        ]
+        for each in (function, getattr(np, function.__name__))
+    ]
+    if function.__name__ not in ("atleast_1d", "atleast_2d", "meshgrid", "gradient"):  # of any number of arguments
+        assert by_place[0] == by_place[1][: len(by_place[0])]
+
+
 @pytest.mark.parametrize("name", WITH_OPTIONS)
 def test_the_order_of_parameters_is_that_of_numpy(name):
     _, order, count, reads = WITH_OPTIONS[name]
@@ -288,6 +303,16 @@ np.quantile(x, 0.5, 0, axis=1)
 np.sort(x, kind="any")
 np.linalg.norm(np.array([x, x]), 1)
 np.linalg.vector_norm(x, 2, 1)
+np.linalg.norm(np.array([x, x]), 2)
+np.linalg.norm(x[0], "fro")
+np.quantile(x > 0.3, 0.5)
+np.trapezoid(x, axis=None)
+np.rot90(x, 1, None)
+np.sum(x, axis=[0])
+np.pad(x, 1, "constant", 5.0)
+np.gradient(x[0], 0.5, 0)
+np.gradient(x, [0.5, 1.0])
+np.ptp(x > 0.3)
 """.strip().splitlines()
 
 
@@ -323,6 +348,11 @@ np.sum(x, 0, int)
 np.mean(x, 0, int)
 np.sum(x > 0.3, 0, bool)
 np.mean(x > 0.3, 0, int)
+np.gradient(x, 0.5, 1.0)[1][0]
+np.gradient(x, 0.5, 1)[0][1]
+np.repeat(x[0, :1], [3])
+np.linalg.norm(np.array([[1, 0, 2], [0, 0, 1]]), 0, axis=0)
+np.meshgrid(x[0], x[1], [1.0])[2][0, 0] * x[0]
 """.strip().splitlines()
 
 

@@ -186,7 +186,7 @@ def widths(width, axis):
     return width[axis][0], width[axis][-1]
 
 
-def pad(array, pad_width, mode="constant", constant_values=0):
+def pad(array, pad_width, mode="constant", *, constant_values=0):
     """``np.pad`` of vectors and matrices."""
     if np.ndim(array) > 2:
         return None
@@ -328,7 +328,7 @@ def choose(a, choices):
     return [choices[k][i] for i, k in enumerate(a)]
 
 
-def meshgrid(x, y, indexing="xy"):
+def meshgrid(x, y, *, indexing="xy"):
     """``np.meshgrid`` of two vectors."""
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         return None
@@ -464,13 +464,13 @@ def gradient_of(f, h):
     return slopes(f, h) if np.ndim(h) == 0 else unequal_slopes(f, h)
 
 
-def gradient(f, h=1.0, axis=None):
+def gradient(f, h=1.0, *, axis=None):
     """``np.gradient`` of a vector, or along an axis or both of a matrix."""
     if np.ndim(f) == 1:
         if axis is not None and (axis < -1 or axis > 0):
             raise ValueError("there is no such axis")
         return gradient_of(f, h)
-    if np.ndim(f) != 2:
+    if np.ndim(f) != 2 or (axis is None and np.ndim(h) != 0):
         return None
     if axis is None:
         return np.transpose([gradient_of(line, h) for line in np.transpose(f)]), [gradient_of(row, h) for row in f]

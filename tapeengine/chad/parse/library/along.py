@@ -90,7 +90,7 @@ def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
     xs = array_at(p, node, env)
     n = numeric.rank(xs.type)
     turns = shown(p, keyword(node, "k") or ast.Constant(1), env)
-    axes = once(p, node, written_axes(p, keyword(node, "axes"), env) or (0, 1), n)
+    axes = once(p, node, written_axes(p, keyword(node, "axes") or ast.Constant((0, 1)), env) or (), n)  # type: ignore[arg-type]
     if type(turns) is not int or len(axes) != 2:
         p.on_duals(node, "turns that are not written out", "write np.rot90(xs, 1)")
     flips = {0: (), 1: (1,), 2: (0, 1), 3: (0,)}[turns % 4]
@@ -136,7 +136,7 @@ def repeat(p: Parser, node: ast.Call, env: Env) -> Term:
     @with_lets
     def repeated(p: Parser, xs: Term) -> Term:
         if isinstance(n.type, Array):
-            return p.grammar.apply_written(p, node, p.program_of(in_language.repeated), [xs, n])  # type: ignore[no-any-return]
+            return p.grammar.apply_written(p, node, p.program_of(in_language.repeated), [xs, n])
         xs, i = p.bound("xs", xs), p.fresh("i", INT)
         return Build(Op("imul", (Size(xs), times), INT), i, Index(xs, Op("ifloordiv", (i, times), INT)))
 

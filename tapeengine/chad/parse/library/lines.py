@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...language import in_language
-from ...language.terms import Map, Op, Term, counted, lit
-from ...language.types import BOOL, FLOAT, INT
+from ...language.terms import Map, Op, Term, lit
+from ...language.types import FLOAT, INT
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
@@ -52,7 +52,9 @@ def of_lines(p: Parser, node: ast.AST, change: arrays.Combine, xs: Term) -> Term
 @with_lets
 def quantile(p: Parser, node: ast.Call, env: Env, scale: float = 1.0) -> Term:
     """``np.quantile(xs, q, axis)``: one, or an array of them along a new first axis; lines are sorted once."""
-    xs, q = (numeric.of_kind(p, node, operand(p, a, env), FLOAT) for a in node.args[:2])
+    given = [operand(p, a, env) for a in node.args[:2]]
+    numeric.no_conditions(p, node, given[:1])
+    xs, q = (numeric.of_kind(p, node, x, FLOAT) for x in given)
     axes = written_axes(p, keyword(node, "axis"), env)
     ordered = p.bound("ordered", arrays.of_last(p, node, sort, lines(p, node, whole.array(p, node, xs), axes)))
 
@@ -118,14 +120,13 @@ def trapezoid(p: Parser, node: ast.Call, env: Env) -> Term:
     p.by_numpy = True
     ys = whole.array(p, node, operand(p, node.args[0], env))
     given, dx = keyword(node, "x"), keyword(node, "dx")
-    axes = written_axes(p, keyword(node, "axis") or ast.Constant(-1), env) or (-1,)
+    axes = written_axes(p, keyword(node, "axis") or ast.Constant(-1), env) or ()
     if given is not None and p.known(given, env) is None:
         given = None
     width = lit(1.0) if dx is None else expression(p, dx, env)
     at = p.bound("x", width if given is None else operand(p, given, env))
     if len(axes) != 1 or numeric.rank(at.type) != (given is not None):
         p.on_duals(node, "places or distances in several axes", "give a vector of places")
-
     function = in_language.area if given is None else in_language.area_between
 
     def of_line(p: Parser, node: ast.AST, ys: Term) -> Term:
@@ -144,10 +145,10 @@ def norm(p: Parser, node: ast.Call, env: Env) -> Term:
     xs, given = whole.array(p, node, operand(p, node.args[0], env)), keyword(node, "ord")
     axes, order = written_axes(p, keyword(node, "axis"), env), None if given is None else shown(p, given, env)
     n = numeric.rank(xs.type)
-    is_of_matrix = order is not None and (n if axes is None else len(axes)) == 2
-    if order is None or order == ("fro" if is_of_matrix else 2):
+    count = n if axes is None else len(axes)
+    if order is None or (count, order) in ((1, 2), (2, "fro")):
         found = rooted(p, node, xs, axes)
-    elif is_of_matrix or (axes is None and n > 2) or type(order) not in (int, float):
+    elif count != 1 or type(order) not in (int, float):
         p.on_duals(node, "a norm of this order", "write it with np.sum, np.max and abs")
     else:
         found = of_vector(p, node, xs, axes, order)
@@ -182,7 +183,7 @@ def of_vector(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None, or
     if which is not None:
         return along(p, node, REDUCTIONS[which], sizes(p, node, xs), axes)
     if order == 0:
-        counts = numeric.elementwise(p, node, lambda p, node, x: counted(Op("ne", (x[0], lit(0.0)), BOOL)), (xs,))
+        counts = numeric.comparison(p, node, "ne", sizes(p, node, xs), lit(0.0))
         return along(p, node, REDUCTIONS["sum"], numeric.of_kind(p, node, counts, FLOAT), axes)
     powers = numeric.binary(p, node, ast.Pow(), sizes(p, node, xs), lit(float(order)))
     total = along(p, node, REDUCTIONS["sum"], powers, axes)

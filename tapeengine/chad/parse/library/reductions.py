@@ -54,7 +54,7 @@ def written_axes(p: Parser, node: ast.expr | None, env: Env) -> Sequence[int] | 
     if node is None:
         return None
     found = shown(p, node, env)
-    axes = list(found) if isinstance(found, tuple | list) else [found]
+    axes = list(found) if isinstance(found, tuple) else [found]
     if not all(type(axis) is int for axis in axes) and found is not None:
         p.on_duals(node, "an axis is a number written out", "write axis=0 or axis=1")
     return None if found is None else axes
