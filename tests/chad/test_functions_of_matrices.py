@@ -371,3 +371,61 @@ def test_results_and_dtypes_by_place_are_read_right_or_refused(call, lines):
     except te.ProgramError:
         return
     np.testing.assert_allclose(value, plain, rtol=1e-14)
+
+
+#: Arguments of every kind that numpy makes an array of.
+KINDS = {
+    "a number": 1.5,
+    "a tuple": (1.0, 2.0, 3.0),
+    "a list": [1.0, 2.0, 3.0],
+    "rows": [[1.0, 2.0], [3.0, 4.0]],
+    "integers": np.array([2, 0, 1]),
+    "nothing": np.zeros(0),
+    "no rows": np.zeros((0, 3)),
+    "empty rows": np.zeros((2, 0)),
+}
+OF_ANY_KIND = """
+np.flip(x)
+np.flip(x, 0)
+np.roll(x, 1)
+np.rot90(x)
+np.take(x, [0, 0])
+np.take([5.0, 6.0, 7.0], x)
+np.tile(x, (2, 2))
+np.repeat(x, 2, axis=0)
+np.repeat([5.0, 6.0, 7.0], x)
+np.median(x, axis=0)
+np.quantile(x, [0.3, 0.5])
+np.quantile([5.0, 6.0], x)
+np.ptp(x, 0)
+np.average(x, weights=x)
+np.trapezoid(x)
+np.linalg.norm(x, 3)
+np.cumsum(x, axis=0)
+np.sort(x, axis=None)
+np.subtract.outer(x, x)
+np.maximum.accumulate(x)
+np.add.reduce(x)
+np.broadcast_to(x, (2, 3))
+np.full((2, 3), x)
+np.vstack([x, x])
+np.einsum("...i->...", x)
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("call", OF_ANY_KIND)
+def test_arguments_of_any_kind_give_the_value_of_numpy_or_are_refused(call, kind):
+    f, x = function_of("x", [f"return {call}"]), KINDS[kind]
+    try:
+        plain = np.asarray(f(x))
+    except (TypeError, ValueError, IndexError):
+        with pytest.raises((TypeError, ValueError, IndexError, te.errors.TapeEngineError)):
+            te.vjp(te.program(f), x)
+        return
+    try:
+        value = te.vjp(te.program(f), x)[0]
+    except te.errors.TapeEngineError:
+        return
+    assert np.shape(value) == plain.shape
+    np.testing.assert_allclose(value, plain, rtol=1e-14)

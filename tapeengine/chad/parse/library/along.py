@@ -10,7 +10,7 @@ from ...language.terms import Build, Elements, Gather, Index, Literal, Map, Op, 
 from ...language.types import INT, Array, Product, Type, show
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
-from ..operations import arrays, numeric, reshaping
+from ..operations import arrays, numeric, reshaping, whole
 from ..operations.functions import Env
 from ..operations.state import Parser, with_lets
 from .options import keyword
@@ -30,7 +30,13 @@ def inside(p: Parser, xs: Term, axis: int, change: Change) -> Term:
 
 def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
     """Give the first argument, a number as an array of one element."""
-    return as_array(operand(p, node.args[0], env))
+    return as_array(argument(p, node, node.args[0], env))
+
+
+def argument(p: Parser, node: ast.Call, given: ast.expr, env: Env) -> Term:
+    """Give an argument, a number or an array, of which numpy makes one of a tuple."""
+    found = operand(p, given, env)
+    return whole.array(p, node, found) if isinstance(found.type, Product) else found
 
 
 def as_array(term: Term) -> Term:
@@ -51,7 +57,7 @@ def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> 
 
 def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
     """Give the second argument, integers, as a variable."""
-    found = operand(p, node.args[1], env)
+    found = argument(p, node, node.args[1], env)
     of: Type = INT
     for _ in range(numeric.rank(found.type)):
         of = Array(of)
@@ -68,7 +74,7 @@ def backwards(p: Parser, xs: Term) -> Term:
 
 def flip(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.flip(xs, axis)``: along all axes, or those that are named."""
-    xs = array_at(p, node, env)
+    xs = argument(p, node, node.args[0], env)
     n = numeric.rank(xs.type)
     axes = written_axes(p, keyword(node, "axis"), env)
     for axis in range(n) if axes is None else once(p, node, axes, n):
@@ -87,7 +93,7 @@ def once(p: Parser, node: ast.AST, axes: Sequence[int], n: int) -> list[int]:
 @with_lets
 def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.rot90(xs, k, axes)``: a quarter turn is an exchange of axes and a flip."""
-    xs = array_at(p, node, env)
+    xs = argument(p, node, node.args[0], env)
     n = numeric.rank(xs.type)
     turns = shown(p, keyword(node, "k") or ast.Constant(1), env)
     axes = once(p, node, written_axes(p, keyword(node, "axes") or ast.Constant((0, 1)), env) or (), n)  # type: ignore[arg-type]
@@ -105,7 +111,7 @@ def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
 @with_lets
 def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.roll(xs, k, axis)``; without an axis, of all numbers in a row."""
-    xs = p.bound("xs", array_at(p, node, env))
+    xs = p.bound("xs", whole.array(p, node, operand(p, node.args[0], env)))
     k = expression(p, node.args[1], env)
     if k.type != INT:
         p.on_duals(node, "several shifts, or one that is no integer", "roll along one axis after the other")
@@ -197,7 +203,7 @@ def repeated_whole(n: Term) -> Change:
 
 def broadcast_to(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.broadcast_to(xs, shape)``."""
-    return in_shape(p, node, operand(p, node.args[0], env), expression(p, node.args[1], env))
+    return in_shape(p, node, argument(p, node, node.args[0], env), expression(p, node.args[1], env))
 
 
 @with_lets
@@ -236,7 +242,7 @@ def outer(combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Callable[[P
     @with_lets
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         p.by_numpy = True
-        xs, ys = operand(p, node.args[0], env), p.bound("ys", operand(p, node.args[1], env))
+        xs, ys = argument(p, node, node.args[0], env), p.bound("ys", argument(p, node, node.args[1], env))
         return inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))
 
     return handle
