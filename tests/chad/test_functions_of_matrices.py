@@ -377,6 +377,8 @@ def test_results_and_dtypes_by_place_are_read_right_or_refused(call, lines):
 KINDS = {
     "a number": 1.5,
     "a tuple": (1.0, 2.0, 3.0),
+    "tuples": ((1.0, 2.0), (3.0, 4.0)),
+    "tuples of integers": ((1, 2), (3, 4)),
     "a list": [1.0, 2.0, 3.0],
     "rows": [[1.0, 2.0], [3.0, 4.0]],
     "integers": np.array([2, 0, 1]),

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 from ...language import in_language
 from ...language.terms import Build, Elements, Gather, Index, Literal, Map, Op, Replicate, Size, Term, Tuple, lit, parts
-from ...language.types import INT, Array, Product, Type, show
+from ...language.types import BOOL, FLOAT, INT, Array, Product, Type, numbers_of, show
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, reshaping, whole
 from ..operations.functions import Env
 from ..operations.state import Parser, with_lets
 from .options import keyword
-from .reductions import operand, shown, written_axes
+from .reductions import shown, written_axes
 
 Change = Callable[[Parser, Term], Term]
 
@@ -35,8 +35,11 @@ def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def argument(p: Parser, node: ast.Call, given: ast.expr, env: Env) -> Term:
     """Give an argument, a number or an array, of which numpy makes one of a tuple."""
-    found = operand(p, given, env)
-    return whole.array(p, node, found) if isinstance(found.type, Product) else found
+    (found,) = whole.as_numpy(p, [given], [expression(p, given, env)])
+    found = whole.array(p, node, found) if isinstance(found.type, Product) else found
+    if numbers_of(found.type) not in (FLOAT, INT, BOOL):
+        p.on_duals(given, f"an array of {show(found.type)}", "give an array of numbers")
+    return found
 
 
 def as_array(term: Term) -> Term:
@@ -111,7 +114,7 @@ def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
 @with_lets
 def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.roll(xs, k, axis)``; without an axis, of all numbers in a row."""
-    xs = p.bound("xs", whole.array(p, node, operand(p, node.args[0], env)))
+    xs = p.bound("xs", whole.array(p, node, argument(p, node, node.args[0], env)))
     k = expression(p, node.args[1], env)
     if k.type != INT:
         p.on_duals(node, "several shifts, or one that is no integer", "roll along one axis after the other")
