@@ -313,6 +313,8 @@ np.pad(x, 1, "constant", 5.0)
 np.gradient(x[0], 0.5, 0)
 np.gradient(x, [0.5, 1.0])
 np.ptp(x > 0.3)
+np.median(x[0], axis=1)
+np.quantile(x[0], 0.5, -2)
 """.strip().splitlines()
 
 

@@ -34,9 +34,9 @@ def of_line(function: Callable[..., object]) -> arrays.Combine:
 def lines(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Term:
     """Give an array whose last axis runs over the elements along some axes of another one, or over all."""
     n = numeric.rank(xs.type)
-    if axes is None or len(axes) == n == 1:
-        return flattened(p, node, [xs]) if n != 1 else xs
-    chosen = once(p, node, axes, n)
+    chosen = list(range(n)) if axes is None else once(p, node, axes, n)
+    if len(chosen) == n:
+        return flattened(p, node, [xs]) if n > 1 else xs
     rest = [k for k in range(n) if k not in chosen]
     xs = arrays.permuted(p, xs, rest + chosen)
     if len(chosen) == 1:
