@@ -9,7 +9,9 @@ from tapeengine.errors import StructureError
 
 REFUSED = {
     "np.squeeze(x[:1])": "an array of no axes",
-    "np.linalg.norm(np.outer(x, x), 1)": "a norm of this order",
+    "np.matmul(np.outer(x, x), x, None)": "3 arguments where 2 are wanted",
+    "np.sum(x, 0, None, x)": "out= inside an expression",
+    "np.einsum('...i...', x)": "letters for axes",
     "np.diff(x, n=int(x[0]))": "differences of order 0",
     "np.diff(x, 0)": "differences of order 0",
     "np.array(x, copy=False)": "an array that may be no copy",

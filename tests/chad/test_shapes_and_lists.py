@@ -341,7 +341,7 @@ def two_unknown_sizes(xs: te.Vec) -> float:
 
 
 def with_ellipsis(m: te.Array[te.Vec]) -> float:
-    return np.sum(np.einsum("...j->j", m))
+    return np.sum(np.einsum("...j...->j", m))
 
 
 def with_a_missing_letter(m: te.Array[te.Vec]) -> float:

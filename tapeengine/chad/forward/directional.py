@@ -7,6 +7,9 @@ directional derivative third derivatives, and so on.
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy
@@ -51,29 +54,44 @@ def directional(module: Module) -> Module:
 
 def filled(of: Type, primal: Any, tangent: Any) -> Any:
     """Give a tangent of the primal's type: zeros for None, and discrete values themselves."""
+    return filler(of)(primal, tangent)
+
+
+@functools.lru_cache
+def filler(of: Type) -> Callable[[Any, Any], Any]:
+    """Give the function of primals and tangents that fills those of a type, so that elements do not ask it again."""
     if is_discrete(of):
-        return primal
+        return lambda primal, tangent: primal
     match of:
         case Float():
-            return 0.0 if tangent is None else tangent
-        case Product(_, _, fields):
-            of_primal = [field_of(primal, f) for f in fields] if fields else primal
-            given = [None] * len(of.items) if tangent is None else tangent
-            of_tangent = [field_of(given, f) for f in fields] if fields and tangent is not None else given
-            parts = [filled(*each) for each in zip(of.items, of_primal, of_tangent, strict=True)]
-            return record_of(type(primal), fields, parts) if fields else tuple(parts)
+            return lambda primal, tangent: 0.0 if tangent is None else tangent
+        case Product(items, _, fields):
+            return functools.partial(filled_parts, fields, list(map(filler, items)))
         case Array(element):
-            if tangent is None and isinstance(primal, numpy.ndarray):
-                return numpy.zeros(primal.shape)
-            if isinstance(tangent, numpy.ndarray) and tangent.dtype != object:
-                return tangent
-            if is_traced(tangent):
-                return tangent
-            rest = [None] * len(primal) if tangent is None else tangent
-            if isinstance(element, Float):
-                return [0.0 if t is None else t for _, t in zip(primal, rest, strict=True)]
-            return [filled(element, x, t) for x, t in zip(primal, rest, strict=True)]
-    return tangent
+            return functools.partial(filled_array, filler(element))
+    return lambda primal, tangent: tangent
+
+
+def filled_parts(fields: Sequence[str], fill: Sequence[Callable[[Any, Any], Any]], primal: Any, tangent: Any) -> Any:
+    """Fill a tuple or a record; a record to which nothing is added stays itself."""
+    of_primal = [field_of(primal, f) for f in fields] if fields else primal
+    given = [None] * len(fill) if tangent is None else tangent
+    of_tangent = [field_of(given, f) for f in fields] if fields and tangent is not None else given
+    parts = [f(x, t) for f, x, t in zip(fill, of_primal, of_tangent, strict=True)]
+    if not fields:
+        return tuple(parts)
+    is_whole = type(tangent) is type(primal) and all(map(operator.is_, parts, of_tangent))
+    return tangent if is_whole else record_of(type(primal), fields, parts)
+
+
+def filled_array(fill: Callable[[Any, Any], Any], primal: Any, tangent: Any) -> Any:
+    """Fill an array or a list."""
+    if tangent is None and isinstance(primal, numpy.ndarray):
+        return numpy.zeros(primal.shape)
+    if (isinstance(tangent, numpy.ndarray) and tangent.dtype != object) or is_traced(tangent):
+        return tangent
+    rest = [None] * len(primal) if tangent is None else tangent
+    return [fill(x, t) for x, t in zip(primal, rest, strict=True)]
 
 
 def doubled(of: Type) -> Type:

@@ -152,7 +152,8 @@ def interp(x, xp, fp, left=None, right=None):
         raise ValueError("fp and xp are not of the same length.")
     if np.ndim(x) == 0:
         return interp_at(x, xp, fp, left, right)
-    return [interp_at(at, xp, fp, left, right) for at in x]
+    found = [interp_at(at, xp, fp, left, right) for at in np.ravel(x)]
+    return found if np.ndim(x) == 1 else np.reshape(found, np.shape(x))
 
 
 def padded(xs, before, after, mode, value):
@@ -185,7 +186,7 @@ def widths(width, axis):
     return width[axis][0], width[axis][-1]
 
 
-def pad(array, pad_width, mode="constant", constant_values=0):
+def pad(array, pad_width, mode="constant", *, constant_values=0):
     """``np.pad`` of vectors and matrices."""
     if np.ndim(array) > 2:
         return None
@@ -202,38 +203,17 @@ def lines(a, axis):
     return np.transpose(a) if within(axis, 2) == 0 else a
 
 
-def quantile_of(xs, q):
-    """The quantile of a vector, between two of its elements."""
+def quantile_of(ordered, q):
+    """The quantile of a vector in order, between two of its elements."""
     if q < 0.0 or q > 1.0:
         raise ValueError("Quantiles must be in the range [0, 1]")
-    ordered = np.sort(xs)
-    at = q * (len(xs) - 1)
+    last = len(ordered) - 1
+    at = q * last
     low = math.floor(at)
-    a, b, t = ordered[low], ordered[min(low + 1, len(xs) - 1)], at - low
+    a, b, t = ordered[low], ordered[min(low + 1, last)], at - low
     if ordered[-1] != ordered[-1]:  # a NaN, which is sorted behind all numbers
-        return float(ordered[-1])
+        return ordered[-1]
     return b - (b - a) * (1.0 - t) if t >= 0.5 else a + (b - a) * t
-
-
-def quantile(a, q, axis=None):
-    """``np.quantile`` of all elements, or along an axis of a matrix."""
-    return quantile_along(a, q, axis) if np.ndim(q) == 0 else [quantile_along(a, each, axis) for each in q]
-
-
-def quantile_along(a, q, axis):
-    """One quantile of all elements, or along an axis."""
-    if axis is None:
-        return quantile_of(np.ravel(a), q)
-    if np.ndim(a) > 2:
-        return None
-    if axis < -np.ndim(a) or axis >= np.ndim(a):
-        raise ValueError("there is no such axis")
-    return quantile_of(a, q) if np.ndim(a) == 1 else [quantile_of(row, q) for row in lines(a, axis)]
-
-
-def percentile(a, q, axis=None):
-    """``np.percentile``."""
-    return quantile(a, q / 100 if np.ndim(q) == 0 else [each / 100 for each in q], axis)
 
 
 def median_of(xs):
@@ -245,45 +225,25 @@ def median_of(xs):
     return ordered[half] if len(xs) % 2 == 1 else (ordered[half - 1] + ordered[half]) / 2
 
 
-def median(a, axis=None):
-    """``np.median`` of all elements, or along an axis of a matrix."""
-    if axis is None:
-        return median_of(np.ravel(a))
-    if np.ndim(a) > 2:
-        return None
-    if axis < -np.ndim(a) or axis >= np.ndim(a):
-        raise ValueError("there is no such axis")
-    return median_of(a) if np.ndim(a) == 1 else [median_of(row) for row in lines(a, axis)]
-
-
-def average(a, axis=None, weights=None):
-    """``np.average`` of all elements, or along an axis of a matrix."""
-    if axis is not None:
-        return None if np.ndim(a) != 2 else [average_of(line, weights) for line in lines(a, axis)]
-    if weights is not None and np.ndim(a) == np.ndim(weights) and np.shape(a) != np.shape(weights):
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    return average_of(a, weights)
-
-
 def average_of(a, weights):
-    """The average of all elements."""
-    if weights is None:
-        return np.mean(a)
-    if np.ndim(a) != np.ndim(weights):
-        return None
-    if np.ndim(a) == 1 and len(a) != len(weights):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    return np.sum(np.array(a) * np.array(weights)) / np.sum(weights)
+    """The average of a vector with weights."""
+    if len(a) != len(weights):
+        raise ValueError("Length of weights not compatible with specified axis.")
+    return np.sum(a * weights) / np.sum(weights)
 
 
-def trapezoid(y, x=None, dx=1.0):
-    """``np.trapezoid`` of a vector."""
-    if np.ndim(y) != 1 or np.ndim(dx) != 0:
-        return None
-    if x is None:
-        return np.sum([dx * (b + a) / 2.0 for a, b in itertools.pairwise(y)])
-    if np.ndim(x) != 1:
-        return None
+def span(xs):
+    """The largest element without the smallest one."""
+    return np.max(xs) - np.min(xs)
+
+
+def area(y, dx):
+    """The area below a line of values at equal distances."""
+    return np.sum([dx * (b + a) / 2.0 for a, b in itertools.pairwise(y)])
+
+
+def area_between(y, x):
+    """The area below a line of values at places."""
     if len(x) != len(y):
         raise ValueError("operands could not be broadcast together")
     return np.sum([(x[i + 1] - x[i]) * (y[i + 1] + y[i]) / 2.0 for i in range(len(y) - 1)])
@@ -344,56 +304,11 @@ def within(i, n):
     return list(range(n))[i]
 
 
-def flip(m, axis=None):
-    """``np.flip`` of a vector or a matrix."""
-    if np.ndim(m) > 2:
-        return None
-    if axis is not None and (axis < -np.ndim(m) or axis >= np.ndim(m)):
-        raise ValueError("there is no such axis")
-    if np.ndim(m) == 1:
-        return m[::-1]
-    if axis is None:
-        return [row[::-1] for row in m[::-1]]
-    return m[::-1] if axis == 0 or axis == -2 else [row[::-1] for row in m]
-
-
-def repeat(a, repeats, axis=None):
-    """``np.repeat`` of a vector or a matrix, each element as often; or of a vector, each by its own number."""
-    if np.ndim(a) == 1 and np.ndim(repeats) == 1:
-        return [x for x, n in zip(a, repeats, strict=True) for _ in range(n)]
-    if np.ndim(a) > 2 or np.ndim(repeats) != 0:
-        return None
-    if repeats < 0:
+def repeated(xs, repeats):
+    """Each element by its own number of times."""
+    if np.min(repeats, initial=0) < 0:
         raise ValueError("repeats may not contain negative values.")
-    if axis is None:
-        return [x for x in np.ravel(a) for _ in range(repeats)]
-    if axis < -np.ndim(a) or axis >= np.ndim(a):
-        raise ValueError("there is no such axis")
-    if axis == 0 or axis == -np.ndim(a):
-        return [x for x in a for _ in range(repeats)]
-    return None if np.ndim(a) == 1 else [[x for x in row for _ in range(repeats)] for row in a]
-
-
-def tile(xs, reps):
-    """``np.tile`` of a vector, of the rows of a matrix, or of a vector in rows."""
-    if np.ndim(reps) == 1 and np.ndim(xs) == 1 and len(reps) == 2:
-        if reps[0] < 0 or reps[1] < 0:
-            raise ValueError("negative dimensions are not allowed")
-        return [[x for _ in range(reps[1]) for x in xs] for _ in range(reps[0])]
-    if np.ndim(xs) > 2 or np.ndim(reps) != 0:
-        return None
-    if reps < 0:
-        raise ValueError("negative dimensions are not allowed")
-    if np.ndim(xs) == 2:
-        return [[x for _ in range(reps) for x in row] for row in xs]
-    return [x for _ in range(reps) for x in xs]
-
-
-def peak_to_peak(a, axis=None):
-    """``np.ptp`` of all elements, or along an axis of a matrix."""
-    if axis is None:
-        return np.max(a) - np.min(a)
-    return None if np.ndim(a) != 2 else [np.max(line) - np.min(line) for line in lines(a, axis)]
+    return [x for x, n in zip(xs, repeats, strict=True) for _ in range(n)]
 
 
 def logspace(start, stop, num):
@@ -413,7 +328,7 @@ def choose(a, choices):
     return [choices[k][i] for i, k in enumerate(a)]
 
 
-def meshgrid(x, y, indexing="xy"):
+def meshgrid(x, y, *, indexing="xy"):
     """``np.meshgrid`` of two vectors."""
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         return None
@@ -549,14 +464,16 @@ def gradient_of(f, h):
     return slopes(f, h) if np.ndim(h) == 0 else unequal_slopes(f, h)
 
 
-def gradient(f, h=1.0, axis=None):
-    """``np.gradient`` of a vector, or along an axis of a matrix."""
+def gradient(f, h=1.0, *, axis=None):
+    """``np.gradient`` of a vector, or along an axis or both of a matrix."""
     if np.ndim(f) == 1:
         if axis is not None and (axis < -1 or axis > 0):
             raise ValueError("there is no such axis")
         return gradient_of(f, h)
-    if np.ndim(f) != 2 or axis is None:
+    if np.ndim(f) != 2 or (axis is None and np.ndim(h) != 0):
         return None
+    if axis is None:
+        return np.transpose([gradient_of(line, h) for line in np.transpose(f)]), [gradient_of(row, h) for row in f]
     rows = [gradient_of(line, h) for line in lines(f, axis)]
     return np.transpose(rows) if axis == 0 or axis == -2 else rows
 
@@ -569,12 +486,12 @@ def correlate(a, v, mode="valid"):
 
 
 def kron(a, b):
-    """``np.kron`` of two vectors, or of two matrices."""
+    """``np.kron`` of vectors and matrices."""
     if np.ndim(a) == 1 and np.ndim(b) == 1:
         return [x * y for x in a for y in b]
-    if np.ndim(a) != 2 or np.ndim(b) != 2:
+    if np.ndim(a) > 2 or np.ndim(b) > 2:
         return None
-    return [[x * y for x in row for y in other] for row in a for other in b]
+    return [[x * y for x in row for y in other] for row in np.atleast_2d(a) for other in np.atleast_2d(b)]
 
 
 def tril_indices(n, k=0, m=None):
@@ -664,24 +581,14 @@ def insert(arr, obj, values):
     return np.concatenate((arr[:obj], np.full(1, values, dtype=arr.dtype), arr[obj:]))
 
 
-def largest(array):
-    """``np.maximum.reduce`` along the first axis."""
-    return np.max(array, axis=0)
+def largest_so_far(xs):
+    """The largest element up to each one."""
+    return list(itertools.accumulate(xs, np.maximum))
 
 
-def largest_so_far(array):
-    """``np.maximum.accumulate`` of a vector."""
-    return None if np.ndim(array) != 1 else list(itertools.accumulate(array, np.maximum))
-
-
-def sums_of_pairs(A, B):
-    """``np.add.outer`` of two vectors."""
-    return None if np.ndim(A) != 1 or np.ndim(B) != 1 else [[x + y for y in B] for x in A]
-
-
-def differences_of_pairs(A, B):
-    """``np.subtract.outer`` of two vectors."""
-    return None if np.ndim(A) != 1 or np.ndim(B) != 1 else [[x - y for y in B] for x in A]
+def smallest_so_far(xs):
+    """The smallest element up to each one."""
+    return list(itertools.accumulate(xs, np.minimum))
 
 
 def diagonal(a, offset=0):
@@ -719,22 +626,26 @@ def identity(n, dtype=float):
     return eye(n, dtype=dtype)
 
 
-def take(a, indices, axis):
-    """``np.take`` along an axis of a vector or a matrix."""
-    if np.ndim(a) > 2 or np.ndim(indices) != 1:
-        return None
-    at = within(axis, np.ndim(a))
-    if np.ndim(a) == 1:
-        return a[indices]
-    return a[indices] if at == 0 else [row[indices] for row in a]
-
-
 #: The functions of numpy that have their names here.
 NUMPY = (
-    *(atleast_1d, atleast_2d, average, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
-    *(diag, diagonal, eye, flip, fliplr, identity, trace),
-    *(flipud, gradient, insert, interp, kron, logspace, median, meshgrid, nanmean, nansum, pad, percentile, polyval),
-    *(quantile, repeat, take_along_axis, tile, trapezoid, tril_indices, triu_indices, unique),
+    *(atleast_1d, atleast_2d, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
+    *(
+        diag,
+        diagonal,
+        eye,
+        fliplr,
+        flipud,
+        gradient,
+        identity,
+        insert,
+        interp,
+        kron,
+        logspace,
+        meshgrid,
+        nanmean,
+        nansum,
+    ),
+    *(pad, polyval, take_along_axis, trace, tril_indices, triu_indices, unique),
 )
 #: The same for math.
 MATH = (comb, degrees, dist, factorial, fma, frexp, fsum, gcd, isclose, isqrt, ldexp, modf, radians, sumprod)
@@ -743,12 +654,11 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **{f"bisect.{f.__name__}": f for f in (bisect_left, bisect_right)},
     **{f"math.{f.__name__}": f for f in MATH},
     **{f"numpy.{f.__name__}": f for f in NUMPY},
-    "numpy.add.outer": sums_of_pairs,
-    "numpy.maximum.accumulate": largest_so_far,
-    "numpy.maximum.reduce": largest,
-    "numpy.ptp": peak_to_peak,
-    "numpy.subtract.outer": differences_of_pairs,
-    "numpy.trapz": trapezoid,
 }
+#: The functions of lines of arrays, and others that stand for no function of a library.
+PARTS = (
+    *(area, area_between, average_of, largest_so_far, median_of, quantile_of, repeated, smallest_so_far, span),
+    *(bit_and, bit_or, bit_xor, rounded, shift_left, shift_right),
+)
 #: All of them.
-WRITTEN = frozenset((*FUNCTIONS.values(), rounded, take, bit_and, bit_or, bit_xor, shift_left, shift_right))
+WRITTEN = frozenset((*FUNCTIONS.values(), *PARTS))

@@ -8,7 +8,6 @@ from types import MappingProxyType
 
 import numpy
 
-from ...language import in_language
 from ...language.terms import Build, Gather, Index, Map, Op, Size, Term, counted, lit
 from ...language.types import BOOL, FLOAT, INT, Array
 from ..analyses.single_axes import only_item
@@ -72,16 +71,6 @@ def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 @with_lets
-def rolled(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.roll(xs, k)`` of a vector."""
-    wanted(p, node, args, 2)
-    if numeric.rank(args[0].type) != 1:
-        p.error(node, "roll of an array of rank above 1", "roll each row")
-    i, xs, k = p.fresh("i", INT), p.bound("xs", args[0]), p.bound("k", p.coerce(node, args[1], INT))
-    return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
-
-
-@with_lets
 def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
     """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
     xs = p.bound("xs", xs)
@@ -102,17 +91,6 @@ def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     wanted(p, node, args, 2)
     xs = whole.array(p, node, args[0])
     return arrays.expanded(p, xs, arrays.axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
-
-
-def or_written(few: Composed, function: Callable[..., object], count: int) -> Composed:
-    """Use the function written in the language if a call has more than some number of arguments."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        if len(args) == count:
-            return few(p, node, args)
-        return p.grammar.apply_written(p, node, p.program_of(function), list(args))
-
-    return handle
 
 
 @with_lets
@@ -150,9 +128,7 @@ COMPOSED: Mapping[str, Composed] = MappingProxyType(
         "numpy.vdot": flat_inner,
         "numpy.inner": inner,
         "numpy.linspace": spaced,
-        "numpy.roll": rolled,
         "numpy.squeeze": squeezed,
-        "numpy.take": or_written(whole.taken, in_language.take, 2),
         "numpy.expand_dims": with_axis,
         "numpy.swapaxes": axes_exchanged,
     }

@@ -15,20 +15,26 @@ from ..operations.numeric import multiplied, promoted, rank, total_of
 from ..operations.state import Parser, with_lets
 from ..operations.whole import as_numpy
 
-#: The form of the first argument, without spaces.
-FORM = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*(->[A-Za-z]*)?")
+#: The form of the first argument, without spaces; dots stand for further axes.
+AXES = r"[A-Za-z]*(\.\.\.)?[A-Za-z]*"
+FORM = re.compile(rf"{AXES}(,{AXES})*(->{AXES})?")
 
 
-@with_lets
 def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.einsum("ij,jk->ik", a, b)``."""
+    """``np.einsum("ij,jk->ik", a, b)``; how it is optimised says nothing about the value."""
     text = p.known(node.args[0], env)
     if not isinstance(text, str) or not FORM.fullmatch(text.replace(" ", "")):
         p.error(node.args[0], "einsum takes letters for axes, written out", 'write np.einsum("ij,jk->ik", a, b)')
-    inputs, output = letters(text.replace(" ", ""))
     operands = as_numpy(p, node.args[1:], [expression(p, a, env) for a in node.args[1:]])
+    inputs, output = letters(text.replace(" ", ""), [rank(x.type) for x in operands])
     if [len(each) for each in inputs] != [rank(x.type) for x in operands] or not set(output) <= set("".join(inputs)):
         p.error(node, "the letters do not fit the axes of the arrays", "write one letter for each axis")
+    return contracted(p, node, inputs, output, operands)
+
+
+@with_lets
+def contracted(p: Parser, node: ast.AST, inputs: Sequence[str], output: str, operands: Sequence[Term]) -> Term:
+    """Sum products over the letters that the result does not have."""
     p.by_numpy = True
     named = [p.bound("a", x) for x in promoted(p, node, operands)]
     sizes: dict[str, Term] = {}
@@ -46,11 +52,20 @@ def einsum(p: Parser, node: ast.Call, env: Env) -> Term:
     return made
 
 
-def letters(text: str) -> tuple[list[str], str]:
-    """Give the letters of each operand and of the result, which are by default those that occur once, sorted."""
+def letters(text: str, ranks: Sequence[int]) -> tuple[list[str], str]:
+    """Give the letters of each operand and of the result, which are by default those that occur once, sorted.
+
+    The axes that dots stand for get letters of their own, the same from the last one on.
+    """
     given, arrow, output = text.partition("->")
-    every = given.replace(",", "")
-    return given.split(","), output if arrow else "".join(sorted(c for c in set(every) if every.count(c) == 1))
+    further = [n - len(each.replace("...", "")) for each, n in zip(given.split(","), ranks, strict=False)]
+    own = "".join(chr(ord("\u03b1") + k) for k in range(max(further, default=0)))
+    every = given.replace(",", "").replace("...", "")
+    if not arrow:
+        output = "..." * ("..." in given) + "".join(sorted(c for c in set(every) if every.count(c) == 1))
+    pairs = zip(given.split(","), further, strict=False)
+    inputs = [each.replace("...", own[len(own) - max(n, 0) :]) for each, n in pairs]
+    return inputs, output.replace("...", own) if "..." in output or "..." not in given else "?"
 
 
 def product(operands: Sequence[Term], inputs: Sequence[str], indices: Mapping[str, Var]) -> Term:

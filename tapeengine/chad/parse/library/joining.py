@@ -22,7 +22,9 @@ from ..operations.functions import Env
 from ..operations.registered import primitive
 from ..operations.reshaping import RESHAPING
 from ..operations.state import Parser, with_lets
-from .reductions import keyword, operand, written_axis
+from .along import as_array
+from .options import keyword
+from .reductions import operand, written_axis
 
 #: Puts together arrays that are written out, or the elements of an array.
 Written = Callable[[Parser, ast.AST, list[Term]], Term]
@@ -32,7 +34,7 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
     """Put together the parts of the first argument, written out or listed."""
     if not node.args:
         p.error(node, "the arrays are not given", "write np.stack((a, b))")
-    term = expression(p, node.args[0], env)
+    term = expression(p, displayed(node.args[0]), env)
     if isinstance(term, Tuple | Elements) and term.items:
         return written(p, node, list(term.items))
     if isinstance(term.type, Product):
@@ -42,10 +44,21 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
     return p.within("parts", whole.some(p, term), listed)
 
 
+def displayed(node: ast.expr) -> ast.expr:
+    """Give a list of arrays that is written out as a tuple, whose items may have several ranks."""
+    if (
+        not isinstance(node, ast.List)
+        or not node.elts
+        or any(isinstance(e, ast.Starred | ast.Tuple) for e in node.elts)
+    ):
+        return node
+    return ast.copy_location(ast.Tuple(node.elts, ast.Load()), node)
+
+
 def concatenate(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.concatenate(parts, axis)``."""
     given = keyword(node, "axis", 1)
-    axis = 0 if given is None else written_axis(p, given)
+    axis = 0 if given is None else written_axis(p, given, env)
     return parts_of(
         p, node, env, lambda p, node, items: joined(p, node, items, axis), lambda xs: flat(p, node, xs, axis)
     )
@@ -119,7 +132,7 @@ def mapped(p: Parser, xs: Term, change: Callable[[Term], Term]) -> Term:
 def stack(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.stack(parts, axis)``: along a new axis."""
     given = keyword(node, "axis", 1)
-    axis = 0 if given is None else one_axis(p, given)
+    axis = 0 if given is None else one_axis(p, given, env)
 
     def piled(xs: Term) -> Term:
         n = numeric.rank(xs.type)
@@ -181,11 +194,6 @@ def column_stack(p: Parser, node: ast.Call, env: Env) -> Term:
     return parts_of(p, node, env, written, listed)
 
 
-def as_array(term: Term) -> Term:
-    """Give a number as an array of one element."""
-    return Elements((term,), term.type) if numeric.rank(term.type) == 0 else term
-
-
 def block(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.block([[a, b], [c, d]])``, written out: matrices side by side, and below one another."""
     rows = node.args[0].elts if node.args and isinstance(node.args[0], ast.List) else []
@@ -201,14 +209,14 @@ def append(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.append(xs, values, axis)``; without an axis, the numbers of both in a row."""
     numeric.wanted(p, node, node.args[:2], 2)
     given = keyword(node, "axis", 2)
-    axis = None if given is None else written_axis(p, given)
+    axis = None if given is None else written_axis(p, given, env)
     items = [operand(p, a, env) for a in node.args[:2]]
     return joined(p, node, items if axis is not None else [as_array(item) for item in items], axis)
 
 
-def one_axis(p: Parser, node: ast.expr) -> int:
+def one_axis(p: Parser, node: ast.expr, env: Env) -> int:
     """Give the axis that is written out, which may not be None."""
-    axis = written_axis(p, node)
+    axis = written_axis(p, node, env)
     if axis is None:
         p.error(node, "the axis None", "write the axis as a number")
     return axis
@@ -223,7 +231,7 @@ def split(p: Parser, node: ast.Call, env: Env) -> Term:
     if not isinstance(xs.type, Array) or isinstance(p.kinds.of(node.args[0]), ListOf):
         p.error(node, "np.split of something other than an array", "give an array")
     n = numeric.rank(xs.type)
-    axis = arrays.counted_axis(p, node, 0 if given is None else one_axis(p, given), n)
+    axis = arrays.counted_axis(p, node, 0 if given is None else one_axis(p, given, env), n)
     order = [axis, *(k for k in range(n) if k != axis)]
     back = [order.index(k) for k in range(n)]
     xs = p.bound("xs", arrays.permuted(p, xs, order))

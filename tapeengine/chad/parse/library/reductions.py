@@ -10,14 +10,17 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from ...language.terms import Fold, If, Op, Size, Term, counted, lit
-from ...language.types import BOOL, INT, Array, numbers_of, show
+from ...language.types import BOOL, FLOAT, INT, Array, numbers_of, show
 from ..expressions.rules import expression
+from ..names.texts import MISSING
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
 from ..operations.state import Parser, with_lets
 from ..operations.whole import array, element, numbers
+from .options import keyword, of_wider
 
 #: Reduces all elements of an array, or those along an axis.
 Combine = Callable[[Parser, ast.AST, Term, int | None], Term]
@@ -38,37 +41,42 @@ class Reduction:
     join: numeric.Scalar | None = None
 
 
-def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
-    """Give an argument by name or, where it has one, by position."""
-    if 0 <= position < len(node.args):
-        return node.args[position]
-    return next((k.value for k in node.keywords if k.arg == name), None)
-
-
-def written_axis(p: Parser, node: ast.expr | None) -> int | None:
+def written_axis(p: Parser, node: ast.expr | None, env: Env) -> int | None:
     """Give the axis that a call names; None for all."""
-    found = written_axes(p, node)
+    found = written_axes(p, node, env)
     if found is not None and len(found) != 1:
         p.error(node or p.tree, "several axes", "write one axis")
     return found[0] if found else None
 
 
-def written_axes(p: Parser, node: ast.expr | None) -> Sequence[int] | None:
+def written_axes(p: Parser, node: ast.expr | None, env: Env) -> Sequence[int] | None:
     """Give the axes that a call names; None for all."""
-    if node is None or (isinstance(node, ast.Constant) and node.value is None):
+    if node is None:
         return None
-    try:
-        found = ast.literal_eval(node)
-        return [int(axis) for axis in (found if isinstance(found, tuple) else (found,))]
-    except (ValueError, TypeError):
+    found = shown(p, node, env)
+    axes = list(found) if isinstance(found, tuple) else [found]
+    if not all(type(axis) is int for axis in axes) and found is not None:
         p.on_duals(node, "an axis is a number written out", "write axis=0 or axis=1")
+    return None if found is None else axes
 
 
-def function_of(made: Reduction, position: int = 1) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``np.sum(xs, axis)`` and the like."""
+def shown(p: Parser, node: ast.expr, env: Env) -> Any:
+    """Give a value that the text shows, such as an axis, MISSING for another one."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        pass
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = shown(p, node.operand, env)
+        return -value if type(value) in (int, float) else MISSING
+    return p.known(node, env)
+
+
+def function_of(made: Reduction, default: int | None = None) -> Callable[[Parser, ast.Call, Env], Term]:
+    """``np.sum(xs, axis)`` and the like, with the axis that is meant where none is named."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        return reduced(p, node, made, array(p, node, operand(p, node.args[0], env)), position, env)
+        return reduced(p, node, made, array(p, node, operand(p, node.args[0], env)), default, env)
 
     return handle
 
@@ -80,13 +88,16 @@ def operand(p: Parser, given: ast.expr, env: Env) -> Term:
 
 def method_of(made: Reduction) -> Callable[[Parser, ast.Call, Term, Env], Term]:
     """``xs.sum(axis)`` and the like."""
-    return lambda p, node, receiver, env: reduced(p, node, made, array(p, node, receiver), 0, env)
+    return lambda p, node, receiver, env: reduced(p, node, made, array(p, node, receiver), None, env)
 
 
-def reduced(p: Parser, node: ast.Call, made: Reduction, xs: Term, position: int, env: Env) -> Term:
+def reduced(p: Parser, node: ast.Call, made: Reduction, xs: Term, default: int | None, env: Env) -> Term:
     """Reduce an array as the arguments of a call say."""
     p.by_numpy = True
-    axes = written_axes(p, keyword(node, "axis", position))
+    axes = written_axes(p, keyword(node, "axis") or ast.Constant(default), env)
+    dtype, xs = keyword(node, "dtype"), of_wider(p, node, xs, env)
+    if dtype is not None and made.combine is mean and numbers_of(xs.type) != FLOAT:
+        p.on_duals(dtype, "a mean of whole numbers as one", "write dtype=float")
     initial = keyword(node, "initial")
     start = None if initial is None else started(p, node, made, xs, expression(p, initial, env))
     where = keyword(node, "where")

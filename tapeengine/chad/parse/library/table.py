@@ -7,16 +7,13 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
-import numpy
-
 from ...intermediate.operations import OPERATIONS_BY_NAME
-from ...language.in_language import rounded
+from ...language import in_language
 from ...language.kinds import ARRAY
 from ...language.terms import (
     Build,
@@ -42,7 +39,7 @@ from ...language.terms import (
     lets,
     lit,
 )
-from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, Type, numbers_of, show
+from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, numbers_of, show
 from ..analyses.lists import Element
 from ..expressions.closures import only_called
 from ..expressions.fixed_points import settled_step
@@ -57,19 +54,17 @@ from ..operations.state import Parser, with_lets
 from ..operations.type_tests import tested
 from ..operations.whole import array, element, numbers
 from ..rewrites.by_cells import placed
-from . import composed, joining, ordering, reductions
+from . import along, composed, joining, lines, ordering, reductions
 from .einsum import einsum
 from .iterables import ITERATED, elements, is_iterator
+from .options import dtype_of, keyword, of_wider, with_options
 from .reductions import (
     REDUCTIONS,
-    Reduction,
     folded,
     function_of,
-    keyword,
     larger,
     method_of,
     operand,
-    reduced,
     written_axis,
 )
 
@@ -150,15 +145,13 @@ def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
 
 
 def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Term]:
-    """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, by default of all numbers in a row."""
+    """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, or of all numbers in a row."""
 
-    def handle(p: Parser, node: ast.Call, xs: Term, position: int) -> Term:
+    def handle(p: Parser, node: ast.Call, xs: Term, env: Env) -> Term:
         p.by_numpy = True
-        found = keyword(node, "axis", position)
-        axis = default if found is None else written_axis(p, found)
-        if axis is None and default is not None:
-            p.error(node, "the axis None", "write the axis as a number")
-        xs = array(p, node, xs)
+        found = keyword(node, "axis")
+        axis = default if found is None else written_axis(p, found, env)
+        xs = of_wider(p, node, array(p, node, xs), env)
         if axis is None and numeric.rank(xs.type) > 1:
             xs = RESHAPING["ravel"](p, node, [xs])
         return arrays.along(p, node, change, xs, axis or 0)
@@ -166,28 +159,9 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
     return handle
 
 
-def function_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
+def function_along(handle: Callable[..., Term]) -> Callable[..., Term]:
     """``np.cumsum(xs, axis)``."""
-    return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), position)
-
-
-def method_along(handle: Callable[..., Term], position: int) -> Callable[..., Term]:
-    """``xs.cumsum(axis)``."""
-    return lambda p, node, receiver, env: handle(p, node, receiver, position - 1)
-
-
-@with_lets
-def roll(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.roll(xs, k)`` of a vector, ``np.roll(xs, k, axis)`` of any array."""
-    if len(node.args) < 2:
-        p.error(node, "np.roll takes an array and a number of places", "write np.roll(xs, k)")
-    xs = array(p, node, operand(p, node.args[0], env))
-    if numbers_of(xs.type) not in (FLOAT, INT, BOOL):
-        p.error(node, f"roll of {show(xs.type)}", "give an array of numbers")
-    if keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1:
-        p.error(node, "roll of an array of rank above 1", "write the axis as a number: np.roll(xs, k, axis=0)")
-    k = p.bound("k", p.coerce(node, expression(p, node.args[1], env), INT))
-    return along_axis(lambda p, node, xs: composed.rolled(p, node, [xs, k]), 0)(p, node, xs, 2)
+    return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), env)
 
 
 def _bad(p: Parser, node: ast.AST) -> Term:
@@ -223,25 +197,6 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
         return result
 
     return handle
-
-
-def norm(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.linalg.norm(xs, ord, axis)``: the root of the sum of squares, or a norm of absolute values."""
-    xs, given = array(p, node, operand(p, node.args[0], env)), keyword(node, "ord", 1)
-    is_of_matrix = given is not None and keyword(node, "axis", 2) is None and numeric.rank(xs.type) > 1
-    order = None if given is None else p.known(given, env)
-    if order in (None, "fro" if is_of_matrix else 2):
-        return reduced(p, node, Reduction(norm_of), xs, 2, env)
-    which = {1: "sum", math.inf: "max"}.get(order)
-    if is_of_matrix or which is None:
-        p.error(node, "a norm of this order", "write it with np.sum, np.max and abs")
-    sizes = numeric.applied(numeric.absolute, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
-    return reduced(p, node, REDUCTIONS[which], sizes, 2, env)
-
-
-def norm_of(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
-    """The root of the sum of squares of all elements, or along an axis."""
-    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
 
 
 def unless_empty(xs: Term, start: Term, some: Term) -> Term:
@@ -466,7 +421,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
         return x
     if x.type == BOOL:
         p.error(node, "round of a condition", "write int(x)")
-    made = p.grammar.apply_written(p, node, p.program_of(rounded), [p.coerce(node, x, FLOAT), digits[0]])
+    made = p.grammar.apply_written(p, node, p.program_of(in_language.rounded), [p.coerce(node, x, FLOAT), digits[0]])
     return whole.to_int("round")(p, node, [made]) if x.type == INT else made
 
 
@@ -543,15 +498,7 @@ DTYPE_AT = MappingProxyType(
         **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
         "numpy.fromiter": 1,
         **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
-        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye", "numpy.cumsum"), 9),
-    }
-)
-#: What stands for the three types of numbers.
-DTYPES: Mapping[Any, Type] = MappingProxyType(
-    {
-        **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
-        **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
-        **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
+        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye"), 9),
     }
 )
 
@@ -569,8 +516,7 @@ def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call
 
 def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) -> Term:
     """Convert the numbers of an array to a type that is written out."""
-    of = own_dtype(p, dtype, env) if isinstance(dtype, ast.Attribute) else None
-    of = of or DTYPES.get(p.known(dtype, env))
+    of = dtype_of(p, dtype, env)
     if of is None:
         p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
     known, convert = {
@@ -587,13 +533,13 @@ def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) ->
 
 def diff(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.diff(xs, n, axis)``."""
-    times = keyword(node, "n", 1)
+    times = keyword(node, "n")
     count = 1 if times is None else p.known(times, env)
     if type(count) is not int or count < 1:
         p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
-    found = operand(p, node.args[0], env)
+    found, axis = operand(p, node.args[0], env), joining.one_axis(p, keyword(node, "axis") or ast.Constant(-1), env)
     for _ in range(count):
-        found = along_axis(composed.differences, -1)(p, node, found, 2)
+        found = along_axis(composed.differences, axis)(p, node, found, env)
     return found
 
 
@@ -618,18 +564,24 @@ def clip(p: Parser, node: ast.Call, env: Env) -> Term:
     return numeric.applied(clipped, 1 + len(ends))(p, node, [xs, *ends.values()])
 
 
-def own_dtype(p: Parser, dtype: ast.Attribute, env: Env) -> Type | None:
-    """Give the type of the numbers of an array: ``xs.dtype``."""
-    if dtype.attr != "dtype" or p.is_module(dtype.value):
-        return None
-    given = expression(p, dtype.value, env)
-    p.operated(dtype, [(dtype.value, given)])
-    return numbers_of(given.type) if isinstance(given.type, Array) else None
-
-
 def as_type(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
     """``xs.astype(float)``."""
     return of_dtype(p, node, node.args[0], receiver, env)
+
+
+def sort(p: Parser, node: ast.Call, env: Env) -> Term:
+    """``np.sort(xs, axis)``; numbers are the same in each order of equals."""
+    kind = keyword(node, "kind")
+    if kind is not None and p.known(kind, env) not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+        p.on_duals(kind, "an algorithm that is not written out", "leave it out")
+    return function_along(ALONG["sort"])(p, node, env)
+
+
+def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.full(shape, x)``."""
+    if isinstance(args[1].type, Array):
+        return along.in_shape(p, node, args[1], args[0])
+    return whole.full(p, node, args)
 
 
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
@@ -641,12 +593,96 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
     return handle
 
 
-#: Functions from vectors to vectors, which run along an axis.
-ALONG: Mapping[str, tuple[Callable[..., Term], int]] = MappingProxyType(
+#: numpy's parameters in order, of functions that are also methods.
+ORDERS: Mapping[str, str] = MappingProxyType(
     {
-        "cumsum": (along_axis(whole.so_far(numeric.added, 0), None), 1),
-        "cumprod": (along_axis(whole.so_far(numeric.multiplied, 1), None), 1),
-        "sort": (along_axis(composed.sort, -1), 1),
+        **dict.fromkeys(("sum", "prod"), "a axis dtype out keepdims initial where"),
+        **dict.fromkeys(("max", "min"), "a axis out keepdims initial where"),
+        "mean": "a axis dtype out keepdims",
+        **dict.fromkeys(("cumsum", "cumprod"), "a axis dtype out"),
+        "quantile": "a q axis out overwrite_input method keepdims",
+    }
+)
+#: Functions from vectors to vectors, which run along an axis.
+ALONG: Mapping[str, Callable[..., Term]] = MappingProxyType(
+    {
+        "cumsum": along_axis(whole.so_far(numeric.added, 0), None),
+        "cumprod": along_axis(whole.so_far(numeric.multiplied, 1), None),
+        "sort": along_axis(composed.sort, -1),
+    }
+)
+
+#: The operators of ufuncs that have an `outer` in the language.
+OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
+    {
+        **{name: composed.COMPOSED[f"numpy.{name}"] for name in ("add", "subtract", "multiply", "remainder")},
+        "divide": composed.operation(ast.Div()),
+        **{name: numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
+    }
+)
+#: Reductions and functions of vectors as methods of ufuncs.
+OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = MappingProxyType(
+    {
+        "add": ("sum", whole.so_far(numeric.added, 0)),
+        "multiply": ("prod", whole.so_far(numeric.multiplied, 1)),
+        "maximum": ("max", lines.of_line(in_language.largest_so_far)),
+        "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
+    }
+)
+KEEPS = ("axis", "keepdims")
+SUMS = (*reductions.KEYWORDS, "dtype")
+READS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        **{name: SUMS if "dtype" in order else reductions.KEYWORDS for name, order in ORDERS.items()},
+        "mean": (*KEEPS, "where", "dtype"),
+    }
+)
+#: Functions of numpy with options: the form, numpy's parameters in order, how many are operands, and the options read.
+WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = MappingProxyType(
+    {
+        **{name: (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
+        **{f"a{name}": (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in ("max", "min")},
+        **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
+        **{f"{u}.reduce": (function_of(REDUCTIONS[r], 0), ORDERS["sum"], 1, SUMS) for u, (r, _) in OF_UFUNCS.items()},
+        **{
+            f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
+            for u, (_, change) in OF_UFUNCS.items()
+        },
+        **{f"{name}.outer": (along.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
+        "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
+        "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
+        "roll": (along.roll, "a shift axis", 2, ("axis",)),
+        "flip": (along.flip, "m axis", 1, ("axis",)),
+        "rot90": (along.rot90, "m k axes", 1, ("k", "axes")),
+        "repeat": (along.repeat, "a repeats axis", 2, ("axis",)),
+        "take": (along.take, "a indices axis out mode", 2, ("axis", "mode")),
+        "tile": (along.tile, "A reps", 2, ()),
+        "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
+        "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
+        "percentile": (lines.percentile, ORDERS["quantile"], 2, KEEPS),
+        "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
+        "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
+        "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
+        **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
+        "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
+        "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
+        **{
+            name: (form, "arrays axis out", 1, ("axis",))
+            for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
+        },
+        **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
+        "append": (joining.append, "arr values axis", 2, ("axis",)),
+        "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),
+    }
+)
+#: The methods of arrays with options, and the names of their arguments.
+OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = MappingProxyType(
+    {
+        name: (with_options(form, ORDERS[name].split(), 1, reads), (*ORDERS[name].split()[1:], *reads))
+        for name, form, reads in (
+            *((name, method_of(made), READS[name]) for name, made in REDUCTIONS.items()),
+            *((name, ALONG[name], ("axis", "dtype")) for name in ("cumsum", "cumprod")),
+        )
     }
 )
 
@@ -660,19 +696,17 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         **OF_STARS,
         "builtins.sum": sum_,
         "numpy.clip": clip,
-        "numpy.diff": diff,
-        "numpy.roll": roll,
+        **{
+            f"numpy.{name}": with_options(form, order.split(), count, reads)
+            for name, (form, order, count, reads) in WITH_OPTIONS.items()
+        },
+        "numpy.einsum": einsum,
         "tapeengine.sum": sum_,
         "builtins.max": extreme("max"),
         "builtins.min": extreme("min"),
         "builtins.sorted": ordering.sorted_,
         "builtins.any": exists("any"),
         "builtins.all": exists("all"),
-        **{f"numpy.{name}": function_of(made) for name, made in REDUCTIONS.items()},
-        **{f"numpy.{name}": function_along(*made) for name, made in ALONG.items()},
-        "numpy.norm": norm,
-        "numpy.amax": function_of(REDUCTIONS["max"]),
-        "numpy.amin": function_of(REDUCTIONS["min"]),
         "builtins.map": map_,
         "builtins.filter": filter_,
         "builtins.list": listed,
@@ -690,19 +724,10 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
         "numpy.asanyarray": array_of,
         "numpy.ascontiguousarray": array_of,
         "numpy.fromiter": array_of,
-        "numpy.vector_norm": norm,
-        "numpy.einsum": einsum,
         "numpy.select": select,
-        "numpy.concatenate": joining.concatenate,
-        "numpy.stack": joining.stack,
-        "numpy.hstack": joining.hstack,
-        "numpy.vstack": joining.vstack,
-        "numpy.column_stack": joining.column_stack,
         "numpy.block": joining.block,
-        "numpy.append": joining.append,
         "numpy.c_": joining.columns,
         "numpy.r_": joining.rows,
-        "numpy.split": joining.split,
         "builtins.isinstance": isinstance_,
         "functools.reduce": reduce,
         "functools.partial": partial,
@@ -715,16 +740,14 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyTyp
 KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "builtins.sum": ("start",),
-        **dict.fromkeys(("numpy.norm", "numpy.vector_norm"), ("ord", "axis", "keepdims")),
         "tapeengine.sum": ("start",),
+        **{f"numpy.{n}": (*order.split(), *reads, "dtype") for n, (_, order, _, reads) in WITH_OPTIONS.items()},
+        "numpy.einsum": ("optimize",),
         "numpy.array": ("copy",),
-        "numpy.diff": ("n", "axis"),
         "numpy.clip": ("a_min", "a_max", "min", "max"),
         "numpy.select": ("default",),
         "itertools.accumulate": ("func", "initial"),
         "tapeengine.iterate": ("checkpoints",),
-        **{f"numpy.{name}": reductions.KEYWORDS for name in (*REDUCTIONS, "amax", "amin")},
-        **{f"numpy.{name}": ("axis",) for name in (*ALONG, "roll", "concatenate", "stack", "append", "split")},
         "builtins.max": ("default", "key"),
         "builtins.sorted": ("key", "reverse"),
         "builtins.min": ("default", "key"),
@@ -732,7 +755,7 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 #: The same for the methods of arrays.
 METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {**dict.fromkeys(REDUCTIONS, reductions.KEYWORDS), **dict.fromkeys(("cumsum", "cumprod"), ("axis",))}
+    {name: names for name, (_, names) in OF_ARRAYS.items()}
 )
 
 #: The methods that lists have too.
@@ -785,7 +808,7 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
         "numpy.empty": whole.filled(0.0),
         "numpy.empty_like": whole.like(0.0),
         "numpy.full_like": whole.full_like,
-        "numpy.full": whole.full,
+        "numpy.full": full,
         "numpy.zeros_like": whole.like(0.0),
         "numpy.ones_like": whole.like(1.0),
         "numpy.arange": whole.arange,
@@ -803,16 +826,14 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = Mapping
 #: The methods of arrays that do what numpy's function of the same name does.
 AS_FUNCTIONS = (
     *("std", "var", "argmax", "argmin", "argsort", "clip", "trace", "diagonal", "any", "all", "round", "repeat"),
-    *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj"),
+    *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj", "take"),
 )
 
 METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
     {
-        **{name: method_of(made) for name, made in REDUCTIONS.items()},
+        **{name: form for name, (form, _) in OF_ARRAYS.items()},
         "dot": method(whole.dot),
-        **{name: method_along(*ALONG[name]) for name in ("cumsum", "cumprod")},
         "transpose": method(whole.transpose),
-        "take": method(whole.taken),
         "astype": as_type,
         **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},

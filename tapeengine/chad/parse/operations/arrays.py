@@ -196,7 +196,7 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
 
 def counted(p: Parser, n: Term) -> Term:
     """A number of elements, which numpy refuses below zero."""
-    if isinstance(n, Literal | Size):
+    if isinstance(n, Size) or (isinstance(n, Literal) and n.value >= 0):
         return n
     return p.within("n", n, lambda n: Op("iequal", (n, Op("imax", (n, lit(0)), INT)), INT))
 
