@@ -15,6 +15,7 @@ VALUES = {"vector": MATRIX[0], "matrix": MATRIX, "cube": np.stack([MATRIX, 2.0 *
 CALLS = [
     "np.gradient(np.nan_to_num(a))[0]",
     "np.median(a, 0)",
+    *(f"np.{name}(a, axis=2)" for name in ("sum", "max", "sort", "cumsum", "flip", "median", "argmax", "expand_dims")),
     "np.nansum(a, axis=(0, 1))",
     *(f"np.{name}(a{axis})" for name in ("nansum", "nanmean") for axis in ("", ", 0", ", 1", ", axis=-1", ", None")),
     *(f"np.{name}(a[-1:], {qs}{axis})" for name, qs in (("percentile", "[10, 20.0]"), ("quantile", "(0.1, 0.5, 1.0)"))

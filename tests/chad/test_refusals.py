@@ -71,10 +71,6 @@ def keeps_dimensions(m: te.Array[te.Vec], k: bool) -> float:
     return np.sum(m, axis=0, keepdims=k)
 
 
-def axis_out_of_range(m: te.Array[te.Vec]) -> te.Vec:
-    return np.sum(m, axis=2)
-
-
 def strict_zip(xs: te.Vec, strict: bool) -> float:
     return sum(a * b for a, b in zip(xs, xs, strict=strict))
 
@@ -262,10 +258,6 @@ def counts_sometimes(x: float) -> float:
     return x if x > 0 and add() > 1 else 2.0 * x
 
 
-def another_norm(xs: te.Vec) -> float:
-    return np.linalg.norm(xs, 3)
-
-
 def spreads_an_array(xs: te.Vec) -> float:
     return max(*xs)
 
@@ -318,7 +310,6 @@ REFUSED = {
     adds_lists: ("ambiguous", "np.concatenate"),
     maximum_by_pairs: ("an order of Array[float]", "numbers"),
     keeps_dimensions: ("keepdims is True or False", "keepdims=True"),
-    axis_out_of_range: ("axis 2 of an array of rank 2", "axis"),
     strict_zip: ("strict=True or strict=False", "strict=True"),
     unknown_argument: ("w is not one", "y, z"),
     argument_twice: ("y is given twice", "y, z"),
@@ -360,7 +351,6 @@ REFUSED = {
     narrow_numbers: ("a dtype other than", "dtype=float"),
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),
-    another_norm: ("a norm of this order", "np.sum"),
     spreads_an_array: ("* of Array[float]", "a tuple"),
     needs_a_result_type: ("type of its result", "->"),
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from ...language import in_language
 from ...language.terms import Map, Op, Term, lit
-from ...language.types import FLOAT, INT
+from ...language.types import FLOAT, INT, Product
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
@@ -54,6 +54,7 @@ def quantile(p: Parser, node: ast.Call, env: Env, scale: float = 1.0) -> Term:
     """``np.quantile(xs, q, axis)``: one, or an array of them along a new first axis; lines are sorted once."""
     given = [operand(p, a, env) for a in node.args[:2]]
     numeric.no_conditions(p, node, given[:1])
+    given[1] = whole.array(p, node, given[1]) if isinstance(given[1].type, Product) else given[1]
     xs, q = (numeric.of_kind(p, node, x, FLOAT) for x in given)
     axes = written_axes(p, keyword(node, "axis"), env)
     ordered = p.bound("ordered", arrays.of_last(p, node, sort, lines(p, node, whole.array(p, node, xs), axes)))

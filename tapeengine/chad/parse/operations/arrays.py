@@ -77,7 +77,7 @@ Combine = Callable[["Parser", ast.AST, Term], Term]
 def counted_axis(p: Parser, node: ast.AST, axis: int, n: int) -> int:
     """Give an axis as numpy counts it from the first one."""
     if not -n <= axis < n:
-        p.error(node, f"axis {axis} of an array of rank {n}", "give an axis that there is")
+        p.on_duals(node, f"axis {axis} of an array of rank {n}", "give an axis that there is")
     return axis % n
 
 
