@@ -210,6 +210,50 @@ def is_fresh_row(elt: ast.expr, is_copy: IsCopy = never) -> bool:
     return False
 
 
+def sharing(function: ast.FunctionDef, name: str) -> str | None:
+    """Say where a list of lists may get a row that is in another place as well."""
+    for s in ast.walk(function):
+        of_whole = isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
+        if of_whole and repeats(s.value):
+            return f"{ast.unparse(s)} may have no rows of its own"
+        of_row = isinstance(s, ast.Assign) and any(row_of(t) == name for t in s.targets)
+        if of_row and refers(s.value):
+            return f"{ast.unparse(s)} keeps a row that is elsewhere too"
+    return None
+
+
+def row_of(target: ast.expr) -> str:
+    """Give the variable whose row a target is; an empty text if it is none."""
+    is_row = isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice | ast.Tuple)
+    return getattr(target.value, "id", "") if is_row and isinstance(target, ast.Subscript) else ""
+
+
+def repeats(value: ast.expr) -> bool:
+    """Tell whether an expression makes a list of rows to which something else refers, such as a copy of a list."""
+    match value:
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return isinstance(left, ast.List) or isinstance(right, ast.List)
+        case ast.BinOp(op=ast.Add(), left=left, right=right) | ast.IfExp(body=left, orelse=right):
+            return any(isinstance(x, ast.Name) or repeats(x) for x in (left, right))
+        case ast.List(elts=elts):
+            return any(isinstance(elt, ast.Starred) or refers(elt) for elt in elts)
+        case ast.ListComp(elt=elt):
+            return refers(elt)
+        case ast.Call(func=ast.Name(id="list" | "sorted" | "reversed" | "filter"), args=[*_, of]):
+            return refers(of) or repeats(of)
+        case ast.Call(func=ast.Attribute(value=of, attr="copy"), args=[]) | ast.Subscript(value=of, slice=ast.Slice()):
+            return refers(of) or repeats(of)
+    return False
+
+
+def refers(value: ast.expr) -> bool:
+    """Tell whether an expression gives a list that is elsewhere too."""
+    if isinstance(value, ast.IfExp):
+        return refers(value.body) or refers(value.orelse)
+    is_part = isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Slice)
+    return is_part or isinstance(value, ast.Name | ast.Attribute)
+
+
 def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
     """Tell whether an expression's value may have a grid or a row of it inside."""
     match node:

@@ -16,6 +16,7 @@ from ...language.in_language import WRITTEN
 from ...language.terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from ..analyses.liveness import Walk
+from ..analyses.rectangles import sharing
 from ..expressions.closures import (
     call_lifted,
     captures,
@@ -211,8 +212,13 @@ def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
     """Refuse a call that changes what something else may refer to."""
     for name in handed(node):
         in_place.own_or_refuse(p, node, name)
-        if numeric.rank(getattr(env.get(name), "type", UNIT)) > 1 and name in p.views:
+        if numeric.rank(getattr(env.get(name), "type", UNIT)) < 2:
+            continue
+        if name in p.views:
             p.error(node, f"{name} is changed by this call, and {p.views[name]}", "copy what is kept: .copy()")
+        is_array = p.is_array(ast.copy_location(ast.Name(name, ast.Load()), node))
+        if not is_array and (why := sharing(p.tree, name)):
+            p.on_duals(node, f"{name} is changed by this call, and {why}", "copy the row: list(...)")
 
 
 def check_result(p: Parser, node: ast.Assign, term: Term) -> None:
