@@ -17,6 +17,7 @@ CALLS = [
     "np.median(a, 0)",
     *(f"np.{name}(a, axis=2)" for name in ("sum", "max", "sort", "cumsum", "flip", "median", "argmax", "expand_dims")),
     "np.nansum(a, axis=(0, 1))",
+    *(f"np.{name}(a, ())" for name in ("nansum", "nanmean", "flip", "transpose")),
     *(f"np.{name}(a{axis})" for name in ("nansum", "nanmean") for axis in ("", ", 0", ", 1", ", axis=-1", ", None")),
     *(f"np.{name}(a[-1:], {qs}{axis})" for name, qs in (("percentile", "[10, 20.0]"), ("quantile", "(0.1, 0.5, 1.0)"))
       for axis in ("", ", 0", ", axis=1", ", None")),

@@ -415,6 +415,8 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     xs = array(p, node, args[0])
     given = [part for arg in args[1:] for part in (arg.items if isinstance(arg, Tuple) else (arg,))]
     n = numeric.rank(xs.type)
+    if not given and len(args) > 1:
+        p.on_duals(node, "a transpose with no axes", "leave the argument out")
     if not given:
         return arrays.transpose(p, node, xs)
     order = [

@@ -696,6 +696,9 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 
 def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Term:
     """Apply a function that is written in the language; with arguments that its text refuses, the plain one runs."""
+    given = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
+    if any(isinstance(a, ast.Tuple) and not a.elts for a in given):  # whose type is that of None
+        p.on_duals(node, f"{program.__name__} of an empty tuple", "write the axes, or leave the argument out")
     try:
         args = with_defaults(args, of_program(p, node, program)) if len(args) < program.arity else args
         found = apply_program(p, node, instance_for(p, node, program, args), args)
