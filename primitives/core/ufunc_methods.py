@@ -194,7 +194,9 @@ def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
         x = as_array(array)
         if not ndim_of(x):
             raise TypeError("cannot accumulate on a scalar")
-        found = running(x, compiled_axis(axis), dtype)
+        if axis is None and ndim_of(x) > 1:
+            raise ValueError("accumulate does not allow multiple axes")
+        found = running(x, 0 if axis is None else compiled_axis(axis), dtype)
         ufunc.resolve_dtypes((dtype_of(found), dtype_of(found), None))  # raises numpy's error, also for one element
         return in_order_of(found, in_turn(x))
 

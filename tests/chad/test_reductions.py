@@ -76,7 +76,6 @@ def test_a_vector_without_elements_has_the_initial_value():
     ("text", "advice"),
     [
         ("np.max(x, where=mask)", "write initial="),
-        ("np.mean(x, initial=1.0)", "leave it out"),
         ("np.sum(x, where=x)", "give an array of conditions"),
         ("np.sum(mask, initial=0.5)", "give one of its numbers"),
         ("np.sum(x, axis=(0, 0))", "name each axis once"),
@@ -85,3 +84,8 @@ def test_a_vector_without_elements_has_the_initial_value():
 def test_a_refusal_says_what_to_write(text, advice):
     with pytest.raises(ProgramError, match=advice):
         te.vjp(te.program(written(text)), ARRAYS[2], MASKS[2])
+
+
+def test_a_mean_has_no_initial_value():
+    with pytest.raises(TypeError, match="initial"):
+        te.vjp(te.program(written("np.mean(x, initial=1.0)")), ARRAYS[2], MASKS[2])

@@ -42,6 +42,6 @@ def expected(x: Any, of: Type) -> Any:
     if not isinstance(of, ArrayOf):
         return x
     dtype = DTYPES[of.element]
-    if x.ndim != of.rank or not (x.dtype == dtype or np.can_cast(x.dtype, dtype, "safe")):
+    if x.ndim != of.rank or x.dtype != dtype:
         return None
     return np.ascontiguousarray(x, dtype)
