@@ -213,11 +213,11 @@ def is_fresh_row(elt: ast.expr, is_copy: IsCopy = never) -> bool:
 def sharing(function: ast.FunctionDef, name: str) -> str | None:
     """Say where a list of lists may get a row that is in another place as well."""
     for s in ast.walk(function):
-        of_whole = isinstance(s, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in s.targets)
-        if of_whole and repeats(s.value):
+        if not isinstance(s, ast.Assign):
+            continue
+        if any(isinstance(t, ast.Name) and t.id == name for t in s.targets) and repeats(s.value):
             return f"{ast.unparse(s)} may have no rows of its own"
-        of_row = isinstance(s, ast.Assign) and any(row_of(t) == name for t in s.targets)
-        if of_row and refers(s.value):
+        if any(row_of(t) == name for t in s.targets) and refers(s.value):
             return f"{ast.unparse(s)} keeps a row that is elsewhere too"
     return None
 
