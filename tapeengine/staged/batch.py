@@ -433,6 +433,7 @@ class Run:
             for row, _ in self.alone:
                 self.outputs.put_tangent(found[:, row], self._tangent_alone(row, given))
                 workers.tell(1)
+        found += 0.0  # arrays are sums that begin with a positive zero
         return self.outputs.tangent(found)
 
     def _tangent_alone(self, row: int, given: Any) -> Any:

@@ -10,6 +10,13 @@ import pytest
 import tapeengine as te
 
 SPECIAL = (np.inf, -np.inf, np.nan, 0.0, 2.0, -3.0)
+
+
+def shifted(c: Any) -> Any:
+    """The matrix of a convolution with three numbers."""
+    return np.array([[c[i - j] if 0 <= i - j < 3 else 0.0 for j in range(3)] for i in range(5)])
+
+
 #: Sums of products of a vector and a constant of the same length: the function, and its matrix.
 SUMS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any]]] = {
     "dot": (np.dot, lambda c: c[None]),
@@ -19,7 +26,7 @@ SUMS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any], Any]]] = {
     "tensordot": (lambda x, c: np.tensordot(x, c, 1), lambda c: c[None]),
     "matrix": (lambda x, c: np.stack([c, c[::-1]]) @ x, lambda c: np.stack([c, c[::-1]])),
     "from the left": (lambda x, c: x @ np.stack([c, c[::-1]], 1), lambda c: np.stack([c, c[::-1]])),
-    "convolve": (np.convolve, lambda c: np.array([np.convolve(row, c) for row in np.eye(3)]).T),
+    "convolve": (np.convolve, lambda c: shifted(c)),
     "three factors": (lambda x, c: np.einsum("i,i,i->", x, c, np.ones(3)), lambda c: c[None]),
 }  # fmt: skip
 
