@@ -20,6 +20,12 @@ hypothesis.settings.register_profile("untimed", deadline=None, derandomize="TAPE
 hypothesis.settings.load_profile("untimed")
 
 
+def pytest_collection_finish() -> None:
+    """Take the tests themselves, some hundred thousand objects, from what each garbage collection looks through."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _interrupts_arrive() -> Iterator[None]:
     """Restore Ctrl-C, which a shell that runs the tests in the background may have disabled."""
