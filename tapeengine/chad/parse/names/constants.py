@@ -213,17 +213,17 @@ def frozen(value: Any) -> list[Any]:
 
     A container that was met before, such as one that contains itself, is compared by the place where it was met.
     """
-    found, pending, met = list[Any](), [value], dict[int, tuple[int, Any]]()
+    found, pending, met = list[Any](), [(value, 0)], dict[int, tuple[int, Any]]()
     while pending:
-        one = pending.pop()
+        one, depth = pending.pop()
         if id(one) in met:
             found.append(met[id(one)][0])
             continue
-        head, parts = taken_apart(one)
+        head, parts = taken_apart(one, depth < DEEPEST)
         if parts:
             met[id(one)] = (len(found), one)
         found.append(head)
-        pending += reversed(parts)
+        pending += [(part, depth + 1) for part in reversed(parts)]
     return found
 
 
@@ -247,10 +247,10 @@ def parts_of(value: Any) -> Sequence[Any]:
 METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
-def taken_apart(value: Any) -> tuple[Any, Sequence[Any]]:
-    """Give what says all about a value but its parts, and the parts."""
+def taken_apart(value: Any, may_be_whole: bool) -> tuple[Any, Sequence[Any]]:
+    """Give what says all about a value but its parts, and the parts; of a plain container there may be none."""
     kind = type(value)
-    if kind in (list, tuple, dict, float):
+    if kind is float or (may_be_whole and kind in (list, tuple, dict)):
         try:
             return marshal.dumps(value, 2), ()  # the version that writes equal values in one way
         except ValueError:
