@@ -9,6 +9,8 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS, getblock
 from types import CodeType, FunctionType
 from typing import Any
 
+from .nodes import every_node
+
 
 def source_of(function: Any) -> tuple[list[str], int]:
     """Give the lines of a function's own text, or of a code object's, and the number of the first one.
@@ -62,7 +64,7 @@ def lambda_in(tree: ast.Module | None, code: CodeType, first: int, indent: int) 
     if tree is None or not spans:  # an interpreter may be told to leave them out
         return None
     start, end = min(s[:2] for s in spans), max(s[2:] for s in spans)
-    for node in ast.walk(tree):
+    for node in every_node(tree):
         match node:
             case ast.Assign([ast.Name(name)], ast.Lambda() as value):
                 names[value] = name

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._core.programs.replay import Checks
 from ...naming import attribute_of
+from ..language.nodes import every_node
 from .names.callees import is_plain
 from .names.constants import Constants, global_names, path_of, value_at
 from .names.outside import named_outside, names_outside, root
@@ -28,7 +29,7 @@ def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tup
             seen.append(value)
             constants.functions.append(value)
             names, outer = {*global_names(value.__code__), *value.__code__.co_freevars}, names_outside(value)
-            for node in ast.walk(tree):
+            for node in every_node(tree):
                 owner = node.value if isinstance(node, ast.Attribute) else None
                 if root(node) in names and (owner is None or ismodule(named_outside(owner, outer))):
                     constants.note(value, path_of(node))

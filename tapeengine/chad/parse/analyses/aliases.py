@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ...language.nodes import every_node
 from ..names.uses import assigned, exchanged, handed, is_handed, renaming, uses
 from .liveness import Live, live_after
 
@@ -16,14 +17,14 @@ NONE: Pairs = frozenset()
 def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
     """Map each change in place (name, line) of an array to another name of it that is read later, if there is one."""
     walk = Walk(live_after(function))
-    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+    for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
         walk.block(scope.body, NONE)
     return walk.found
 
 
 def changes(statement: ast.AST) -> Iterator[tuple[str, int]]:
     """Iterate over the names that a statement or expression changes in place, with their lines."""
-    for node in ast.walk(statement):
+    for node in every_node(statement):
         match node:
             case (
                 ast.Subscript(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)), ctx=ast.Store())
@@ -61,7 +62,7 @@ class Walk:
         """Give the pairs after a statement."""
         match s:
             case ast.For(target=target, body=body, orelse=orelse):
-                return self.loop([n.id for n in ast.walk(target) if isinstance(n, ast.Name)], body, orelse, pairs)
+                return self.loop([n.id for n in every_node(target) if isinstance(n, ast.Name)], body, orelse, pairs)
             case ast.While(body=body, orelse=orelse):
                 return self.loop([], body, orelse, pairs)
             case ast.If(body=body, orelse=orelse):

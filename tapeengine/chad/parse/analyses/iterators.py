@@ -9,6 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from ...language.nodes import child_nodes, every_node
 from ..names.uses import assigned, handed, uses, walked
 from .aliases import changes
 
@@ -31,7 +32,7 @@ def place_of(node: ast.AST) -> Place | None:
 
 def consumed(function: ast.FunctionDef, consumes: Consumes) -> frozenset[Place | None]:
     """Give the places of expressions whose elements are taken at once, or later with the same result."""
-    nodes = list(ast.walk(function))
+    nodes = list(every_node(function))
     found = {place_of(e) for node in nodes for e in taken_by(node, consumes)}
     loops = [n for n in nodes if isinstance(n, ast.For) and any(map(is_late, late(n.iter)))]
     found -= {place_of(e) for loop in loops if disturbs(nodes, loop, [loop.iter]) for e in late(loop.iter)}
@@ -112,7 +113,7 @@ def disturbs(nodes: Sequence[ast.AST], loop: ast.For, read: Sequence[ast.AST]) -
 def at_own_key(loop: ast.For, target: ast.expr) -> Iterator[str]:
     """Go through the dicts whose value at the loop's own key is assigned: the loop has read it before."""
     key = target.elts[0] if isinstance(target, ast.Tuple) else target
-    for node in ast.walk(loop):
+    for node in every_node(loop):
         match node, key:
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Name(id=at), ctx=ast.Store()), ast.Name(id=first):
                 if at == first:
@@ -131,7 +132,7 @@ def local_functions(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.FunctionDef(name=name):
             yield name
-        case ast.Assign(targets=targets, value=value) if any(isinstance(n, ast.Lambda) for n in ast.walk(value)):
+        case ast.Assign(targets=targets, value=value) if any(isinstance(n, ast.Lambda) for n in every_node(value)):
             yield from (t.id for t in targets if isinstance(t, ast.Name))
 
 
@@ -187,7 +188,7 @@ def once(node: ast.AST) -> Iterator[ast.AST]:
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             yield from once(node.generators[0].iter)
         case _:
-            for child in ast.iter_child_nodes(node):
+            for child in child_nodes(node):
                 yield from once(child)
 
 

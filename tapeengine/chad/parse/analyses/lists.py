@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...language.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, Steps, TupleOf
+from ...language.nodes import every_node
 from ...language.types import INT
 from ..names.outside import root
 from ..names.scopes import original
@@ -43,17 +44,17 @@ class Kinds:
         self.outside = outside
         self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
         own = parameters_of(function)
-        local = dict(pair for node in ast.walk(function) for pair in functions_in(node) if node is not function)
+        local = dict(pair for node in every_node(function) for pair in functions_in(node) if node is not function)
         bound: dict[str, list[ast.expr]] = {}
-        for node in ast.walk(function):
+        for node in every_node(function):
             for name, value in (*bindings(node), *passed(node, local)):
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
-        arguments = {a.arg: a.annotation for a in ast.walk(function) if isinstance(a, ast.arg) and not is_around(a)}
+        arguments = {a.arg: a.annotation for a in every_node(function) if isinstance(a, ast.arg) and not is_around(a)}
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
-        called = {name for node in ast.walk(function) for name, _ in passed(node, local)}
+        called = {name for node in every_node(function) for name, _ in passed(node, local)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
         for _ in range(MOST_ROUNDS):  # kinds depend on those of other names, most of which are bound before

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...language.nodes import every_node
 from ..names.uses import assigned, exchanged, uses
 
 Live = frozenset[str]
@@ -15,8 +16,8 @@ NONE: Live = frozenset()
 def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
     """Give for each statement of a function the names that are read after it, and those that local functions read."""
     found: dict[ast.stmt, Live] = {}
-    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
-        inner = [n for n in ast.walk(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
+    for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
+        inner = [n for n in every_node(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
         captured = frozenset(uses(inner))  # which may be called anywhere
         walk = Walk()
         walk.block(scope.body, NONE)
@@ -55,7 +56,7 @@ class Walk:
         uses = self.uses
         match s:
             case ast.For(target=target, iter=over, body=body):
-                names = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+                names = {n.id for n in every_node(target) if isinstance(n, ast.Name)}
                 return self.loop(body, names, after) | frozenset(uses([over]))
             case ast.While(test=test, body=body):
                 return self.loop(body, set(), after | frozenset(uses([test])))

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
+from ...language.nodes import every_node
+
 
 class Extreme(ast.operator):
     """Stands for ``np.maximum`` or ``np.minimum`` where Python has operators."""
@@ -56,7 +58,7 @@ class Filling(ast.NodeTransformer):
             ) if of_numpy(function, self.is_numpy):
                 places: Any = ast.parse(f"_.diag_indices(min({array.id}.shape))", mode="eval").body
                 places.func.value = function.value
-                for part in ast.walk(places):
+                for part in every_node(places):
                     ast.copy_location(part, node)
                 return assigned(node, ast.copy_location(ast.Subscript(array, places, ast.Load()), node), value)
             case ast.Call(keywords=keywords) as call if of_numpy(call.func, self.is_numpy):

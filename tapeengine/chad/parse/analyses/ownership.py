@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 import numpy
 
+from ...language.nodes import child_nodes, every_node
 from ..names.scopes import bound
 from ..names.uses import (
     OWN,
@@ -77,7 +78,7 @@ def shared(
     copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
     walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh, only_of_arrays)
     walk.find_arrays(function)
-    for scope in (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef)):
+    for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
         walk.reasons.update(dict.fromkeys(n for n in bound(scope) if n not in given))
         walk.later = changed_after(scope, changed_in)
@@ -99,18 +100,13 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
         if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:
             return False
         if not isinstance(s, ast.If | ast.For | ast.While):
-            inner = [n for n in ast.walk(s) if isinstance(n, ast.stmt)]
+            inner = [n for n in every_node(s) if isinstance(n, ast.stmt)]
             if isinstance(s, ast.FunctionDef) or any(name in (renaming(n) or ()) for n in inner):
                 return None
             if name in changed_in([s]):
                 return None
             continue
-        if any(
-            name == other
-            for part in ast.iter_child_nodes(s)
-            if isinstance(part, ast.expr)
-            for other, _ in changes(part)
-        ):
+        if any(name == other for part in child_nodes(s) if isinstance(part, ast.expr) for other, _ in changes(part)):
             return None
         found = [remains(block, name) for block in (s.body, s.orelse)]
         if None in found:
@@ -123,7 +119,7 @@ def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
 def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
     """Give for each name that is assigned to another one all names that may refer to its array."""
     found: dict[str, set[str]] = {}
-    statements = (s for s in ast.walk(function) if isinstance(s, ast.stmt))
+    statements = (s for s in every_node(function) if isinstance(s, ast.stmt))
     for names in filter(None, map(passed_on, statements)):
         joined = set(names).union(*(found.get(name, ()) for name in names))
         found.update(dict.fromkeys(joined, joined))
@@ -133,13 +129,13 @@ def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
 def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
     """Go through the slices of variables that are changed in place, and those that are assigned to such variables."""
     changed = set(changed_in(function.body))
-    statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
+    statements = [s for s in every_node(function) if isinstance(s, ast.stmt)]
     pairs = [names for s in statements if (names := passed_on(s))]
     for _ in pairs:
         changed.update(name for names in pairs if changed.intersection(names) for name in names)
-    operated = {id(part) for node in ast.walk(function) for part in operands(node)}
-    operated.update(id(s.value) for s in ast.walk(function) if isinstance(s, ast.stmt) and copies(s))  # type: ignore[attr-defined]
-    for node in ast.walk(function):
+    operated = {id(part) for node in every_node(function) for part in operands(node)}
+    operated.update(id(s.value) for s in every_node(function) if isinstance(s, ast.stmt) and copies(s))  # type: ignore[attr-defined]
+    for node in every_node(function):
         if is_slice(node) and isinstance(node.value, ast.Name) and node.value.id in changed:
             if id(node) not in operated:  # an operation makes an array of its own
                 yield node
@@ -163,7 +159,7 @@ def copies(s: ast.stmt) -> bool:
 
 def named_values(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
     """Go through the assignments to one name, and to several from as many expressions."""
-    for s in ast.walk(function):
+    for s in every_node(function):
         if isinstance(s, ast.Assign):
             pairs = [(s.targets[0], s.value)]
             if isinstance(s.targets[0], ast.Tuple) and isinstance(s.value, ast.Tuple):
@@ -216,13 +212,13 @@ class Walk:
 
     def find_arrays(self, function: ast.FunctionDef) -> None:
         """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
-        stores = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        stores = [n.id for n in every_node(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         made = [
             name
             for name, value in named_values(function)
             if isinstance(value, ast.Call) and self.computes(value.func, MAKING | COMPUTING)
         ]
-        given = {a.arg for f in ast.walk(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
+        given = {a.arg for f in every_node(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
 
     def stores_elements(self, s: ast.stmt) -> bool:
@@ -245,8 +241,8 @@ class Walk:
     def spread(self, function: ast.FunctionDef) -> None:
         """Propagate the reasons for sharing between variables that are assigned to one another."""
         reasons = self.reasons
-        renamed = [(s, names) for s in ast.walk(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
-        swaps = [swap for s in ast.walk(function) if (swap := exchanged(s))]
+        renamed = [(s, names) for s in every_node(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
+        swaps = [swap for s in every_node(function) if (swap := exchanged(s))]
         for _ in (*renamed, *swaps):
             for swap in swaps:
                 unknown = "it may be the same array as another one"
@@ -265,7 +261,9 @@ class Walk:
                     self.reasons[name] = "a local function changes it"
             for default in filter(None, defaults(statement.args)):
                 self.expression(default, statement, keeps=True)
-            for inner in (node for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement):
+            for inner in (
+                node for node in every_node(statement) if isinstance(node, ast.stmt) and node is not statement
+            ):
                 self.uses(inner, keeps=True)
             return
         match statement:
@@ -275,7 +273,7 @@ class Walk:
             case ast.AnnAssign(target=target, value=value):
                 self.assignment(statement, target, value)
             case ast.For(target=target, iter=over, body=inside):
-                for name in (n.id for n in ast.walk(target) if isinstance(n, ast.Name)):
+                for name in (n.id for n in every_node(target) if isinstance(n, ast.Name)):
                     self.reasons[name] = getattr(statement, "against", "it is an element of what a loop runs over")
                 for name in set(_run_over(over)).intersection(changed_in(inside)):
                     self.reasons[name] = "the loop around runs over it"
@@ -297,7 +295,7 @@ class Walk:
         if isinstance(target, ast.Name) and value is not None and not self.makes(value) and not renaming(statement):
             self.reasons[target.id] = f"{ast.unparse(statement)} may be the same array"
         if isinstance(target, ast.Tuple | ast.List):
-            for node in ast.walk(target):
+            for node in every_node(target):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and not is_handed(node):
                     self.reasons[node.id] = f"{ast.unparse(statement)} may be the same array"
 
@@ -328,7 +326,7 @@ class Walk:
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
-        for node in ast.iter_child_nodes(statement):
+        for node in child_nodes(statement):
             if isinstance(node, ast.expr):
                 self.expression(node, statement, keeps)
 
@@ -356,7 +354,7 @@ class Walk:
                 self.expression(value, statement, keeps and isinstance(value, DISPLAYS))
             case _:
                 keeps = isinstance(node, COMPREHENSIONS) or (keeps and isinstance(node, HOLDING))
-                for child in ast.iter_child_nodes(node):
+                for child in child_nodes(node):
                     self.expression(child, statement, keeps)
 
     def keep(self, name: str, statement: ast.stmt, keeps: bool) -> None:
@@ -430,4 +428,4 @@ def _run_over(node: ast.AST) -> list[str]:
             return [name]
         case ast.Call(func=ast.Name(id="range" | "list" | "sorted" | "len")):
             return []
-    return [name for child in ast.iter_child_nodes(node) for name in _run_over(child)]
+    return [name for child in child_nodes(node) for name in _run_over(child)]

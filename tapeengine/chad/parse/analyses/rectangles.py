@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeGuard
 
+from ...language.nodes import child_nodes, every_node
 from ..names.uses import OWN, exchanged, handed, is_given_back, is_handed, passed_on, renaming
 
 #: Tells whether a slice is a copy, or whether a copy or the result of an operator is one with its rows.
@@ -39,7 +40,7 @@ def grids(
     function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
 ) -> Mapping[str, str | None]:
     """Give the variables of whose rows elements are changed, and why one is no grid; None where it is one."""
-    nodes = list(ast.walk(function))
+    nodes = list(every_node(function))
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     groups = exchanging(function)
@@ -60,7 +61,7 @@ def grids(
 def exchanging(function: ast.FunctionDef) -> Mapping[str, Sequence[str]]:
     """Give for each variable that exchanges its array with others, ``a, b = b, a``, all of these."""
     groups: dict[str, list[str]] = {}
-    for swap in filter(None, map(exchanged, ast.walk(function))):
+    for swap in filter(None, map(exchanged, every_node(function))):
         joined = list(dict.fromkeys(x for name in swap for x in groups.get(name, [name])))
         groups.update(dict.fromkeys(joined, joined))
     return groups
@@ -75,7 +76,7 @@ def is_listed(nodes: list[ast.AST], name: str) -> bool:
 
 def views(function: ast.FunctionDef) -> Mapping[str, str]:
     """Give the variables that are changed by assignments to parts, and what may hold a view of a part before."""
-    parts = dict.fromkeys(filter(None, map(changed_part, ast.walk(function))))
+    parts = dict.fromkeys(filter(None, map(changed_part, every_node(function))))
     groups = exchanging(function)
 
     def held(name: str) -> Iterator[str]:
@@ -88,7 +89,7 @@ def views(function: ast.FunctionDef) -> Mapping[str, str]:
 
 def last_change(function: ast.FunctionDef, name: str) -> int:
     """Give the last line that changes a part of a variable."""
-    parts = (n for n in ast.walk(function) if isinstance(n, ast.Subscript | ast.AugAssign | ast.Name))
+    parts = (n for n in every_node(function) if isinstance(n, ast.Subscript | ast.AugAssign | ast.Name))
     return max(n.lineno for n in parts if changed_part(n) == name)
 
 
@@ -115,8 +116,8 @@ def holding(
     """
     what = "may hold a part of it" if reading is COPYING else "keeps a row"
     for s in statements:
-        loops = isinstance(s, ast.For | ast.While) and any(changed_part(n) == name for n in ast.walk(s))
-        own = [n for n in ast.iter_child_nodes(s) if isinstance(n, ast.expr)]
+        loops = isinstance(s, ast.For | ast.While) and any(changed_part(n) == name for n in every_node(s))
+        own = [n for n in child_nodes(s) if isinstance(n, ast.expr)]
         before = (s.lineno <= last or loops) and not copies(s, reading) and not passed_on(s) and other not in handed(s)
         if before and any(holds(n, other, reading) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} {what}, and it changes afterwards"
@@ -135,20 +136,20 @@ def copies(s: ast.stmt, reading: Collection[str]) -> bool:
 
 def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
     """Say why a variable is no grid; it may get the arrays of all variables of a group."""
-    statements = [s for s in ast.walk(function) if isinstance(s, ast.stmt)]
+    statements = [s for s in every_node(function) if isinstance(s, ast.stmt)]
     makers = [s for s in statements if name in bound(s) and not exchanged(s) and name not in handed(s)]
-    if not makers or any(a.arg == name for a in ast.walk(function.args) if isinstance(a, ast.arg)):
+    if not makers or any(a.arg == name for a in every_node(function.args) if isinstance(a, ast.arg)):
         return "the program has not made it"
     made = [value_for(s, name) for s in makers]
     for s, value in zip(makers, made, strict=True):
         if value is None or not is_rectangle(value, is_copy):
             return f"{ast.unparse(s).splitlines()[0]} may have no rows of its own"
-    for inner in (n for n in ast.walk(function) if isinstance(n, ast.FunctionDef)):
-        within = [n for n in ast.walk(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
-        if within and not any(name in bound(s) for s in ast.walk(inner) if isinstance(s, ast.stmt)):
+    for inner in (n for n in every_node(function) if isinstance(n, ast.FunctionDef)):
+        within = [n for n in every_node(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
+        if within and not any(name in bound(s) for s in every_node(inner) if isinstance(s, ast.stmt)):
             return "a local function changes it"
     own = any(value and (is_list(value) or isinstance(value, ast.List | ast.ListComp)) for value in made)
-    if not any(changed_part(n) == name for n in ast.walk(function)):
+    if not any(changed_part(n) == name for n in every_node(function)):
         return None
     last = last_change(function, name)
     others = {pair[0] for s in statements if (pair := renaming(s)) and pair[1] in group}
@@ -172,7 +173,7 @@ def bound(s: ast.stmt) -> list[str]:
     if isinstance(s, ast.FunctionDef):
         return [s.name]
     targets = s.targets if isinstance(s, ast.Assign) else [getattr(s, "target", None)]
-    names = [n for t in targets if t is not None for n in ast.walk(t) if isinstance(n, ast.Name)]
+    names = [n for t in targets if t is not None for n in every_node(t) if isinstance(n, ast.Name)]
     return [n.id for n in names if isinstance(n.ctx, ast.Store)]
 
 
@@ -212,7 +213,7 @@ def is_fresh_row(elt: ast.expr, is_copy: IsCopy = never) -> bool:
 
 def sharing(function: ast.FunctionDef, name: str) -> str | None:
     """Say where a list of lists may get a row that is in another place as well."""
-    for s in ast.walk(function):
+    for s in every_node(function):
         if not isinstance(s, ast.Assign):
             continue
         if any(isinstance(t, ast.Name) and t.id == name for t in s.targets) and repeats(s.value):
@@ -271,7 +272,7 @@ def holds(node: ast.AST, name: str, reading: Collection[str] = READING) -> bool:
             return any(holds(side.slice if is_row(side, name) else side, name) for side in (left, right))
         case ast.comprehension(target=target, iter=over, ifs=ifs):
             return any(holds(part, name, reading) for part in (target, *ifs)) or runs_over_rows(over, name)
-    return any(holds(child, name, reading) for child in ast.iter_child_nodes(node))
+    return any(holds(child, name, reading) for child in child_nodes(node))
 
 
 def by_key(node: ast.Call) -> bool:
@@ -286,7 +287,7 @@ def joins(node: ast.AST) -> bool:
 
 def operands(node: ast.AST) -> Iterator[ast.AST]:
     """Go through the operands of operators within operators."""
-    for child in ast.iter_child_nodes(node):
+    for child in child_nodes(node):
         yield child
         if isinstance(child, ast.BinOp | ast.UnaryOp):
             yield from operands(child)
@@ -336,7 +337,7 @@ def changed_row(node: ast.AST, counting: Collection[str]) -> str:
     """Give the name of a variable if the text shows that one of its elements, or one of its rows, is assigned to."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=index):
-            parts = list(ast.walk(index))
+            parts = list(every_node(index))
             is_place = all(isinstance(n, PLACES) for n in parts) and not names_part(index)
             names = [n.id for n in parts if isinstance(n, ast.Name)]
             return name if is_place and (not names or any(n in counting for n in names)) else ""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.terms import Apply, Call, Inject, Lambda, Let, Literal, Proj, Term, Tuple, Var, lets
 from ...language.traverse import children, free_variables
 from ...language.types import NEVER, Closure, Type, has_functions, parts_of, with_elements
@@ -60,7 +61,7 @@ def _own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     inside = node.body if isinstance(node, ast.FunctionDef) else [node.body]
     found = {*(a.arg for a in parameters(node.args))}
     for statement in inside:
-        for part in ast.walk(statement):
+        for part in every_node(statement):
             match part:
                 case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.FunctionDef(name=name):
                     found.add(name)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ....naming import attribute_of
 from ...language.in_language import WRITTEN
+from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, stars_of, tree_of
 from ...language.terms import Term, Var
 from ...language.types import Closure, Fixed, Type
@@ -100,7 +101,7 @@ def compared_with_none(source: Any) -> frozenset[str]:
     if not isinstance(source, ast.AST):
         source = tree_of(source)[0] or ast.Module([], [])
     found = set()
-    for node in ast.walk(source):
+    for node in every_node(source):
         match node:
             case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot()], [ast.Constant(None)]):
                 found.add(name)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Text, is_known, show
 from ..expressions.closures import held_by
@@ -139,7 +140,7 @@ def _chosen(p: Parser, node: ast.Call, env: Env) -> Iteration:
         loops += [f"if {i} != {j}" for j in places[:k] if name == "permutations"]
     text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(xs)] {' '.join(loops)}]"
     made: Any = placed(ast.parse(text, mode="eval").body, node)
-    for n in ast.walk(made):
+    for n in every_node(made):
         if isinstance(n, ast.Name) and n.id in ("len", "range", "tuple"):
             n.id = f" {n.id}"  # which a program cannot bind
     made.generators[0].iter.elts[0].args = [xs]

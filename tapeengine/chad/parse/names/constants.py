@@ -19,6 +19,7 @@ import numpy
 from ...._core.programs.replay import Checks
 from ....naming import GLOBAL_LOADS, attribute_of, named_by, names_in
 from ....structure import is_made_by_python
+from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, source_of
 from .callees import is_plain
 from .texts import MISSING
@@ -167,7 +168,7 @@ def imports(code: types.CodeType) -> tuple[str, ...]:
     for s in body:
         if isinstance(s, ast.Import | ast.ImportFrom) and names.isdisjoint(imported_names(s)):
             found.append(ast.unparse(s))
-        names.update(n.id for n in ast.walk(s) if isinstance(n, ast.Name))
+        names.update(n.id for n in every_node(s) if isinstance(n, ast.Name))
     return tuple(found)
 
 

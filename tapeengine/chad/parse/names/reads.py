@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
+from ...language.nodes import every_node
 from .scopes import bound
 from .uses import parameters, uses
 
@@ -17,17 +18,17 @@ def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
 
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
     """Give for each local function, or variable that may hold one, the names around it that its calls may read."""
-    nodes = list(ast.walk(tree))
+    nodes = list(every_node(tree))
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
     own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
-    makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in ast.walk(n) if part is not n)}
+    makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in every_node(n) if part is not n)}
     found = {n.name: set(uses(n.body)) - own[n.name] for n in inner}
     before = None
     while before != found:
         before = {name: set(read) for name, read in found.items()}
         for s in nodes:
             if isinstance(s, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) and (value := value_of(s)):
-                parts = [] if is_number(value) else list(ast.walk(value))
+                parts = [] if is_number(value) else list(every_node(value))
                 held = used_as_values(parts).union(makers.intersection(uses([value]))).intersection(found)
                 if held or any(isinstance(part, ast.Lambda) for part in parts):
                     for target in names_in(s):
@@ -61,4 +62,4 @@ def is_number(value: ast.expr) -> bool:
 def names_in(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> set[str]:
     """Give the names that get the value, or a part of it."""
     targets = s.targets if isinstance(s, ast.Assign) else [s.target]
-    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return {n.id for target in targets for n in every_node(target) if isinstance(n, ast.Name)}

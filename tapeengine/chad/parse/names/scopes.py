@@ -14,6 +14,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ...language.nodes import every_node
 from .uses import assigned, is_around, is_handed, parameters, uses, walrus
 
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
@@ -41,7 +42,7 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     """
     own = {*_parameters(function.args), *bound(function)}
     survey = _Renamer(own)
-    names = " ".join(getattr(n, "id", "") for n in ast.walk(function))
+    names = " ".join(getattr(n, "id", "") for n in every_node(function))
     count = max((int(n) for _, n in _SEPARATED.findall(names)), default=0)
     for renamer in (survey, _Renamer(own, survey.free, count)):
         renamer.body(function, set(_parameters(function.args)))
@@ -67,7 +68,7 @@ def bound(function: ast.FunctionDef) -> list[str]:
 def _captured(statement: ast.stmt) -> set[str]:
     """Give the names that functions and generators inside a statement read, which may run later."""
     later = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
-    return set(uses([n for n in ast.walk(statement) if isinstance(n, later)]))
+    return set(uses([n for n in every_node(statement) if isinstance(n, later)]))
 
 
 def _rebound(statement: ast.stmt) -> list[str]:
@@ -170,7 +171,7 @@ class _Renamer(ast.NodeTransformer):
     def _comprehension(self, node: Comprehension) -> Comprehension:
         first = node.generators[0]
         first.iter = self.visit(first.iter)  # outside: the first range is evaluated before the scope opens
-        targets = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+        targets = [n.id for g in node.generators for n in every_node(g.target) if isinstance(n, ast.Name)]
         self.scopes.append(self.opened(list(dict.fromkeys(targets))))
         for generator in node.generators:
             generator.target = self.visit(generator.target)

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Callable, Collection
 from typing import Any
 
+from ...language.nodes import every_node
+
 #: Names of the builtins that calls are written with; a program cannot bind them.
 BUILTINS = {" range": range, " tuple": tuple}
 #: Gives the parameters of the function that an expression denotes outside the program, None for anything else.
@@ -35,7 +37,7 @@ class Stars(ast.NodeTransformer):
     def __init__(
         self, tree: ast.FunctionDef, outside: Outside, is_numpy: Callable[[str], bool] = lambda name: False
     ) -> None:
-        nodes = list(ast.walk(tree))
+        nodes = list(every_node(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         defined = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         names = [*stored, *defined, *(n.arg for n in nodes if isinstance(n, ast.arg))]

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...language.nodes import child_nodes, every_node
+
 #: The name of a function that gives its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
 #: The names of the methods of operators.
@@ -45,7 +47,7 @@ def computed_parts(node: ast.AST) -> Iterator[ast.expr]:
         case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
             inner = [node.generators[0].iter]
         case _ if not isinstance(node, ast.Lambda | ast.FunctionDef):
-            inner = [x for x in ast.iter_child_nodes(node) if isinstance(x, ast.expr | ast.keyword)]
+            inner = [x for x in child_nodes(node) if isinstance(x, ast.expr | ast.keyword)]
     for part in inner:
         yield from computed_parts(part)
     if isinstance(node, ast.Name | ast.Call | ast.Attribute | ast.Subscript):
@@ -88,14 +90,14 @@ def walrus(statements: Sequence[ast.AST]) -> Iterator[str]:
         if isinstance(node, ast.NamedExpr):
             yield node.target.id
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            yield from walrus(list(ast.iter_child_nodes(node)))
+            yield from walrus(list(child_nodes(node)))
 
 
 def _stored(target: ast.expr) -> list[str]:
     """Give the names that a target binds."""
     if isinstance(target, ast.Name):
         return [target.id]
-    return [n.id for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return [n.id for n in every_node(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def defaults(args: ast.arguments) -> list[ast.expr | None]:
 
 def uses(statements: Sequence[ast.AST]) -> list[str]:
     """Give the names that statements read, in order, also those read inside functions."""
-    nodes = (node for statement in statements for node in ast.walk(statement))
+    nodes = (node for statement in statements for node in every_node(statement))
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
@@ -169,7 +171,7 @@ def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
         node = pending.pop()
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
             yield node
-            pending += reversed(list(ast.iter_child_nodes(node)))
+            pending += reversed(list(child_nodes(node)))
 
 
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
@@ -184,7 +186,7 @@ def renaming(statement: ast.stmt) -> tuple[str, str] | None:
 
 def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
     """Map each name that is assigned once, from another name, to that name."""
-    nodes = list(ast.walk(function))
+    nodes = list(every_node(function))
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     pairs = [pair for n in nodes if isinstance(n, ast.stmt) and (pair := renaming(n)) and stored.count(pair[0]) == 1]
     return {target: ast.Name(value, ast.Load()) for target, value in pairs}

@@ -25,6 +25,7 @@ from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import FUNCTIONS, WRITTEN
 from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
+from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, source_of, stars_of, tree_of
 from ...language.terms import (
     Branch,
@@ -300,7 +301,7 @@ class Parser(Lets):
             tree = ByCells(tree, plain.names).visit(plain.plain(tree))
             return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))
         except OutOfOrder as error:
-            is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in ast.walk(tree))
+            is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in every_node(tree))
             self.error(error.node, str(error), error.advice, OnDuals if is_filled else ProgramError)
 
     def outside(self, node: ast.expr) -> ast.arguments | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 
 from ...language.kinds import ARRAY, COMPUTED, ListOf
+from ...language.nodes import every_node
 from ...language.terms import If, Inject, Op, Term, Var, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Fixed, Product, Type
 from .functions import Env
@@ -49,7 +50,7 @@ def tested(p: Parser, node: ast.expr, env: Env) -> Test | None:
 
 def classes_in(p: Parser, node: ast.expr, env: Env) -> tuple[Any, ...]:
     """Give the classes that ``isinstance`` tests for: by their names, or those that were given to parameters."""
-    given = {n.id: p.known_object(env[n.id]) for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in env}
+    given = {n.id: p.known_object(env[n.id]) for n in every_node(node) if isinstance(n, ast.Name) and n.id in env}
     found = flat(p.annotation_object(node, "the class", **given))
     for name in given:
         if not isinstance(given[name], type):

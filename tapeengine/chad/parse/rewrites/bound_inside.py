@@ -6,6 +6,7 @@ import ast
 import copy
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.traverse import Names
 from .desugar import Taker
 
@@ -19,7 +20,7 @@ class BoundInside(ast.NodeTransformer):
     def comprehension(self, node: Any) -> Any:
         """Move the names out of the tests of the last ``for``, then out of the element."""
         self.generic_visit(node)
-        bound = {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+        bound = {n.target.id for n in every_node(node) if isinstance(n, ast.NamedExpr)}
         if not bound or bound.intersection(self.outside(node)):
             return node
         last = node.generators[-1]
@@ -34,8 +35,8 @@ class BoundInside(ast.NodeTransformer):
 
     def outside(self, node: ast.AST) -> set[str]:
         """Give the names that are used outside of a comprehension."""
-        inside = set(map(id, ast.walk(node)))
-        return {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and id(n) not in inside}
+        inside = set(map(id, every_node(node)))
+        return {n.id for n in every_node(self.tree) if isinstance(n, ast.Name) and id(n) not in inside}
 
     def taken(self, node: Any, part: ast.expr) -> ast.expr:
         """Give a part without ``:=``; an inner comprehension computes the values of its names."""
@@ -61,7 +62,7 @@ def conjuncts(test: ast.expr) -> list[ast.expr]:
 def loaded(target: ast.expr) -> ast.expr:
     """Write the target of a loop as an expression."""
     found = copy.deepcopy(target)
-    for part in ast.walk(found):
+    for part in every_node(found):
         if isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred):
             part.ctx = ast.Load()
     return found

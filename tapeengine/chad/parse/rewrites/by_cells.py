@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
+from ...language.nodes import every_node
 from ..analyses.rectangles import PLACES, bound, indices, is_fresh_row
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -31,7 +32,7 @@ class ByCells(ast.NodeTransformer):
 
     def __init__(self, tree: ast.FunctionDef, fresh: Callable[[str], str]) -> None:
         self.fresh = fresh
-        nodes = list(ast.walk(tree))
+        nodes = list(every_node(tree))
         self.names = {c[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (c := indices(n))}
         makers = [s for s in nodes if isinstance(s, ast.Assign) and self.names.intersection(bound(s))]
         of_arrays = [s for s in makers if not isinstance(s.value, ast.List | ast.ListComp)]
@@ -63,8 +64,8 @@ class ByCells(ast.NodeTransformer):
 
 def placed(made: Node, node: ast.AST, kept: ast.AST | None = None) -> Node:
     """Give new nodes the source position of the node that they replace."""
-    own = set(ast.walk(kept)) if kept else set()
-    for inner in ast.walk(made):
+    own = set(every_node(kept)) if kept else set()
+    for inner in every_node(made):
         if inner not in own and "lineno" in inner._attributes:
             ast.copy_location(inner, node)
     return made
@@ -74,7 +75,7 @@ def row_of(node: ast.expr, names: Collection[str]) -> bool:
     """Tell whether an expression is a row of one of some variables, at an index that may be computed twice."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=index) if name in names:
-            return all(isinstance(n, PLACES) for n in ast.walk(index))
+            return all(isinstance(n, PLACES) for n in every_node(index))
     return False
 
 

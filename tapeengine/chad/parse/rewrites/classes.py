@@ -13,6 +13,7 @@ import weakref
 from functools import lru_cache
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.traverse import Names
 from ..names.callees import is_plain
 from ..names.uses import jumps, parameters, surely_assigned
@@ -64,7 +65,7 @@ def maker_of(cls: Any) -> Any:
     is_derived = init.__closure__ or hasattr(cls.__init_subclass__, "__func__")
     if tree is None or is_derived or tree.args.vararg or tree.args.kwarg:
         return None
-    fields = Fields(tree.args.args.pop(0).arg, Names(getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(tree)))
+    fields = Fields(tree.args.args.pop(0).arg, Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree)))
     try:
         tree.body = [fields.visit(s) for s in tree.body]
     except ValueError:  # another use of the record

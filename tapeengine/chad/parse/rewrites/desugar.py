@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ...language.nodes import child_nodes, every_node
 from ...language.traverse import Names
 from ..analyses.ownership import READING
 from ..names.uses import assigned, handed, jumps
@@ -28,13 +29,13 @@ class Plain(ast.NodeTransformer):
     """Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
-        self.names = Names(n.id for n in ast.walk(tree) if isinstance(n, ast.Name))
+        self.names = Names(n.id for n in every_node(tree) if isinstance(n, ast.Name))
         self.procedures = Procedures(tree, outer)
 
     def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the whole function; refuse what it calls to change variables where Python's order would be lost."""
         self.generic_visit(tree)
-        for node in ast.walk(tree):
+        for node in every_node(tree):
             if self.procedures.of(node):
                 raise OutOfOrder(node)
         return tree
@@ -84,7 +85,7 @@ class Plain(ast.NodeTransformer):
         made, name = self.of_value(node), node.target.id
         before = made[:-1] if isinstance(made, list) else []
         if any(name in handed(s) for s in before) and name in self.procedures.declared:
-            raise OutOfOrder(next(n for s in before for n in ast.walk(s) if hasattr(n, "is_handing")))
+            raise OutOfOrder(next(n for s in before for n in every_node(s) if hasattr(n, "is_handing")))
         if not any(name in assigned([s]) and name not in handed(s) for s in before):
             return made
         old = self.names("old")
@@ -142,7 +143,7 @@ class Plain(ast.NodeTransformer):
     def with_longer_row(self, node: ast.Expr, row: ast.Subscript, index: ast.expr, item: ast.expr) -> Statements:
         """Give the assignment of a row with one more item, after that of a name for its index if calls compute it."""
         before: Statements = []
-        if any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in ast.walk(index)):
+        if any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in every_node(index)):
             name = self.names("place")
             before = [placed(ast.parse(f"{name} = {ast.unparse(index)}").body[0], node)]
             row.slice = ast.copy_location(ast.Name(name, ast.Load()), index)
@@ -295,7 +296,7 @@ def is_pop(node: ast.AST) -> bool:
 
 def binds(node: ast.AST, procedure: Of) -> bool:
     """Tell whether a part of an expression binds a name, changes a list, or calls what changes a variable."""
-    return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in ast.walk(node))
+    return any(isinstance(n, ast.NamedExpr) or is_pop(n) or procedure(n) for n in every_node(node))
 
 
 def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collection[str]]) -> set[str]:
@@ -312,7 +313,7 @@ def held_besides(call: ast.Call, changed: Changed, reads: Mapping[str, Collectio
             case ast.Subscript(value=ast.Name(), slice=index) if not isinstance(index, ast.Slice):
                 pending.append(index)
             case _:
-                pending += ast.iter_child_nodes(node)
+                pending += child_nodes(node)
     return found
 
 
@@ -432,10 +433,10 @@ class Taker(ast.NodeTransformer):
         elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
             node.generators[0].iter = self.visit(node.generators[0].iter)
         if isinstance(node, SOMETIMES):
-            for call in (n for n in ast.walk(node) if isinstance(n, ast.Call) and self.procedure(n)):
+            for call in (n for n in every_node(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)
             self.is_stopped = self.is_stopped or binds(node, self.procedure)
-            for name in (n for n in ast.walk(node) if isinstance(n, ast.Name)):
+            for name in (n for n in every_node(node) if isinstance(n, ast.Name)):
                 self.visit_Name(name)
             return node
         return super().visit(node)

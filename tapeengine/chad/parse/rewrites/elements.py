@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...language.kinds import COMPUTED, NUMBER
+from ...language.nodes import every_node
 from ...language.traverse import Names
 from ..names.outside import named_outside, root
 from ..names.types import class_fields, has_free_fields
@@ -45,7 +46,7 @@ class NotAlone(Exception):
 
 def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef:
     """Rewrite a function that changes records in lists, where this has Python's meaning."""
-    nodes = list(ast.walk(tree))
+    nodes = list(every_node(tree))
     statements = [n for n in nodes if isinstance(n, ast.stmt)]
     makers = [s for s in statements if isinstance(getattr(s, "value", None), ast.List | ast.ListComp)]
     for name in dict.fromkeys(assigned(makers)):
@@ -64,8 +65,8 @@ class Places(ast.NodeTransformer):
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any], name: str) -> None:
         self.outer, self.name, self.results = outer, name, Outside(outer)
-        nodes = list(ast.walk(tree))[1:]
-        inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) for n in ast.walk(f)]
+        nodes = list(every_node(tree))[1:]
+        inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) for n in every_node(f)]
         self.other = {getattr(n, "arg", getattr(n, "name", None)) for n in nodes if not isinstance(n, ast.keyword)}
         self.other.update(n.id for n in inner if isinstance(n, ast.Name))
         self.local = self.other.union(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
@@ -80,7 +81,7 @@ class Places(ast.NodeTransformer):
             raise NotAlone("may use a record in another function", tree)
         body, self.is_open = [], True
         for s in tree.body:
-            inside = [n for n in ast.walk(s) if not isinstance(n, ast.comprehension)]
+            inside = [n for n in every_node(s) if not isinstance(n, ast.comprehension)]
             self.is_open = self.is_open and not any(self.bound(n) or self.changes(n) for n in inside)
             body += self.block([s])
         tree.body = body
@@ -253,7 +254,7 @@ class Places(ast.NodeTransformer):
         if not self.bound(node):
             return self.generic_visit(node)
         node.iter = self.over(node.target, node.iter)
-        for n in ast.walk(node.target):
+        for n in every_node(node.target):
             if isinstance(n, ast.Name):
                 n.id = self.at.get(n.id, n.id)
         for block in ("ifs", "body", "orelse"):

@@ -9,6 +9,7 @@ import ast
 import itertools
 from typing import Any
 
+from ...language.nodes import every_node
 from ..names.callees import is_plain
 from ..names.outside import named_outside, root
 from ..names.per_function import PerFunction
@@ -81,7 +82,7 @@ class Generators(ast.NodeTransformer):
     """Rewrites the calls of local generators and of those outside, which are added to `outer`."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any]) -> None:
-        nodes = list(ast.walk(tree))
+        nodes = list(every_node(tree))
         inner = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
         args = [n.arg for n in nodes if isinstance(n, ast.arg)]
         self.bound = [*names_in(nodes, ast.Store), *(n.name for n in inner), *args]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.traverse import Names
 from ..names.outside import TESTS, named_outside
 from .by_cells import placed
@@ -22,7 +23,7 @@ class Matches(ast.NodeTransformer):
     """Rewrites a function without ``match``, except where a pattern is not in the language."""
 
     def __init__(self, tree: ast.AST, outer: Mapping[str, Any]) -> None:
-        self.names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(tree))
+        self.names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree))
         self.outer, self.displays = outer, dict[str, list[str]]()
 
     def visit_Match(self, node: ast.Match) -> Any:
@@ -126,7 +127,7 @@ def any_of(x: str, each: list[list[str]]) -> list[str]:
 def written(text: str, at: ast.AST) -> Any:
     """Give the expression of a text, in which the names of `TESTS` begin with an underscore."""
     made = placed(ast.parse(text, mode="eval").body, at)
-    for n in ast.walk(made):
+    for n in every_node(made):
         if isinstance(n, ast.Name) and f" {n.id[1:]}" in TESTS and n.id[0] == "_":
             n.id = f" {n.id[1:]}"
     return made

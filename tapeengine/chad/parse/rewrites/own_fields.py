@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.traverse import Names
 from ..analyses.ownership import MAKING
 from ..names.callees import is_plain
@@ -43,7 +44,7 @@ class OwnFields(ast.NodeTransformer):
 
 def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
     """Rewrite a function for the records of which arrays in fields change; `classes` are those of its parameters."""
-    names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in ast.walk(tree))
+    names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree))
     for start in list(tree.body):
         match start:
             case ast.Assign(targets=[ast.Name(id=record)], value=ast.Call(func=function) as call):
@@ -67,7 +68,7 @@ def opened(record: str, field: str, name: str, at: ast.stmt) -> ast.stmt:
 def changed_fields(tree: ast.AST, record: str) -> list[str]:
     """Give the fields of a variable that change in place."""
     found = []
-    for node in ast.walk(tree):
+    for node in every_node(tree):
         match node:
             case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
                 while isinstance(value, ast.Subscript):
@@ -80,17 +81,17 @@ def changed_fields(tree: ast.AST, record: str) -> list[str]:
 
 def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> bool:
     """Tell whether a record is only used for fields of its class, or returned."""
-    nodes, fields = list(ast.walk(tree)), class_fields(cls) or ()
+    nodes, fields = list(every_node(tree)), class_fields(cls) or ()
     used = [id(n) for n in nodes if isinstance(n, ast.Name) and n.id == record]
     allowed = [id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in fields]
-    allowed += [id(n.value) for n in nodes if isinstance(n, ast.Return)] + list(map(id, ast.walk(start)))
-    inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) and f is not tree for n in ast.walk(f)]
+    allowed += [id(n.value) for n in nodes if isinstance(n, ast.Return)] + list(map(id, every_node(start)))
+    inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) and f is not tree for n in every_node(f)]
     return set(used) <= set(allowed) and not set(used).intersection(map(id, inner))
 
 
 def is_new(tree: ast.FunctionDef, call: ast.Call, cls: Any, fields: Mapping[str, str]) -> bool:
     """Tell whether a constructor gets new arrays; rows of a new list need not be new."""
-    rows = [n.value for n in ast.walk(tree) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)]
+    rows = [n.value for n in every_node(tree) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)]
     has_rows = any(isinstance(row, ast.Subscript) and isinstance(row.value, ast.Attribute) for row in rows)
     if not dataclasses.is_dataclass(cls) or has_rows or any(isinstance(a, ast.Starred) for a in call.args):
         return False

@@ -20,6 +20,7 @@ from typing import Any
 from ....naming import attribute_of
 from ...language.depth import deep
 from ...language.in_language import FUNCTIONS
+from ...language.nodes import every_node
 from ...language.signatures import defaults_of, source_of
 from ..analyses.outputs import Filling
 from ..analyses.ownership import Walk, same
@@ -85,7 +86,7 @@ class Procedures:
         self.outer = {} if outer is None else outer
         separated(tree)
         Filling(is_numpy(self.outer)).visit(tree)
-        nodes = list(ast.walk(tree))
+        nodes = list(every_node(tree))
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
@@ -173,7 +174,7 @@ def given_to(call: ast.Call, changed: Changed) -> dict[str, ast.expr]:
 def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedures) -> set[str]:
     """Give the parameters that a function may store elsewhere, or for which it has another name."""
     function = copy.deepcopy(function)
-    for call in [n for n in ast.walk(function) if isinstance(n, ast.Call)]:
+    for call in [n for n in every_node(function) if isinstance(n, ast.Call)]:
         if isinstance(call.func, ast.Name) and call.func.id == function.name:  # stores nothing else
             own = zip(call.args, names, strict=False)
             call.args = [ast.Constant(None) if isinstance(a, ast.Name) and a.id == n else a for a, n in own]
@@ -226,7 +227,7 @@ def taken(name: str, at: ast.stmt) -> ast.stmt:
     """Write ``name = own(name)``: nothing else refers to what the function changes."""
     call = ast.Call(ast.Name(OWN, ast.Load()), [ast.Name(name, ast.Load())], [])
     found = ast.Assign([ast.Name(name, ast.Store())], call)
-    for node in ast.walk(found):
+    for node in every_node(found):
         ast.copy_location(node, at)
     return found
 
@@ -312,7 +313,7 @@ def changed_parameters(function: Any) -> tuple[str, ...]:
     tree = text_of(function)
     if tree is None or function.__name__ in global_names(function.__code__):
         return ()
-    nodes = list(ast.walk(tree))
+    nodes = list(every_node(tree))
     added = [n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]
     made = {id(n) for test in nodes for n in made_if_none(test)}
     bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) not in made]

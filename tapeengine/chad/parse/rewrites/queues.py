@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ...language.nodes import every_node
 from ..analyses.aliases import changes
 from ..analyses.ownership import READING
 from ..analyses.rectangles import PLACES
@@ -26,7 +27,7 @@ class NoQueue(Exception):
 
 def with_starts(tree: ast.FunctionDef, fresh: Callable[[str], str], is_array: Callable[[str], bool]) -> ast.FunctionDef:
     """Rewrite a function with the lists that lose first elements; `is_array` is asked of its parameters."""
-    for owner in [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]:
+    for owner in [n for n in every_node(tree) if isinstance(n, ast.FunctionDef)]:
         given = [a.arg for a in parameters(owner.args)]
         for name in dict.fromkeys(losing(owner)):
             if name in assigned(owner.body) or (name in given and (owner is not tree or is_array(name))):
@@ -135,7 +136,7 @@ class Queue(ast.NodeTransformer):
 
     def nowhere(self, node: ast.AST) -> None:
         """Take only what does not name the list."""
-        if any(isinstance(n, ast.Name) and n.id == self.name for n in ast.walk(node)):
+        if any(isinstance(n, ast.Name) and n.id == self.name for n in every_node(node)):
             raise NoQueue
 
     def cut(self, s: Any, value: Any) -> None:
@@ -173,7 +174,7 @@ class Queue(ast.NodeTransformer):
             is_first = ast.literal_eval(index) >= 0
         except (ValueError, TypeError):
             is_first = None
-            if not self.is_changed or not all(isinstance(n, PLACES) for n in ast.walk(index)):
+            if not self.is_changed or not all(isinstance(n, PLACES) for n in every_node(index)):
                 return None
         from_end = "(i + len(_) if i + len(_) >= start else len(_))"
         text = {True: "start + i", False: from_end, None: f"start + i if i >= 0 else {from_end}"}[is_first]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...language.nodes import every_node
+
 #: Python's functions, and methods of texts, that a text of an error is made with.
 PURE = frozenset(
     "str repr format len type round float int abs min max sum sorted list tuple set dict join upper lower".split()
@@ -17,12 +19,12 @@ PURE = frozenset(
 
 def without_tails(tree: ast.FunctionDef) -> ast.FunctionDef:
     """Delete the simple statements before each ``raise`` of a block, but those of names that are read elsewhere."""
-    tails = [tail for node in ast.walk(tree) for block in blocks(node) for tail in tails_of(block)]
-    inside = {id(n) for block, start, end in tails for s in block[start : end + 1] for n in ast.walk(s)}
-    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and is_read(n) and id(n) not in inside}
+    tails = [tail for node in every_node(tree) for block in blocks(node) for tail in tails_of(block)]
+    inside = {id(n) for block, start, end in tails for s in block[start : end + 1] for n in every_node(s)}
+    read = {n.id for n in every_node(tree) if isinstance(n, ast.Name) and is_read(n) and id(n) not in inside}
     for block, start, end in reversed(tails):
         if not read & {
-            n.id for s in block[start:end] for n in ast.walk(s) if isinstance(n, ast.Name) and not is_read(n)
+            n.id for s in block[start:end] for n in every_node(s) if isinstance(n, ast.Name) and not is_read(n)
         }:
             del block[start:end]
     return tree
@@ -55,7 +57,7 @@ def is_simple(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         return False
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    others = (n for n in ast.walk(statement) if isinstance(n, ast.Call | ast.Yield | ast.YieldFrom | ast.Await))
+    others = (n for n in every_node(statement) if isinstance(n, ast.Call | ast.Yield | ast.YieldFrom | ast.Await))
     return all(isinstance(t, ast.Name) for t in targets) and all(
         isinstance(n, ast.Call) and is_pure(n.func) for n in others
     )

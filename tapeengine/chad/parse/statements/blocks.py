@@ -13,6 +13,7 @@ import numpy
 from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import WRITTEN
+from ...language.nodes import every_node
 from ...language.terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from ..analyses.liveness import Walk
@@ -742,7 +743,7 @@ def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
         return None
     first, rest, is_or = parts
     twice, limit = node.body if is_or else node.orelse, CASES if hasattr(node, "is_case") else SHORT
-    if sum(1 for each in twice for _ in ast.walk(each)) > limit:
+    if sum(1 for each in twice for _ in every_node(each)) > limit:
         return None
     inner = like(p, node, ast.If(rest, node.body, node.orelse))
     return like(p, node, ast.If(first, *((node.body, [inner]) if is_or else ([inner], node.orelse))))

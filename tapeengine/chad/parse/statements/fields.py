@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.terms import Proj, Term, Tuple, Var
 from ...language.types import NEVER, Array, Product, parts_of
 from ..analyses.ownership import changed_in
@@ -62,7 +63,7 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
 
 def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[str, None]]:
     """Give the fields that statements change, for each variable of which they change nothing else."""
-    nodes = [n for s in statements for n in ast.walk(s)]
+    nodes = [n for s in statements for n in every_node(s)]
     bound = [getattr(n, "id", getattr(n, "name", "")) for n in nodes if is_bound(n)]
     others, found = Counter([*changed_in(statements), *bound]), defaultdict[str, dict[str, None]](dict)
     for n in nodes:

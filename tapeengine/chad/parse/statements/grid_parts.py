@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 
 from ...language import written
+from ...language.nodes import every_node
 from ...language.terms import Build, For, Index, Op, Proj, Term, Tuple, lit
 from ...language.types import BOOL, INT, Array, Product, numbers_of
 from ..analyses.rectangles import changed_part, reason
@@ -46,14 +47,14 @@ def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: En
 
 def is_list_for(p: Parser, node: ast.Subscript) -> bool:
     """Tell whether a list is assigned to an element of a list."""
-    values = [s.value for s in ast.walk(p.tree) if isinstance(s, ast.Assign) and node in s.targets]
+    values = [s.value for s in every_node(p.tree) if isinstance(s, ast.Assign) and node in s.targets]
     return bool(values) and p.joins(node.value) and p.as_list(values[0])
 
 
 def shared_row(p: Parser, whole: ast.expr) -> str | None:
     """Say why a list that becomes a row may be in two places, if anything but assignments of whole rows changes one."""
     name = ast.unparse(whole)
-    nodes = list(ast.walk(p.tree))
+    nodes = list(every_node(p.tree))
     bound = [n for n in nodes if name == (getattr(n, "id", "") if is_stored(n) else getattr(n, "arg", ""))]
     if len(bound) > 1:
         return f"{name} is assigned elsewhere, or changed by a call"

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...language import written
 from ...language.errors import ProgramError
+from ...language.nodes import every_node
 from ...language.sugar import wrapped
 from ...language.terms import Build, Concatenate, Elements, If, Index, Op, Proj, Size, Term, Tuple, Var, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type, has_part, show, with_elements
@@ -390,6 +391,6 @@ def instead(target: ast.expr, op: ast.operator | None = None, value: ast.expr | 
     if isinstance(op, ast.Add | ast.Sub) and value is not None and not isinstance(target.slice, ast.Slice | ast.Tuple):
         sign = "" if isinstance(op, ast.Add) else "-"
         return f"write {xs} = te.scatter({xs}, [{at}], [{sign}{ast.unparse(value)}])"
-    if any(isinstance(n, ast.Slice) or getattr(n, "value", 0) is Ellipsis for n in ast.walk(target.slice)):
+    if any(isinstance(n, ast.Slice) or getattr(n, "value", 0) is Ellipsis for n in every_node(target.slice)):
         return f"change a copy of it: {xs} = {xs}.copy()"
     return f"build a new array: {xs} = [... if k == {at} else {xs}[k] for k in range(len({xs}))], or use te.scatter"

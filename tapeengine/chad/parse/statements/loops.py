@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...language.nodes import every_node
 from ...language.terms import (
     Build,
     Concatenate,
@@ -75,7 +76,7 @@ def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) ->
 
 def kept_apart(p: Parser, node: ast.ListComp | ast.GeneratorExp | ast.DictComp, term: Term) -> Term:
     """Refuse functions that see a variable of the comprehension: they would all see the last value."""
-    targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    targets = {n.id for g in node.generators for n in every_node(g.target) if isinstance(n, ast.Name)}
     for name in targets.intersection(captured_in(term.type)):
         advice = f"give the functions a default: lambda ..., {name}={name}: ..."
         p.error(node, f"these functions capture {name}, and would all see its last value", advice)
@@ -158,7 +159,7 @@ def dict_comprehension(p: Parser, node: ast.DictComp, env: Env) -> Term:
 def pairs(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) -> Term:
     """``[e for x in xs for y in ys if c]``: one build over all pairs; rows put together where the second depends."""
     others = node.generators[1:]
-    targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    targets = {n.id for g in node.generators for n in every_node(g.target) if isinstance(n, ast.Name)}
     if any(targets.intersection(uses([g.iter])) for g in others):
         return joined_rows(p, node, env)
     overs = [in_steps(p, g.iter, env) for g in node.generators]
@@ -314,7 +315,7 @@ class Loop:
         self.around = {n: env[n] for n in (STEP, GOES_ON, RETURNED, RESULT) if n in env}
         self.found: list[list[Type]] = []
         self.given: list[Type] = []
-        target = [n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
+        target = [n.id for n in every_node(node.target) if isinstance(n, ast.Name)] if isinstance(node, ast.For) else []
         every = dict.fromkeys((*changed(node.body), *target))
         self.none = {n: env[n] for n in every if getattr(env.get(n), "type", None) == UNIT}
         env = {**env, **dict.fromkeys(self.none, absent())}
@@ -480,7 +481,7 @@ def for_statement(p: Parser, node: ast.For, env: Env, after: Rest, flow: Flow) -
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
     over = iteration(p, node.iter, env)
     if (items := over.items) is not None:
-        names = [*changed(node.body), *(n.id for n in ast.walk(node.target) if isinstance(n, ast.Name))]
+        names = [*changed(node.body), *(n.id for n in every_node(node.target) if isinstance(n, ast.Name))]
         times = 1 + len(items) * jumps(node.body).breaks
         each: Callable[[Rest, Flow], Term] = lambda *to: for_each(p, node, items, env, *to)  # noqa: E731
         return over.around(followed(p, node, names, times, each, env, after, flow))
