@@ -20,7 +20,7 @@ def every_node(tree: ast.AST) -> Iterator[ast.AST]:
     """Give a node and all below it, from the top to the leaves."""
     pending = [tree]
     for node in pending:
-        if names := fields(type(node)):
+        if names := fields(type(node)):  # type: ignore[arg-type]
             add_nodes(pending, node, names)
         yield node
 
@@ -28,7 +28,7 @@ def every_node(tree: ast.AST) -> Iterator[ast.AST]:
 def child_nodes(node: ast.AST) -> list[ast.AST]:
     """Give the nodes right below a node, in the order of its fields."""
     found: list[ast.AST] = []
-    add_nodes(found, node, fields(type(node)))
+    add_nodes(found, node, fields(type(node)))  # type: ignore[arg-type]
     return found
 
 
