@@ -26,7 +26,7 @@ from tapeengine.chad.language import in_language
 from tapeengine.chad.parse.library import table as library
 from tapeengine.errors import TapeEngineError
 
-COUNT = None if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 24
+COUNT = None if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 16
 RANDOM = np.random.default_rng(2)
 VALUES: dict[str, Any] = {
     "s": 1.5,

@@ -13,7 +13,7 @@ from chad.written_functions import defined
 import tapeengine as te
 from tapeengine.chad.language.depth import deep
 
-COUNT = 400 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 40
+COUNT = 400 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 24
 VECTOR = [
     "y[{i}] = y[{j}] * {c}",
     "y[{i}] -= f * y[{j}]",

@@ -152,7 +152,7 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
         found = keyword(node, "axis")
         axis = default if found is None else written_axis(p, found, env)
         xs = of_wider(p, node, array(p, node, xs), env)
-        if axis is None and numeric.rank(xs.type) > 1 and default is not None:
+        if axis is None and numeric.rank(xs.type) > 1 and default == 0:  # of ufuncs
             p.on_duals(node, "all axes, along which a ufunc does not accumulate", "write np.cumsum, or one axis")
         if axis is None and numeric.rank(xs.type) > 1:
             xs = RESHAPING["ravel"](p, node, [xs])
