@@ -285,29 +285,26 @@ class Derivative:
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
-        leaves = flatten(self.batched.engine.structures, cotangent)[0]
-        if self.run is not None and not any(map(is_traced, leaves)):
+        engine = self.batched.engine
+        if self.run is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
             return self.run.backward(cotangent)
         self._check()
-        if not any(map(_has_zeros, leaves)):
-            found = self.batched.cotangents(self.args(), cotangent, self.keywords)
-            if self._is_finite(found):
-                return found
-        again, keywords = self.batched.apart(), self.keywords
-        return self.batched.engine.vjp(again, *self.args(), **keywords)[1](cotangent)
+        found = self.batched.cotangents(self.args(), cotangent, self.keywords)
+        if self._is_finite(found):
+            return found
+        return engine.vjp(self.batched.apart(), *self.args(), **self.keywords)[1](cotangent)
 
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the values."""
-        leaves = flatten(self.batched.engine.structures, tangents)[0]
+        engine = self.batched.engine
         self._check()
-        if self.run is not None and not any(map(is_traced, leaves)):
+        if self.run is not None and not any(map(is_traced, flatten(engine.structures, tangents)[0])):
             return self.run.forward(tangents)
-        if not any(map(_has_zeros, leaves)):
-            found = self.batched.tangents(self.args(), tangents, self.keywords)
-            if self._is_finite(found):
-                return found
-        again, keywords = self.batched.apart(), self.keywords
-        return self.batched.engine.jvp(lambda *args: again(*args, **keywords), self.args(), tangents)[1]
+        found = self.batched.tangents(self.args(), tangents, self.keywords)
+        if self._is_finite(found):
+            return found
+        again = functools.partial(self.batched.apart(), **self.keywords)
+        return engine.jvp(again, self.args(), tangents)[1]
 
     def _is_finite(self, found: Any) -> bool:
         """Whether no lane is at a pole, where an exact zero counts as nothing if it is not traced."""
@@ -519,11 +516,6 @@ def rebuilt(structures: Structures, value: Any) -> Any:
     """The same leaves in new containers, so that a lane does not see what another one changes in them."""
     leaves, steps = flatten(structures, value)
     return unflatten(steps, leaves)
-
-
-def _has_zeros(leaf: Any) -> bool:
-    """Whether a leaf that is not traced has zeros, which are nothing at a pole as well."""
-    return leaf is not None and not is_traced(leaf) and not np.all(leaf)
 
 
 def by_number(numbers: Any, rows: Any) -> list[tuple[int, Any]]:

@@ -25,7 +25,7 @@ from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
-MOST_DIMENSIONS = 4  # ``TE_RANK`` in ``machine.h``
+MOST_DIMENSIONS = 4  # fewer than ``TE_RANK`` in ``machine.h``
 ARRAY = 3  # the kind of an argument of a Python function that is an array; of a result, plus the kind of its numbers
 #: Statements that use a row as a part of its array: its elements are read and written where they lie.
 INDEXING = (F.Load, F.Row, F.Size, F.ZerosLike, F.Store, F.AddAt, F.AddAll)
