@@ -7,13 +7,14 @@ import re
 
 import numpy as np
 import pytest
+from chad.backends.test_callbacks import damped, smooth, total
+from chad.backends.test_same_bits_drawn import bits
 from chad.written_functions import function_of
 from plain_sums import in_order
 
 import tapeengine as te
 from tapeengine import chad
 from tapeengine.chad.backends import tiers
-from tapeengine.primitive import Primitive
 
 pytestmark = [
     pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite"),
@@ -21,21 +22,6 @@ pytestmark = [
 ]
 SEEDS = range(400 if os.environ.get("TAPEENGINE_NIGHTLY") else 12)
 HEAD = "rows: te.Array[te.Vec], x: te.Vec, m: te.Array[te.Vec], a: float, n: int"
-
-DAMPED = {"x": lambda first, x: first * (1 - x * x) / (1 + x * x) ** 2}
-damped = Primitive("test.bits_damped", lambda x: x / (1 + x * x), vjp=DAMPED, jvp=DAMPED)
-total = Primitive(
-    "test.bits_total",
-    lambda x: float(np.sum(np.square(x))),
-    vjp={"x": lambda first, x: 2 * first * np.asarray(x)},
-    jvp={"x": lambda first, x: float(np.sum(2 * first * x))},
-)
-smooth = Primitive(
-    "test.bits_smooth",
-    lambda x: (np.asarray(x) + np.asarray(x)[::-1]) / 2,
-    vjp={"x": lambda first: (first + first[::-1]) / 2},
-    jvp={"x": lambda first: (first + first[::-1]) / 2},
-)
 
 #: Numbers: S stands for another one, R for a row.
 NUMBERS = ["a", "s", "S * S", "S + S * a", "math.sin(S)", "math.exp(-S * S)", "S / (1.0 + S * S)", "math.tanh(S) * S"]
@@ -85,13 +71,6 @@ def inputs(lengths, seed):
     generator = np.random.default_rng(seed)
     rows = [generator.uniform(-1.0, 1.0, n) for n in lengths]
     return rows, generator.uniform(-1.0, 1.0, 9), generator.uniform(-1.0, 1.0, (3, 3)), 0.7, 5
-
-
-def bits(value):
-    """The bits of the numbers of a structure."""
-    if isinstance(value, tuple | list):
-        return [bits(x) for x in value]
-    return None if value is None else np.asarray(value).tobytes()
 
 
 def outcome(program, args):
