@@ -41,3 +41,30 @@ def add_nodes(found: list[ast.AST], node: ast.AST, names: tuple[str, ...]) -> No
             found.append(value)
         elif isinstance(value, list):
             found += [part for part in value if isinstance(part, ast.AST)]
+
+
+class Transformer(ast.NodeTransformer):
+    """Rewrite a tree as its base class does, without a visit to what holds no nodes."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Visit the nodes below a node, in the order of its fields, and put what the visits give in their places."""
+        held = node.__dict__
+        for name in fields(type(node)):  # type: ignore[arg-type]
+            value = held.get(name)
+            if isinstance(value, list):
+                value[:] = self._visited(value)
+            elif isinstance(value, ast.AST):
+                if (found := self.visit(value)) is None:
+                    delattr(node, name)
+                else:
+                    held[name] = found
+        return node
+
+    def _visited(self, nodes: list[object]) -> Iterator[object]:
+        for node in nodes:
+            if not isinstance(node, ast.AST):
+                yield node
+            elif isinstance(found := self.visit(node), ast.AST):
+                yield found
+            elif found is not None:
+                yield from found

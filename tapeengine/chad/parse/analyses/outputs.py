@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 
 
 class Extreme(ast.operator):
@@ -32,7 +32,7 @@ def is_exact(target: ast.expr) -> bool:
     return getattr(target, "is_exact", False)
 
 
-class Filling(ast.NodeTransformer):
+class Filling(Transformer):
     """Writes calls that change an array as assignments, and ``ys.remove(v)`` by `pop`."""
 
     def __init__(self, is_numpy: Callable[[str], bool]) -> None:

@@ -14,7 +14,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from .uses import assigned, is_around, is_handed, parameters, uses, walrus
 
 Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
@@ -81,7 +81,7 @@ def _rebound(statement: ast.stmt) -> list[str]:
     return []
 
 
-class _Renamer(ast.NodeTransformer):
+class _Renamer(Transformer):
     """Renames within one function. Without given names it only finds the names that need renaming.
 
     `scopes` are the open ones, innermost last; `free` are names that are not variables of any, `known` those of all.

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 
 #: Names of the builtins that calls are written with; a program cannot bind them.
 BUILTINS = {" range": range, " tuple": tuple}
@@ -28,7 +28,7 @@ def starred(args: ast.arguments) -> bool:
     return args.vararg is not None or args.kwarg is not None
 
 
-class Stars(ast.NodeTransformer):
+class Stars(Transformer):
     r"""Rewrites a function, the local functions in it, and the calls of functions with stars.
 
     `outside` gives the parameters of a function from outside the program; None for anything else.

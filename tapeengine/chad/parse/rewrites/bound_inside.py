@@ -6,12 +6,12 @@ import ast
 import copy
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from .desugar import Taker
 
 
-class BoundInside(ast.NodeTransformer):
+class BoundInside(Transformer):
     """Rewrites comprehensions without ``:=``, unless the name is used outside of them."""
 
     def __init__(self, tree: ast.FunctionDef, names: Names) -> None:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ..analyses.rectangles import PLACES, bound, indices, is_fresh_row
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -24,7 +24,7 @@ for {k} in range(len({row})):
 """
 
 
-class ByCells(ast.NodeTransformer):
+class ByCells(Transformer):
     r"""Rewrites assignments to rows of variables of whose rows elements are changed elsewhere.
 
     `fresh`: makes a name that the function does not have, from a hint.

@@ -13,14 +13,14 @@ import weakref
 from functools import lru_cache
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names.callees import is_plain
 from ..names.uses import jumps, parameters, surely_assigned
 from .procedures import text_of
 
 
-class Fields(ast.NodeTransformer):
+class Fields(Transformer):
     """Replaces the fields of ``self`` by variables."""
 
     def __init__(self, record: str, names: Names) -> None:

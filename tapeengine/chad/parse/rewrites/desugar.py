@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ...language.nodes import child_nodes, every_node
+from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
 from ..analyses.ownership import READING
 from ..names.uses import assigned, handed, jumps
@@ -25,7 +25,7 @@ CALLED = " called"
 SOMETIMES = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 
 
-class Plain(ast.NodeTransformer):
+class Plain(Transformer):
     """Rewrites a function without ``else`` on loops, ``try`` and ``:=``. The parser refuses what it leaves."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
@@ -205,7 +205,7 @@ def opposite(test: ast.expr) -> ast.expr:
     return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
 
 
-class Left(ast.NodeTransformer):
+class Left(Transformer):
     """Sets a variable when a loop is left by its own breaks, not by those of inner loops."""
 
     def __init__(self, name: str) -> None:
@@ -341,7 +341,7 @@ def handing(
     return placed(ast.Assign([placed(ast.Tuple(elts, ast.Store()))], value))  # type: ignore[no-any-return]
 
 
-class Taker(ast.NodeTransformer):
+class Taker(Transformer):
     """Takes names out of an expression in the order in which it binds them."""
 
     def __init__(

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...language.kinds import COMPUTED, NUMBER
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names.outside import named_outside, root
 from ..names.types import class_fields, has_free_fields
@@ -60,7 +60,7 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
     return tree
 
 
-class Places(ast.NodeTransformer):
+class Places(Transformer):
     """Rewrites what a function does with the records of the list that has a name."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any], name: str) -> None:

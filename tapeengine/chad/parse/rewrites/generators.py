@@ -9,7 +9,7 @@ import ast
 import itertools
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ..names.callees import is_plain
 from ..names.outside import named_outside, root
 from ..names.per_function import PerFunction
@@ -78,7 +78,7 @@ def collected(function: Any) -> Any:
     return made
 
 
-class Generators(ast.NodeTransformer):
+class Generators(Transformer):
     """Rewrites the calls of local generators and of those outside, which are added to `outer`."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any]) -> None:

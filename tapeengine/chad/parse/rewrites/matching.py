@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names.outside import TESTS, named_outside
 from .by_cells import placed
@@ -19,7 +19,7 @@ ATOMS = (bool, float, int, str, list, tuple, dict)
 Way = tuple[list[str], dict[str, str]]
 
 
-class Matches(ast.NodeTransformer):
+class Matches(Transformer):
     """Rewrites a function without ``match``, except where a pattern is not in the language."""
 
     def __init__(self, tree: ast.AST, outer: Mapping[str, Any]) -> None:
@@ -159,7 +159,7 @@ def assigned(bound: Mapping[str, str], at: ast.pattern) -> list[ast.stmt]:
     return placed(ast.parse(f"{targets} = {values}"), at).body
 
 
-class Parts(ast.NodeTransformer):
+class Parts(Transformer):
     """Replaces the names of a pattern by the parts of the subject."""
 
     def __init__(self, bound: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..analyses.ownership import MAKING
 from ..names.callees import is_plain
@@ -22,7 +22,7 @@ from .by_cells import placed
 from .procedures import CHANGING, taken
 
 
-class OwnFields(ast.NodeTransformer):
+class OwnFields(Transformer):
     """Replaces fields of a record by variables, which are put back where it is returned."""
 
     def __init__(self, record: str, fields: Mapping[str, str]) -> None:

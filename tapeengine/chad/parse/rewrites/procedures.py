@@ -20,7 +20,7 @@ from typing import Any
 from ....naming import attribute_of
 from ...language.depth import deep
 from ...language.in_language import FUNCTIONS
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
 from ..analyses.outputs import Filling
 from ..analyses.ownership import Walk, same
@@ -232,7 +232,7 @@ def taken(name: str, at: ast.stmt) -> ast.stmt:
     return found
 
 
-class Returns(ast.NodeTransformer):
+class Returns(Transformer):
     """Adds variables to the results of a function."""
 
     def __init__(self, names: Sequence[str]) -> None:

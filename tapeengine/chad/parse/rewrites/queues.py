@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ..analyses.aliases import changes
 from ..analyses.ownership import READING
 from ..analyses.rectangles import PLACES
@@ -75,7 +75,7 @@ def cut(target: ast.expr, value: ast.expr) -> str:
     return ""
 
 
-class Queue(ast.NodeTransformer):
+class Queue(Transformer):
     """Rewrites the statements of a function for one of its lists.
 
     * `first`: what stands at the beginning of the function.
@@ -236,7 +236,7 @@ class Queue(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-class Put(ast.NodeTransformer):
+class Put(Transformer):
     """Puts copies of expressions where names stand for them."""
 
     def __init__(self, parts: Mapping[str, str | ast.expr]) -> None:
