@@ -72,16 +72,18 @@ def tapeengine_modules() -> Mapping[str, str]:
 
 
 @hookimpl
-def tapeengine_structures() -> Mapping[type, Container]:
-    """Return how to decompose a sparse matrix: its entries are differentiated, its pattern is constant."""
+def tapeengine_structures() -> Mapping[type | tuple[str, str], Container]:
+    """Return how to decompose results of solvers, and sparse matrices: of these the entries are differentiated."""
+    from tapeengine_scipy._results import RESULTS
     from tapeengine_scipy.sparse.matrix import SparseArray
 
     return {
+        **RESULTS,
         SparseArray: Container(
             lambda matrix: ([matrix.entries], matrix.pattern),
             lambda pattern, children: SparseArray(children[0], pattern),
             lambda pattern: [".data"],
-        )
+        ),
     }
 
 

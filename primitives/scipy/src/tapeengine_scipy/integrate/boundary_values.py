@@ -13,9 +13,9 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_array, plain, plain_values
 from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._results import entries, result
 from tapeengine_scipy.interpolate.polynomials import PPoly
 from tapeengine_scipy.optimize.implicit import check_converged, solution
-from tapeengine_scipy.optimize.results import entries, result
 
 
 @beside("scipy.integrate.solve_bvp", runs_callables=True)
@@ -69,7 +69,7 @@ def solve_bvp(
     y, *rest = parts(solution(closed, solve, residual))
     slopes = as_array(fun(found["x"], y, *rest))
     made = {"y": y, "yp": slopes, "p": rest[0] if rest else None, "sol": _spline(found["x"], y, slopes)}
-    return result({**entries("solve_bvp", found, x=lambda: found["x"]), **made})
+    return result({**entries("solve_bvp", found, x=lambda: found["x"]), **made}, "BVPResult")
 
 
 def _collocated(fun: Any, x: Any, y: Any, unknown: Any) -> Any:
