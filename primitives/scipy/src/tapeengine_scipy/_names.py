@@ -19,7 +19,7 @@ _UNCLEAR = {
         binary_closing binary_dilation binary_erosion binary_fill_holes binary_hit_or_miss binary_opening
         binary_propagation
     """,
-    "scipy.optimize": "direct lsq_linear milp",
+    "scipy.optimize": "brute direct line_search lsq_linear milp",
     "scipy.signal": "upfirdn",
     "scipy.sparse": "kron kronsum tril triu",
     "scipy.special": "comb",
