@@ -73,6 +73,7 @@ SOLVERS: dict[str, Callable[[Any], Any]] = {
     "solve_ivp with events": lambda x: integrate.solve_ivp(
         lambda t, y: -y * x[0], (0.0, 1.0), [1.0], events=lambda t, y: y[0] - 0.5, dense_output=True
     ),
+    "odeint": lambda x: integrate.odeint(lambda y, t: -y * x[0], 1.0, PLACES, full_output=True),
     "solve_bvp": lambda x: integrate.solve_bvp(
         lambda t, y: np.stack([y[1], -y[0] * x[0]]), bounds, np.linspace(0.0, 1.0, 5), np.ones((2, 5))
     ),
