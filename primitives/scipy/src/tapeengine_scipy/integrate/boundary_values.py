@@ -11,7 +11,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, as_array, plain, plain_values
+from tapeengine_scipy._callables import Closed, as_array, constants, plain, plain_values
 from tapeengine_scipy._passing import beside, refuse_traced
 from tapeengine_scipy._results import entries, result
 from tapeengine_scipy.interpolate.polynomials import PPoly
@@ -43,6 +43,7 @@ def solve_bvp(
     """
     if S is not None:
         raise UnsupportedError("solve_bvp: a singular term S is not differentiated")
+    x, tol, bc_tol = constants((x, tol, bc_tol))
     refuse_traced("the mesh or a tolerance of solve_bvp", x, tol, bc_tol)
     closed, guess, unknown = Closed((fun, bc, fun_jac, bc_jac), "solve_bvp"), plain_values(y), plain_values(p)
     size, count = len(guess), 0 if unknown is None else len(unknown)

@@ -243,6 +243,7 @@ def odeint(
     shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
     orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
     own = {"ml": ml, "mu": mu, "tcrit": tcrit, "h0": h0, "col_deriv": col_deriv}
+    shared, own = constants((shared, own))
     refuse_traced("a tolerance or step of odeint", shared, own)
 
     def solve(func: Any, args: Any, Dfun: Any) -> Any:
