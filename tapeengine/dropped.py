@@ -33,7 +33,8 @@ OBJECTS = re.compile(
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
     r"|function output must be real numbers|^Parameter `\w+` must be of real dtype\.$"
-    r"|^Unable to parse arguments$|ObjectDType|type for non-numeric array"
+    r"|^Unable to parse arguments$|ObjectDType|type for non-numeric array|^type not understood$"
+    r"|does not support dtype object"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(

@@ -9,6 +9,7 @@ import scipy.integrate
 import scipy.linalg
 import scipy.ndimage
 import scipy.optimize
+import scipy.optimize.elementwise
 import scipy.stats
 
 import tapeengine as te
@@ -65,6 +66,10 @@ PROGRAMS = {
         f"root {m}": lambda p, m=m: OPTIMIZE.root(system(p), START, method=m).x[0]
         for m in ("hybr", "lm", "broyden1", "anderson", "krylov", "df-sane")
     },
+    "find_root": lambda p: OPTIMIZE.elementwise.find_root(cubic(p), (-5.0, 5.0)).x,
+    "find_minimum": lambda p: OPTIMIZE.elementwise.find_minimum(parabola(p), (-5.0, 1.0, 5.0)).x,
+    "bracket_root": lambda p: OPTIMIZE.elementwise.bracket_root(cubic(p), -1.0, 0.0).bracket[0],
+    "bracket_minimum": lambda p: OPTIMIZE.elementwise.bracket_minimum(parabola(p), 1.0).bracket[0],
     "fsolve": lambda p: OPTIMIZE.fsolve(system(p), START)[0],
     "least_squares": lambda p: OPTIMIZE.least_squares(system(p), START).x[0],
     "leastsq": lambda p: OPTIMIZE.leastsq(system(p), START)[0][0],

@@ -20,6 +20,7 @@ _UNCLEAR = {
         binary_propagation
     """,
     "scipy.optimize": "brute direct line_search lsq_linear milp",
+    "scipy.optimize.elementwise": "bracket_minimum bracket_root find_minimum find_root",
     "scipy.signal": "upfirdn",
     "scipy.sparse": "kron kronsum tril triu",
     "scipy.special": "comb",

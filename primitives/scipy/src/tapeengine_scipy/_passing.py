@@ -335,6 +335,7 @@ _INSTEAD = {
     "scipy.integrate.nsum": "a sum of the terms",
     "scipy.integrate.ode": "solve_ivp",
     "scipy.integrate.tanhsinh": "quad",
+    "scipy.optimize.elementwise": "root_scalar or minimize_scalar, for each element",
 }
 
 

@@ -65,8 +65,8 @@ def sparse_rules() -> Mapping[type, Callable[..., Any]]:
 def tapeengine_modules() -> Mapping[str, str]:
     """Name the modules of SciPy that have counterparts here."""
     names = (
-        "differentiate fft integrate interpolate linalg ndimage optimize signal sparse sparse.linalg spatial "
-        "spatial.distance special stats"
+        "differentiate fft integrate interpolate linalg ndimage optimize optimize.elementwise signal sparse "
+        "sparse.linalg spatial spatial.distance special stats"
     ).split()
     return {f"scipy.{name}": f"tapeengine_scipy.{name}" for name in names}
 
