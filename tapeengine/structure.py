@@ -79,7 +79,7 @@ def of_namedtuple(cls: type) -> Container:
         return (*items, *map(rest.get, named)), (named, {name: x for name, x in rest.items() if name not in named})
 
     def make(aux: Any, children: Sequence[Any]) -> Any:
-        value = tuple.__new__(cls, children[: len(names)])
+        value: Any = tuple.__new__(cls, children[: len(names)])
         if aux:
             value.__dict__.update(aux[1], **dict(zip(aux[0], children[len(names) :], strict=True)))
         return value
