@@ -320,7 +320,7 @@ def drawing_module(call: str, frame: FrameType) -> str:
 def object_named(call: str, frame: FrameType) -> object:
     """The object in a variable or an attribute that is called, or whose method is called, if it is found.
 
-    None in an assignment: the frame would keep its variables, of which an array may have no other reference.
+    None in an assignment: the frame would keep its variables, to which stores count the references.
     """
     if is_assigning(frame):
         return None
@@ -427,10 +427,7 @@ def note_objects(error: BaseException) -> None:
 
 
 def is_of_scipy(error: BaseException) -> bool:
-    """Whether a function of SciPy raised an error of this package; if so, a note says what to use instead.
-
-    Another error is raised again as one of this package.
-    """
+    """Whether a function of SciPy raised an error of this package, which gets a note; others are raised as one."""
     frame = innermost(error)
     call, place = place_of_call(caller_of_library(error))
     instead_of = instead_below(frame, frame_of_program(frame), call) if frame else ""

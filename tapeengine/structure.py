@@ -281,8 +281,7 @@ class Structures:
     Parameters
     ----------
     registered : mapping, optional
-        Classes beyond those of the standard library, namedtuples and dataclasses; by library and name, (str, str),
-        those of libraries that may not be imported yet.
+        Classes beyond those of the standard library, namedtuples and dataclasses, or their libraries and names.
 
     Attributes
     ----------

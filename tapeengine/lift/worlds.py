@@ -22,7 +22,7 @@ from .stores import written_names
 
 #: Packages that are never lifted implicitly: the engine, and those with stand-ins.
 NEVER = {"tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"}
-#: What joins the names of roots in the name of a world: packages execute texts in which they import their own modules.
+#: What joins the names of roots: packages execute texts in which they import their own modules.
 JOINED = "__and__"
 #: C modules for which a module of the standard library has a fallback in Python.
 ACCELERATORS = {"statistics": "_statistics"}

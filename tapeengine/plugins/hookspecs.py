@@ -102,7 +102,7 @@ def tapeengine_structures() -> Mapping[type | tuple[str, str], Container]:  # ty
     -------
     mapping of type to tapeengine.structure.Container
         Named tuples, dataclasses and the standard library's containers are known already. A class that is slow to
-        import may be named by its library and its name: ``("scipy", "OptimizeResult")``.
+        import may be named by library and name: ``("scipy", "OptimizeResult")``.
 
     Examples
     --------
