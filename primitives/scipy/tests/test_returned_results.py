@@ -103,6 +103,7 @@ PROGRAMS = {**SOLVERS, **of_own_code()}
 LEAVING: dict[str, Callable[[Callable[[Any], Any]], Any]] = {
     "vjp": lambda program: te.vjp(program, POINT)[0],
     "jvp": lambda program: te.jvp(program, (POINT,), (np.ones(5),))[0],
+    "staged": lambda program: [te.vjp(again, x)[0] for again in [te.stage(program)] for x in (2 * POINT, POINT)][1],
     "has_aux": lambda program: te.grad(lambda x: (x.sum(), program(x)), has_aux=True)(POINT)[1],
 }
 
@@ -159,9 +160,11 @@ def test_an_entry_without_a_derivative_is_a_constant_of_the_value_alone() -> Non
     value, tangent = te.jvp(program, (POINT,), (np.ones(5),))
     assert isinstance(value, OptimizeResult) and value.hess_inv.shape == (5, 5)
     assert tangent.hess_inv is None and tangent.x == pytest.approx(np.ones(5))
-    cotangent = OptimizeResult.fromkeys(value) | {"x": np.ones(5), "fun": 0.0, "jac": np.zeros(5)}
-    _, pull = te.vjp(lambda x: {**program(x)}["x"], POINT)
-    assert pull(cotangent["x"])[0] == pytest.approx(np.ones(5))
+    value, pull = te.vjp(program, POINT)
+    cotangent = type(value)({**dict.fromkeys(value), "x": np.ones(5), "fun": 0.0, "jac": np.zeros(5)})
+    assert pull(cotangent)[0] == pytest.approx(np.ones(5))
+    with pytest.raises(te.errors.CotangentError, match=r"hess_inv must be None"):
+        pull(type(value)({**cotangent, "hess_inv": np.eye(5)}))
 
 
 def test_attributes_of_a_result_have_derivatives() -> None:
