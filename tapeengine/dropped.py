@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import dis
 import linecache
 import opcode
 import re
 import sys
+import types
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
@@ -14,7 +16,16 @@ from threading import current_thread, local, main_thread
 from traceback import walk_tb
 from types import FrameType, ModuleType
 
-from .errors import TWINS, DroppedDerivativeError, TapeEngineError, module_of, note, original_name
+from .errors import (
+    TWINS,
+    DroppedDerivativeError,
+    TapeEngineError,
+    UnsupportedError,
+    full_name,
+    module_of,
+    note,
+    original_name,
+)
 
 #: Messages of numpy's errors when a loop meets objects. numpy does not ask elements of a list for a rule.
 OBJECTS = re.compile(
@@ -22,7 +33,8 @@ OBJECTS = re.compile(
     r"'(?:float|int|complex)' object has no attribute '(\w+)'|must be compatible with input `\w+` under the `same_kind`"
     r"|No numeric types to aggregate|dtype->object|(?:for|with) object dtype|object arrays are not supported"
     r"|function output must be real numbers|^Parameter `\w+` must be of real dtype\.$"
-    r"|^Unable to parse arguments$|ObjectDType|type for non-numeric array"
+    r"|^Unable to parse arguments$|ObjectDType|type for non-numeric array|^type not understood$"
+    r"|does not support dtype object"
 )
 #: Messages of classes of arrays, or other readers of memory, that are constructed from a traced array.
 MEMORY = re.compile(
@@ -147,7 +159,8 @@ def instead_below(frame: FrameType, program: FrameType, call: str) -> str:
     if found == "scipy.differentiate":
         return "In its place, tapeengine.grad, tapeengine.jacobian and tapeengine.hessian are exact, and nest"
     named = module_named(call, program)
-    if named == "tapeengine_scipy._passing" or (found and not has_rule(found, call)):
+    classes = " ".join(cls.__name__ for cls in type(object_named(call, program)).__mro__)
+    if named == "tapeengine_scipy._passing" or (found and not has_rule(found, f"{classes} {call}")):
         return NO_RULE
     if not found or (is_lifted(program) and "tapeengine_scipy" in sys.modules):
         return ""
@@ -194,7 +207,9 @@ def module_named(call: str, program: FrameType) -> str:
     found = program.f_globals.get(first)
     for name in rest:
         found = getattr(found, name, None) if isinstance(found, ModuleType) else None
-    return (getattr(found, "__module__", None) or "") if callable(found) else ""
+    return (
+        (getattr(found, "__module__", None) or "") if callable(found) else module_of(type(object_named(call, program)))
+    )
 
 
 def public_package(module: str) -> str:
@@ -255,7 +270,8 @@ def message(inner: FrameType, what: str, kind: str, hint: str) -> str:
         else:
             way = f"{instead_of or in_place_of(call, frame)}. Or {lifted[0].lower()}{lifted[1:]}"
     return (
-        f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). {hint}"
+        f"{call or 'this'} would turn {what} into a plain {kind} and lose its derivative ({place}). "
+        f"{hint}{owner(call, frame)}"
         f"{way}. tapeengine.value(x) drops the derivative on purpose"
     )
 
@@ -296,12 +312,36 @@ def in_place_of(call: str, frame: FrameType) -> str:
 
 def drawing_module(call: str, frame: FrameType) -> str:
     """The module, empty for others, by which a call draws numbers: of a generator in a variable or an attribute too."""
+    found = object_named(call, frame)
+    module = found.__name__ if isinstance(found, ModuleType) else module_of(type(found))
+    return module if module.startswith(("numpy.random", "tapeengine.numpy.random")) else ""
+
+
+def object_named(call: str, frame: FrameType) -> object:
+    """The object in a variable or an attribute that is called, or whose method is called, if it is found.
+
+    None in an assignment: the frame would keep its variables, to which stores count the references.
+    """
+    if is_assigning(frame):
+        return None
     first, *rest = re.match(r"[\w.]*", call)[0].split(".")  # type: ignore[index]
     found: object = {**frame.f_globals, **frame.f_locals}.get(first)
     for name in rest[:-1]:
         found = vars(found).get(name) if hasattr(found, "__dict__") else None
-    module = found.__name__ if isinstance(found, ModuleType) else module_of(type(found))
-    return module if module.startswith(("numpy.random", "tapeengine.numpy.random")) else ""
+    last = vars(found).get(rest[-1]) if rest and hasattr(found, "__dict__") else None
+    return found if last is None or isinstance(found, ModuleType | type) else last
+
+
+def owner(call: str, frame: FrameType) -> str:
+    """Tell the class of the object that a call names, if it is another library's; empty for other calls."""
+    found = object_named(call, frame)
+    root = module_of(type(found)).partition(".")[0]
+    known = (*vars(builtins).values(), *vars(types).values())
+    if root == "builtins" and all(x is not type(found) for x in known):  # a class of C code that names no module
+        root = ""
+    if root in sys.stdlib_module_names or root in (*BELOW, "numpy", "tapeengine_scipy"):
+        return ""
+    return f"The object is a {full_name(type(found))}. "
 
 
 def is_assigning(frame: FrameType) -> bool:
@@ -323,7 +363,13 @@ def is_formatting() -> bool:
 
 
 def note_objects(error: BaseException) -> None:
-    """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects."""
+    """Add advice to an error of numpy or pandas that was caused by traced numbers in an array of objects.
+
+    Raises
+    ------
+    UnsupportedError
+        In place of the error of a function of SciPy, and of a method in C, of another library, that names its argument.
+    """
     refusal = REFUSAL.keep("")
     if isinstance(error, TapeEngineError):
         if "has no hash" in str(error):
@@ -340,13 +386,19 @@ def note_objects(error: BaseException) -> None:
             "tapeengine.numpy as np), or lift the program: program = tapeengine.lift(program)",
         )
     elif PLAIN_ONLY.search(str(error)):
-        call, place = place_of_call(caller_of_library(error))
-        note(
-            error,
-            f"{call or 'this'} ({place}) takes plain numbers only. Where the derivative counts, compute with floats, "
-            "tapeengine.math and numpy: floats for Fraction and Decimal, a number of seconds for timedelta. Where it "
-            "does not, as in storing, sending and waiting, write tapeengine.value(x), which drops it on purpose",
+        frame = caller_of_library(error)
+        call, place = place_of_call(frame)
+        text = (
+            f"{call or 'this'} ({place}) takes plain numbers only. {owner(call, frame)}Where the derivative counts, "
+            "compute with floats, tapeengine.math and numpy: floats for Fraction and Decimal, a number of seconds for "
+            "timedelta. Where it does not, as in storing, sending and waiting, write tapeengine.value(x), which drops "
+            "it on purpose"
         )
+        if type(error) is TypeError:
+            is_of_scipy(error)  # which raises an error then
+            if owner(call, frame) or "numpy.ndarray, not tapeengine" in str(error):
+                raise UnsupportedError(f"{error}: {text}") from error
+        note(error, text)
     elif COMPILED.search(str(error)):
         note(
             error,
@@ -375,13 +427,16 @@ def note_objects(error: BaseException) -> None:
 
 
 def is_of_scipy(error: BaseException) -> bool:
-    """Whether a function of SciPy raised an error; if so, a note says what to use instead."""
+    """Whether a function of SciPy raised an error of this package, which gets a note; others are raised as one."""
     frame = innermost(error)
-    call = place_of_call(caller_of_library(error))[0]
+    call, place = place_of_call(caller_of_library(error))
     instead_of = instead_below(frame, frame_of_program(frame), call) if frame else ""
     if "tapeengine" not in instead_of:
         return False
-    note(error, f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)")
+    text = f"functions of SciPy take plain numbers. {instead_of}. Or drop it on purpose: tapeengine.value(x)"
+    if not isinstance(error, TapeEngineError):
+        raise UnsupportedError(f"{error} ({call}, {place}): {text}") from error
+    note(error, text)
     return True
 
 

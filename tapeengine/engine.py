@@ -80,7 +80,7 @@ class Engine(Parallel):
         self.copies = ArrayCopies()
         self.of_scalars = second_order.OfScalars()
         self.registry = loaded.registry
-        self.structures = Structures(self.registry.structures, LABELLED)
+        self.structures = Structures({**LABELLED, **self.registry.structures})
         self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
         self.registry = loaded.configure(self)
 

@@ -68,13 +68,24 @@ class Container:
 
 
 def of_namedtuple(cls: type) -> Container:
-    """The container of a namedtuple class."""
+    """The container of a namedtuple class; attributes that are numbers are differentiated as well."""
+
+    def take(value: Any) -> tuple[Sequence[Any], Any]:
+        items, rest = tuple(tuple.__iter__(value)), getattr(value, "__dict__", None)
+        if not rest:
+            return items, None
+        numbers = (name for name, x in rest.items() if not isinstance(x, DISCRETE))
+        named = [name for name in numbers if not {"__float__", "__complex__"}.isdisjoint(dir(type(rest[name])))]
+        return (*items, *map(rest.get, named)), (named, {name: x for name, x in rest.items() if name not in named})
+
+    def make(aux: Any, children: Sequence[Any]) -> Any:
+        value: Any = tuple.__new__(cls, children[: len(names)])
+        if aux:
+            value.__dict__.update(aux[1], **dict(zip(aux[0], children[len(names) :], strict=True)))
+        return value
+
     names = [f".{name}" for name in cls._fields]  # type: ignore[attr-defined]
-    return Container(
-        lambda value: (tuple(tuple.__iter__(value)), None),
-        lambda aux, children: tuple.__new__(cls, children),
-        lambda aux: names,
-    )
+    return Container(take, make, lambda aux: [*names, *(f".{name}" for name in aux[0])] if aux else names)
 
 
 def of_dataclass(cls: Any) -> Container:
@@ -269,10 +280,8 @@ class Structures:
 
     Parameters
     ----------
-    registered : mapping of type to Container, optional
-        Classes beyond those of the standard library, namedtuples and dataclasses.
-    by_name : mapping of (str, str) to Container, optional
-        Classes of libraries that may not be imported yet, by library and name.
+    registered : mapping, optional
+        Classes beyond those of the standard library, namedtuples and dataclasses, or their libraries and names.
 
     Attributes
     ----------
@@ -280,13 +289,8 @@ class Structures:
         The classes found so far; None for classes of leaves.
     """
 
-    def __init__(
-        self,
-        registered: Mapping[type, Container] | None = None,
-        by_name: Mapping[tuple[str, str], Container] | None = None,
-    ) -> None:
-        self.by_name = by_name or {}
-        self._registered: dict[type, Container | None] = {**builtin_containers(), **(registered or {})}
+    def __init__(self, registered: Mapping[type | tuple[str, str], Container] | None = None) -> None:
+        self._registered: dict[Any, Container | None] = {**builtin_containers(), **(registered or {})}
         self.known = self._registered.copy()
 
     def find(self, cls: type) -> Container | None:
@@ -333,7 +337,7 @@ class Structures:
             return of_namedtuple(cls)
         if dataclasses.is_dataclass(cls):
             return of_dataclass(cls)
-        named = self.by_name.get((module_of(cls).partition(".")[0], cls.__name__))
+        named = self._registered.get((module_of(cls).partition(".")[0], cls.__name__))
         if named is not None:
             return named
         if issubclass(cls, dict) and cls.__init__ is dict.__init__:

@@ -126,6 +126,8 @@ def as_object_for_operators(a: Array) -> Any:
         met = frame.f_code.co_name if frame.f_code.co_name in METHODS else met
         frame = frame.f_back  # type: ignore[assignment]
     name = frame.f_code.co_name
+    if name in OPERATORS and rules.of_class((frame.f_locals.get("self"),)) is None:
+        return None  # of a class without rules
     if not any(x is a for x in frame.f_locals.values()) or name not in OPERATORS:
         return on_the_left(name if name in OPERATORS else met, root)  # a method cannot return NotImplemented
     found = numpy.empty((), object)

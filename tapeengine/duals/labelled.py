@@ -102,7 +102,7 @@ def data_array(aux: Any, children: Sequence[Any]) -> Any:
 
 
 #: The functions that decompose and rebuild each class, by its library and name.
-LABELLED: dict[tuple[str, str], Container] = {
+LABELLED: dict[type | tuple[str, str], Container] = {
     ("pandas", "Series"): Container(of_series, series, lambda aux: [".values"]),
     ("pandas", "DataFrame"): Container(
         of_frame,

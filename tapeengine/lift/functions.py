@@ -283,7 +283,9 @@ def holds_data(cell: CellType) -> bool:
         held = cell.cell_contents
     except ValueError:
         return True
-    return not callable(held) and not isinstance(held, (ModuleType, tuple, property, staticmethod, classmethod))
+    if callable(held) or isinstance(held, (ModuleType, tuple, property, staticmethod, classmethod)):
+        return False
+    return replaced_object(held) is held
 
 
 #: Where a twin says what class it is the twin of.

@@ -22,6 +22,8 @@ from .stores import written_names
 
 #: Packages that are never lifted implicitly: the engine, and those with stand-ins.
 NEVER = {"tapeengine", "tapeengine_primitives", "tapeengine_scipy", "numpy", "scipy"}
+#: What joins the names of roots: packages execute texts in which they import their own modules.
+JOINED = "__and__"
 #: C modules for which a module of the standard library has a fallback in Python.
 ACCELERATORS = {"statistics": "_statistics"}
 
@@ -35,7 +37,7 @@ class World:
     """Packages (roots) whose modules are imported again under a prefix, so that they refer to each other's twins."""
 
     def __init__(self, name: str) -> None:
-        self.roots = frozenset(name.split("+"))
+        self.roots = frozenset(name.split(JOINED))
         self.prefix = f"{TWINS}{name}."
         self.missing = {ACCELERATORS[root] for root in self.roots if root in ACCELERATORS}
         self._owned: dict[str, bool] = {root: root != "tapeengine" for root in self.roots}
@@ -173,14 +175,14 @@ class Modules(MutableMapping[str, Any]):
 
 @cache
 def world_named(name: str) -> World:
-    """The world with the given roots, sorted and joined by +."""
+    """The world with the given roots, sorted and joined."""
     return World(name)
 
 
 def world_of(module: str, also: Iterable[str] = ()) -> World:
     """The world of a module's package and of further ones."""
     roots = {name.partition(".")[0] for name in (module, *also)}
-    return world_named("+".join(sorted(roots)))
+    return world_named(JOINED.join(sorted(roots)))
 
 
 def find_original(name: str, path: Any) -> ModuleSpec | None:

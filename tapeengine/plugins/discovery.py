@@ -267,7 +267,7 @@ def _structures(answer: Any) -> Mapping[type, Any]:
     if not isinstance(answer, Mapping):
         raise RegistryError(f"its tapeengine_structures returns {_kind(answer)}, not a mapping of classes to Container")
     for kind, container in answer.items():
-        if not isinstance(kind, type) or not isinstance(container, Container):
+        if not isinstance(kind, type | tuple) or not isinstance(container, Container):
             raise RegistryError(f"its tapeengine_structures maps {kind!r} to {container!r}, not a class to a Container")
     return dict(answer)
 

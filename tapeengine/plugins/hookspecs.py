@@ -95,13 +95,14 @@ def tapeengine_numpy_rules() -> Mapping[Callable[..., Any], Callable[..., Any]]:
 
 
 @hookspec
-def tapeengine_structures() -> Mapping[type, Container]:  # type: ignore[empty-body]
+def tapeengine_structures() -> Mapping[type | tuple[str, str], Container]:  # type: ignore[empty-body]
     """Register container classes: how to decompose a value into its children and rebuild it.
 
     Returns
     -------
     mapping of type to tapeengine.structure.Container
-        Named tuples, dataclasses and the standard library's containers are known already.
+        Named tuples, dataclasses and the standard library's containers are known already. A class that is slow to
+        import may be named by library and name: ``("scipy", "OptimizeResult")``.
 
     Examples
     --------

@@ -79,7 +79,7 @@ class Contribution:
     origin: Origin
     primitives: tuple[Primitive, ...] = ()
     numpy_rules: Mapping[Any, Callable[..., Any]] = field(default_factory=dict)
-    structures: Mapping[type, Any] = field(default_factory=dict)
+    structures: Mapping[Any, Any] = field(default_factory=dict)
     modules: Mapping[str, str] = field(default_factory=dict)
 
     def without(self, others: Sequence[Contribution]) -> tuple[Contribution, list[str]]:
@@ -149,7 +149,7 @@ class Registry(Mapping[str, Primitive]):
         self._primitives: Mapping[str, Primitive]
         self._primitives, self._origins = joined["primitives"]
         self.numpy_rules: Mapping[Any, Callable[..., Any]] = MappingProxyType(joined["numpy_rules"][0])
-        self.structures: Mapping[type, Any] = MappingProxyType(joined["structures"][0])
+        self.structures: Mapping[Any, Any] = MappingProxyType(joined["structures"][0])
         self.modules: Mapping[str, str] = MappingProxyType(joined["modules"][0])
 
     def __getitem__(self, name: str) -> Primitive:

@@ -571,9 +571,9 @@ def test_a_container_names_each_of_its_children() -> None:
 def test_classes_of_libraries_are_found_by_the_library_and_their_name() -> None:
     Point = type("Point", (), {"__module__": "library.shapes"})
     container = of_object(Point)
-    assert Structures(by_name={("library", "Point"): container}).find(Point) is container
+    assert Structures({("library", "Point"): container}).find(Point) is container
     for other in (("library", "Line"), ("shapes", "Point"), ("library.shapes", "Point"), (".", "Point")):
-        assert Structures(by_name={other: container}).find(Point) is None
+        assert Structures({other: container}).find(Point) is None
 
 
 def test_containers_are_opened_in_one_way() -> None:
@@ -587,6 +587,29 @@ def test_containers_are_opened_in_one_way() -> None:
         assert named is not None and [child for _, child in named] == list(children)
         assert [name for name, _ in named] == list(container.names(aux))
     assert [structures.opened(leaf) for leaf in (1.0, 2, "text", np.ones(2), None)] == [None] * 5
+
+
+class Noted(Point):
+    """A namedtuple whose objects have attributes."""
+
+    def note(self, **named: Any) -> Any:
+        vars(self).update(named)
+        return self
+
+
+def test_attributes_of_a_namedtuple_stay() -> None:
+    def program(x: float) -> Any:
+        return Noted(x, 2.0 * x).note(text="a", slope=3.0 * x, plain=[1.0], level=2)
+
+    value, pull = tapeengine.vjp(program, 1.5)
+    assert (value, vars(value)) == ((1.5, 3.0), {"text": "a", "slope": 4.5, "plain": [1.0], "level": 2})
+    assert pull(Noted(1.0, 1.0).note(slope=1.0))[0] == 6.0
+    with pytest.raises(CotangentError, match="Noted with 3 values"):
+        pull(Noted(1.0, 1.0))
+    tangent = tapeengine.jvp(program, (1.5,), (1.0,))[1]
+    assert (tangent, tangent.slope) == ((1.0, 2.0), 3.0)
+    assert tapeengine.grad(lambda p: p.x * p.slope)(value).slope == 1.5
+    assert vars(tapeengine.vjp(lambda x: Noted(x, x), 1.5)[0]) == {}
 
 
 def test_only_tuples_with_names_are_namedtuples() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import importlib
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -161,3 +162,10 @@ def test_a_package_that_a_number_passes_through_is_named() -> None:
     ht = te.lift("ht")
     with pytest.raises(DroppedDerivativeError, match=r'tapeengine\.lift\("ht\.[a-z_]+", also=\["fluids"\]\)'):
         te.grad(lambda x: ht.Nu_conv_internal(Re=x, Pr=0.7))(1e5)
+
+
+def test_a_package_may_execute_an_import_of_its_own_modules() -> None:
+    name = te.lift("colorsys", also=["bisect"]).__name__
+    names: dict[str, Any] = {}
+    exec(f"import {name}\nfrom {name} import rgb_to_hls", names)
+    assert names["rgb_to_hls"](1.0, 0.5, 0.25) == colorsys.rgb_to_hls(1.0, 0.5, 0.25)

@@ -99,6 +99,34 @@ def test_what_is_caught_is_raised_at_the_end(transform: str, way: Callable[..., 
     assert te.grad(lambda x: x * x)(2.0) == 4.0
 
 
+class Unit:
+    """A class of a library that makes a quantity of each number, and takes an error of it for an unknown operand."""
+
+    __array_priority__ = 1000
+
+    def __rmul__(self, other: Any) -> Any:
+        return bare(lambda x: float(x), other) if isinstance(other, float) else self.of(other)
+
+    def of(self, other: Any) -> Any:
+        try:
+            return float(other)
+        except TypeError:
+            return NotImplemented
+
+
+def answered(x: Any) -> Any:
+    value = every(float, x)
+    raise ValueError(f"{value} is out of range")
+
+
+@pytest.mark.parametrize("program", [lambda x: x * Unit(), answered, lambda x: {}[bare(math.exp, x)]])
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_a_refusal_is_raised_in_place_of_the_error_that_it_leads_to(transform: str, program: Any) -> None:
+    with pytest.raises(DroppedDerivativeError, match="would turn a dual number"):
+        TRANSFORMS[transform](program)
+    assert not swallowed.OPEN.errors
+
+
 @pytest.mark.parametrize("use", USES)
 def test_each_refusal_is_raised_at_the_end(use: str) -> None:
     with pytest.raises(TapeEngineError) as plain:

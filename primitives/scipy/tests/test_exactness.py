@@ -1,5 +1,7 @@
 """Cases that are correct or refused: singular and repeated values, sparse products, stiff systems, failing solvers."""
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.integrate
@@ -143,13 +145,40 @@ def test_initial_value_problems_with_arguments_and_a_jacobian(method):
     np.testing.assert_allclose(te.grad(lambda p: np.sum(end(p)))(p), differences(exact, p), rtol=1e-5)
 
 
-def test_options_of_odeint_are_its_own():
-    def end(k, module=integrate):
-        jac = lambda y, t, k: [[-k]]  # noqa: E731
-        return module.odeint(lambda y, t, k: -k * y, [1.0], [0.0, 0.5, 1.0], (k,), jac, tcrit=[0.7], h0=1e-3)[:, 0]
+BAND = {"ml": 0, "mu": 1, "Dfun": lambda y, t, k: [[0.0, 1.0], [-k, -2.0]]}
+OF_ODEINT = [
+    {"full_output": True}, {"printmessg": True}, {"ixpr": 1, "mxhnil": 2}, {"mxstep": 500}, {"hmax": 0.1},
+    {"hmin": 1e-8}, {"tcrit": [0.7], "h0": 1e-3}, BAND, {"ml": 0, "mu": 1}, {"mxordn": 4, "mxords": 2},
+    {"Dfun": lambda y, t, k: [[-k, 1.0], [0.0, -2.0]]}, {"rtol": 1e-9, "atol": [1e-9, 1e-8]},
+    {"Dfun": lambda y, t, k: [[-k, 0.0], [1.0, -2.0]], "col_deriv": True},
+    {"Dfun": lambda t, y, k: [[-k, 1.0], [0.0, -2.0]], "tfirst": True},
+]  # fmt: skip
 
-    np.testing.assert_array_equal(te.vjp(end, 1.3)[0], end(1.3, scipy.integrate))
-    assert te.grad(lambda k: end(k)[-1])(1.3) == pytest.approx(-np.exp(-1.3), rel=1e-5)
+
+def test_all_options_of_odeint_are_tried():
+    named = {name for options in OF_ODEINT for name in options}
+    assert {*inspect.signature(scipy.integrate.odeint).parameters} == {"func", "y0", "t", "args"} | named
+
+
+@pytest.mark.parametrize("options", OF_ODEINT, ids=lambda options: "-".join(options))
+@pytest.mark.filterwarnings("ignore:Integration successful")
+def test_options_of_odeint_are_its_own(options):
+    def ends(k, module=integrate):
+        slope = lambda y, k: [-k * y[0] + y[1], -2.0 * y[1]]  # noqa: E731
+        ordered = (lambda t, y, k: slope(y, k)) if options.get("tfirst") else lambda y, t, k: slope(y, k)
+        found = module.odeint(ordered, [1.0, 0.5 * k], [0.0, 0.5, 1.0], (k,), **options)
+        return found[0] if options.get("full_output") else found
+
+    np.testing.assert_array_equal(te.vjp(ends, 1.3)[0], ends(1.3, scipy.integrate))
+    exact = lambda k: (1 - k / (2 * k - 4)) * np.exp(-k) + k / (2 * k - 4) * np.exp(-2.0)  # noqa: E731
+    slope = (exact(1.3 + 1e-5) - exact(1.3 - 1e-5)) / 2e-5
+    assert te.grad(lambda k: ends(k)[-1, 0])(1.3) == pytest.approx(slope, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Excess work")
+def test_a_solution_that_odeint_did_not_reach_is_refused():
+    with pytest.raises(UnsupportedError, match=r"odeint did not converge.*Excess work"):
+        te.grad(lambda k: integrate.odeint(lambda y, t: -k * y, [1.0], [0.0, 1.0], mxstep=1)[-1, 0])(1.3)
 
 
 def test_solutions_without_a_derivative_are_refused():

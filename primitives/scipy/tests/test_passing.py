@@ -130,6 +130,9 @@ SOLVERS = {
     "root_scalar": root_of(lambda f: optimize.root_scalar(f, bracket=(-5.0, 5.0)).root),
     "minimize": minimum_of(lambda f: optimize.minimize(lambda x: f(x[0]), np.array([0.3]), tol=1e-12).x[0]),
     "minimize_scalar": minimum_of(lambda f: optimize.minimize_scalar(f, method="golden", tol=1e-9).x),
+    "brent": minimum_of(optimize.brent),
+    "golden": minimum_of(lambda f: optimize.golden(f, tol=1e-9)),
+    "fminbound": minimum_of(lambda f: optimize.fminbound(f, -1.0, 4.0, xtol=1e-9)),
 }
 
 

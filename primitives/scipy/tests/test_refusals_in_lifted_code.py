@@ -1,5 +1,6 @@
 """SciPy's own names in lifted code: without rules they refuse traced values, and are SciPy's for plain ones."""
 
+import inspect
 import pickle
 from importlib import import_module
 
@@ -61,11 +62,10 @@ def test_distributions_of_plain_parameters_at_traced_points():
     assert te.value_and_grad(te.lift(density))(1.3) == (density(1.3), pytest.approx(-0.2 + 0.25))
 
 
-def test_raw_errors_of_distributions_have_a_note():
+def test_errors_of_distributions_are_the_engines():
     for program in (lambda a: scipy.stats.Normal(mu=a).mean(), te.lift(lambda a: (scipy.stats.Normal() * a).mean())):
-        with pytest.raises(TypeError, match="real dtype") as found:
+        with pytest.raises(UnsupportedError, match=r"real dtype.*functions of SciPy take plain numbers"):
             te.grad(program)(1.2)
-        assert "functions of SciPy take plain numbers" in found.value.__notes__[0]
 
 
 X, A = np.linspace(0.5, 2.0, 12), np.diag([2.0, 3.0, 4.0]) + 0.1
@@ -89,7 +89,7 @@ def test_functions_with_errors_of_their_own_that_are_unclear(path):
         tried += 1
         with pytest.raises(UnsupportedError, match=name):
             te.vjp(lambda *args: program(*args) and 0.0, *args)
-    assert tried or name in ("hessian", "jacobian", "derivative", "complex_ode")
+    assert tried or {"f", "func"} & set(inspect.signature(theirs).parameters)  # tried by test_direct.py
 
 
 def test_arrays_that_depend_on_no_input_are_plain():

@@ -35,7 +35,7 @@ import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.array import add_at, zero_dim
 from tapeengine._core.tape.swallowed import OPEN, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
-from tapeengine.errors import ResultError, TraceError
+from tapeengine.errors import ResultError, TapeEngineError, TraceError
 
 cnp.import_array()
 
@@ -358,6 +358,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
     except Exception as error:
         if tape.head.guards != NULL and tape.head.guards.inner:
             copy_out(tape)      # what the program around it has learned
+        if PyList_GET_SIZE(REFUSED) and not isinstance(error, TapeEngineError):
+            check_swallowed()   # the error of a library that met a refusal first
         note_objects(error)
         raise
     finally:

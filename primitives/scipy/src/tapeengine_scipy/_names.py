@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from tapeengine_scipy._own_code import NAMES, rule
-from tapeengine_scipy._passing import passed
+from tapeengine_scipy._passing import around, passed
 
 #: Functions and classes that raise an error of their own for traced values, which does not say why.
 _UNCLEAR = {
@@ -19,7 +19,8 @@ _UNCLEAR = {
         binary_closing binary_dilation binary_erosion binary_fill_holes binary_hit_or_miss binary_opening
         binary_propagation
     """,
-    "scipy.optimize": "direct lsq_linear milp",
+    "scipy.optimize": "brute direct line_search lsq_linear milp",
+    "scipy.optimize.elementwise": "bracket_minimum bracket_root find_minimum find_root",
     "scipy.signal": "upfirdn",
     "scipy.sparse": "kron kronsum tril triu",
     "scipy.special": "comb",
@@ -56,6 +57,8 @@ def names_of(path: str, here: dict[str, Any] | None = None) -> tuple[Callable[[s
     def get(name: str) -> Any:
         if name == "__lifted__":
             return _lifted_names(path)
+        if name == "__around__":
+            return around
         if name.startswith("__"):
             raise AttributeError(name)
         return passed(getattr(import_module(path), name), f"{path}.{name}")

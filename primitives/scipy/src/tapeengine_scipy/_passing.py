@@ -136,7 +136,7 @@ class Passed:
     def __init__(self, theirs: Any, path: str) -> None:
         self.__wrapped__ = theirs
         self.__doc__ = getattr(theirs, "__doc__", None)
-        self.__name__ = path.rpartition(".")[2]
+        self.__name__ = getattr(theirs, "__name__", path.rpartition(".")[2])
         self.__qualname__ = getattr(theirs, "__qualname__", self.__name__)
         self._path = path
 
@@ -310,6 +310,18 @@ def _standing(theirs: Any) -> Any:
     return kind.around(theirs) if hasattr(kind, "around") else theirs
 
 
+def around(theirs: Any) -> Any:
+    """Return the object of this package in the place of one that SciPy has made; others as they are."""
+    module = type(theirs).__module__.partition("._")[0]
+    if not module.startswith("scipy.") or isinstance(type(theirs), Counterpart):
+        return theirs
+    with contextlib.suppress(ModuleNotFoundError):
+        ours = import_module(f"tapeengine_{module}")  # which defines its classes
+        if "frozen" in type(theirs).__name__ and hasattr(theirs, "kwds"):
+            return getattr(ours, theirs.dist.name)(*theirs.args, **theirs.kwds)
+    return _standing(theirs)
+
+
 def refuse_traced(path: str, *values: Any) -> None:
     """Refuse traced values as arguments of a SciPy function without a rule."""
     if holds_traced(*values):
@@ -323,6 +335,7 @@ _INSTEAD = {
     "scipy.integrate.nsum": "a sum of the terms",
     "scipy.integrate.ode": "solve_ivp",
     "scipy.integrate.tanhsinh": "quad",
+    "scipy.optimize.elementwise": "root_scalar or minimize_scalar, for each element",
 }
 
 

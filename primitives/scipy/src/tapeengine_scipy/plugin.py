@@ -65,23 +65,25 @@ def sparse_rules() -> Mapping[type, Callable[..., Any]]:
 def tapeengine_modules() -> Mapping[str, str]:
     """Name the modules of SciPy that have counterparts here."""
     names = (
-        "differentiate fft integrate interpolate linalg ndimage optimize signal sparse sparse.linalg spatial "
-        "spatial.distance special stats"
+        "differentiate fft integrate interpolate linalg ndimage optimize optimize.elementwise signal sparse "
+        "sparse.linalg spatial spatial.distance special stats"
     ).split()
     return {f"scipy.{name}": f"tapeengine_scipy.{name}" for name in names}
 
 
 @hookimpl
-def tapeengine_structures() -> Mapping[type, Container]:
-    """Return how to decompose a sparse matrix: its entries are differentiated, its pattern is constant."""
+def tapeengine_structures() -> Mapping[type | tuple[str, str], Container]:
+    """Return how to decompose results of solvers, and sparse matrices: of these the entries are differentiated."""
+    from tapeengine_scipy._results import RESULTS
     from tapeengine_scipy.sparse.matrix import SparseArray
 
     return {
+        **RESULTS,
         SparseArray: Container(
             lambda matrix: ([matrix.entries], matrix.pattern),
             lambda pattern, children: SparseArray(children[0], pattern),
             lambda pattern: [".data"],
-        )
+        ),
     }
 
 

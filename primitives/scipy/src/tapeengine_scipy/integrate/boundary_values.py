@@ -11,11 +11,11 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine_scipy._callables import Closed, as_array, plain, plain_values
+from tapeengine_scipy._callables import Closed, as_array, constants, plain, plain_values
 from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._results import entries, result
 from tapeengine_scipy.interpolate.polynomials import PPoly
 from tapeengine_scipy.optimize.implicit import check_converged, solution
-from tapeengine_scipy.optimize.results import entries, result
 
 
 @beside("scipy.integrate.solve_bvp", runs_callables=True)
@@ -43,6 +43,7 @@ def solve_bvp(
     """
     if S is not None:
         raise UnsupportedError("solve_bvp: a singular term S is not differentiated")
+    x, tol, bc_tol = constants((x, tol, bc_tol))
     refuse_traced("the mesh or a tolerance of solve_bvp", x, tol, bc_tol)
     closed, guess, unknown = Closed((fun, bc, fun_jac, bc_jac), "solve_bvp"), plain_values(y), plain_values(p)
     size, count = len(guess), 0 if unknown is None else len(unknown)
@@ -69,7 +70,7 @@ def solve_bvp(
     y, *rest = parts(solution(closed, solve, residual))
     slopes = as_array(fun(found["x"], y, *rest))
     made = {"y": y, "yp": slopes, "p": rest[0] if rest else None, "sol": _spline(found["x"], y, slopes)}
-    return result({**entries("solve_bvp", found, x=lambda: found["x"]), **made})
+    return result({**entries("solve_bvp", found, x=lambda: found["x"]), **made}, "BVPResult")
 
 
 def _collocated(fun: Any, x: Any, y: Any, unknown: Any) -> Any:

@@ -100,5 +100,9 @@ class Dense:
         found = with_value(states, self._theirs(still))
         return found if np.ndim(t) else found[:, 0]
 
+    def of_scipy(self) -> Any:
+        """Return SciPy's own solution, with plain values."""
+        return self._theirs
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._theirs, name)

@@ -12,10 +12,12 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, constants, plain
 from tapeengine_scipy._passing import Passed, beside, refuse_traced
+from tapeengine_scipy._results import Table, entries
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
 from tapeengine_scipy.integrate.steps import differentiated_steps
 from tapeengine_scipy.integrate.trajectory import Solver, System, trajectory
+from tapeengine_scipy.optimize.implicit import check_converged
 
 
 def solve_ivp(
@@ -217,7 +219,8 @@ def odeint(
 ) -> Any:  # fmt: skip
     """Solve an initial value problem with LSODA; see `scipy.integrate.odeint`.
 
-    Differentiable in `y0`, `t`, `args` and the traced values that `func` captured, by the continuous adjoint.
+    Differentiable in `y0`, `t`, `args` and the traced values that `func` captured, by the continuous adjoint. With
+    `full_output`, entries that are no whole numbers or texts belong to the solver's steps: reading these is refused.
 
     Examples
     --------
@@ -226,8 +229,7 @@ def odeint(
     (2, 1)
     """
     closed, start, times = Closed((func, args, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
-    if full_output:
-        raise UnsupportedError("odeint: full_output is not supported for traced values")
+    report: list[Any] = []
 
     def system(params: Any) -> Callable[[Any, Any], Any]:
         again = closed.for_calls(params)
@@ -241,6 +243,7 @@ def odeint(
     shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
     orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
     own = {"ml": ml, "mu": mu, "tcrit": tcrit, "h0": h0, "col_deriv": col_deriv}
+    shared, own = constants((shared, own))
     refuse_traced("a tolerance or step of odeint", shared, own)
 
     def solve(func: Any, args: Any, Dfun: Any) -> Any:
@@ -253,10 +256,14 @@ def odeint(
         whole = {**shared, **orders, **own}
         if Dfun is not None:
             whole["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")
-        return scipy.integrate.odeint(slope, te.value(start), te.value(times), tfirst=True, **whole).T
+        y, told = scipy.integrate.odeint(slope, te.value(start), te.value(times), full_output=1, tfirst=True, **whole)
+        check_converged(told["message"].startswith(("Integration successful", "Nothing")), "odeint", told["message"])
+        report.append(told)
+        return y.T
 
     known = closed.run(solve, te.value(closed.params))
-    return trajectory(start, times, closed.params, system, _odeint_solver(closed, {**shared, **orders}, known)).T
+    y = trajectory(start, times, closed.params, system, _odeint_solver(closed, {**shared, **orders}, known)).T
+    return (y, Table(entries("odeint", report[-1]))) if full_output else y
 
 
 def _odeint_solver(closed: Closed, shared: dict[str, Any], known: Any) -> Solver:

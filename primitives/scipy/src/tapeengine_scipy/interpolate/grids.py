@@ -48,6 +48,11 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
                 grid[k], values = np.flip(axis), np.flip(values, k)
         self._axes, self._data, self._fill = tuple(grid), values, fill_value
 
+    @classmethod
+    def around(cls, theirs: Any, **traced: Any) -> Any:
+        """Return the object in the place of one of SciPy's."""
+        return cls(theirs.grid, theirs.values, theirs.method, theirs.bounds_error, theirs.fill_value)
+
     def __call__(self, xi: Any, method: str | None = None, *, nu: Any = None) -> Any:
         """Evaluate at points."""
         method = self.method if method is None else method

@@ -53,6 +53,12 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
         self._fill = fill_value if isinstance(fill_value, tuple) else (fill_value, fill_value)
         self._spline = CubicSpline(self._x, self._y) if self._kind == "cubic" else None
 
+    @classmethod
+    def around(cls, theirs: Any, **traced: Any) -> Any:
+        """Return the object in the place of one of SciPy's."""
+        rest = theirs.bounds_error, theirs.fill_value, True
+        return cls(theirs.x, theirs.y, theirs._kind, theirs.axis, True, *rest)
+
     def __call__(self, x: Any) -> Any:
         """Evaluate at query points."""
         if self._kind not in ("linear", "slinear", "cubic", "zero", "previous", "next", "nearest", "nearest-up"):

@@ -9,9 +9,9 @@ import scipy
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._passing import beside
+from tapeengine_scipy._results import Table, entries, result
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
-from tapeengine_scipy.optimize.results import Table, entries, result
 
 
 @beside("scipy.optimize.root", runs_callables=True)

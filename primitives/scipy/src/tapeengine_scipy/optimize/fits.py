@@ -14,9 +14,9 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, jacobian, plain, plain_values
 from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._results import Table, entries, result
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
-from tapeengine_scipy.optimize.results import Table, entries, result
 
 
 def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:

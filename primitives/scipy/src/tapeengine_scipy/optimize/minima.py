@@ -12,9 +12,9 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, plain, plain_values
 from tapeengine_scipy._passing import beside
+from tapeengine_scipy._results import entries, result
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
-from tapeengine_scipy.optimize.results import entries, result
 
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 

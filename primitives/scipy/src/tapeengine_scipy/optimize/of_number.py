@@ -1,0 +1,66 @@
+"""The functions of SciPy that return the minimum of a function of a number: `minimize_scalar` by method.
+
+They compare values of the function, so that a derivative of their steps would be 0 or wrong.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from tapeengine_scipy._passing import beside
+from tapeengine_scipy.optimize.minima import minimize_scalar
+
+
+@beside("scipy.optimize.brent", runs_callables=True)
+def brent(
+    func: Callable[..., Any], args: Any = (), brack: Any = None, tol: float = 1.48e-08, full_output: int = 0,
+    maxiter: int = 500,
+) -> Any:  # fmt: skip
+    """Minimise a function of a number by parabolas; see `scipy.optimize.brent`.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda a: brent(lambda x: (x - 3.0 * a) ** 2))(1.0), 6)
+    3.0
+    """
+    found = minimize_scalar(func, brack, None, args, "brent", None, {"xtol": tol, "maxiter": maxiter})
+    return _entries(found, "x fun nit nfev", full_output)
+
+
+@beside("scipy.optimize.golden", runs_callables=True)
+def golden(
+    func: Callable[..., Any], args: Any = (), brack: Any = None, tol: float = 2.0**-26, full_output: int = 0,
+    maxiter: int = 5000,
+) -> Any:  # fmt: skip
+    """Minimise a function of a number by golden sections; see `scipy.optimize.golden`.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda a: golden(lambda x: (x - 3.0 * a) ** 2))(1.0), 6)
+    3.0
+    """
+    found = minimize_scalar(func, brack, None, args, "golden", None, {"xtol": tol, "maxiter": maxiter})
+    return _entries(found, "x fun nfev", full_output)
+
+
+@beside("scipy.optimize.fminbound", runs_callables=True)
+def fminbound(
+    func: Callable[..., Any], x1: Any, x2: Any, args: Any = (), xtol: float = 1e-05, maxfun: int = 500,
+    full_output: int = 0, disp: int = 1,
+) -> Any:  # fmt: skip
+    """Minimise a function of a number in an interval, whose ends are constants; see `scipy.optimize.fminbound`.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> round(te.grad(lambda a: fminbound(lambda x: (x - 3.0 * a) ** 2, 0.0, 9.0))(1.0), 6)
+    3.0
+    """
+    options = {"xatol": xtol, "maxiter": maxfun, "disp": disp}
+    found = minimize_scalar(func, None, (x1, x2), args, "bounded", None, options)
+    return _entries(found, "x fun status nfev", full_output)
+
+
+def _entries(found: Any, names: str, full_output: Any) -> Any:
+    return tuple(found[name] for name in names.split()) if full_output else found["x"]
