@@ -10,10 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from ..language.target import Bind, LTuple, One, Return, Then, Zero
+from ..language.target import Bind, One, Return, Then, Zero
 from ..language.terms import Apply, Let, Term, Var, unit
 from ..language.traverse import children, remembered
 from ..language.types import EVM, UNIT
+from .components import components, of_components
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,11 @@ class Frame:
 
 def of_other_parts(first: Term, second: Term) -> Term | None:
     """Put cotangents of a tuple together, one of which is zero at each part; None for others."""
-    if not isinstance(first, LTuple) or not isinstance(second, LTuple):
+    (rest, xs), (other, ys) = components(first), components(second)
+    is_apart = all(isinstance(x, Zero) or isinstance(ys[k], Zero) for k, x in xs.items() if k in ys)
+    if not (is_apart and xs and ys and isinstance(rest, Zero) and isinstance(other, Zero)):
         return None
-    pairs = list(zip(first.items, second.items, strict=True))
-    is_apart = all(isinstance(a, Zero) or isinstance(b, Zero) for a, b in pairs)
-    return LTuple(tuple(b if isinstance(a, Zero) else a for a, b in pairs)) if is_apart else None
+    return of_components(rest, {**xs, **{k: y for k, y in ys.items() if not isinstance(y, Zero) or k not in xs}})
 
 
 def sequence(steps: list[Step | None], value: Term) -> Term:

@@ -12,9 +12,10 @@ import dataclasses
 
 from ..language import terms as S
 from ..language.depth import deep
-from ..language.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
+from ..language.target import Bind, ForEach, LDense, LProj, LTuple, LUpdate, One, Plus, Return, Run, Scope, Then, Zero
 from ..language.traverse import Names, all_names, derivative_name, map_scopes, same
 from ..language.types import EVM, UNIT, Linear, LUnit, Product
+from .components import sum_of_components
 from .effects import Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
 from .lengths import Lengths
@@ -43,6 +44,7 @@ class Pass:
         self.visited = self.found.visited
         self.copied = False
         self.values: dict[str, S.Term] = {}
+        self.made: dict[str, S.Term] = {}
         self.lengths = Lengths(self.values, self.found.indices)
         self.pending: dict[str, S.Term] = {}
         self.hints: dict[int, tuple[S.Term, str]] = {}
@@ -66,8 +68,7 @@ class Pass:
             case Later():
                 return term
             case S.Proj() | LProj():
-                inner = self.rewritten(term.term)
-                return self.reduce(type(term)(inner, term.index))
+                return self.part(type(term), self.rewritten(term.term), term.index)
             case S.Tuple() | LTuple():
                 return self.reduce(_replaced(term, items=tuple([self.rewritten(x) for x in term.items])))
             case S.Apply():
@@ -88,6 +89,16 @@ class Pass:
         if term.name in self.pending:
             return self.bound(self.pending.pop(term.name), self.use(term))
         return self.values.get(term.name, term)
+
+    def part(self, kind: type[S.Proj | LProj], term: S.Term, index: int) -> S.Term:
+        """Give a component; of a variable that stays, the one of which it is made, if a copy of this costs nothing."""
+        found: S.Term = kind(term, index)
+        while isinstance(found, S.Proj | LProj) and isinstance(found.term, S.Var) and found.term.name in self.made:
+            inner = self.reduce(type(found)(self.made[found.term.name], found.index))
+            if not is_cheap(inner.term if isinstance(inner, LProj) else inner):
+                break
+            found = inner
+        return self.reduce(found)
 
     def bound(self, term: S.Term, use: Use) -> S.Term:
         """Rewrite a bound term without its unused components, whose own uses were not counted."""
@@ -156,10 +167,7 @@ class Pass:
 
     def plus(self, a: S.Term, b: S.Term) -> S.Term:
         """Add two linear terms, tuples component by component."""
-        if isinstance(a, LTuple) and isinstance(b, LTuple):
-            items = tuple(self.plus(x, y) for x, y in zip(a.items, b.items, strict=True))
-            return self.reduce(LTuple(items))
-        return self.reduce(Plus(a, b))
+        return self.reduce(sum_of_components(a, b, self.plus) or Plus(a, b))
 
     def added(self, terms: list[S.Term], of: Linear) -> S.Term:
         """Add up linear terms."""
@@ -208,6 +216,9 @@ class Pass:
             self.values[var.name] = bound
         elif isinstance(bound, S.Tuple | LTuple) and bound.items:
             self.split(var, bound, use)
+        elif isinstance(bound, S.Update | LUpdate):
+            item = self.named(var, bound.index, bound.item, use) if bound.index in use.parts else bound.item
+            self.stay(var, type(bound)(bound.term, bound.index, item))
         elif id(bound) in self.hints:
             named = S.Var(self.names(self.hints[id(bound)][1]), var.of)
             self.values[var.name] = named
@@ -222,16 +233,28 @@ class Pass:
 
     def split(self, var: S.Var, bound: S.Tuple | LTuple, use: Use) -> None:
         """Bind the components of a tuple separately."""
-        parts: list[S.Term] = []
-        for i, item in enumerate(bound.items):
-            if is_cheap(item) or (isinstance(bound, S.Tuple) and use.part(i).inlinable(item)):
-                parts.append(item)
-            else:
-                part = S.Var(self.names(f"{var.name}_{i}"), item.type)
-                self.keep(part, self.whole(item))
-                parts.append(part)
-        named = var.of if isinstance(var.of, Product) and var.of.name else None
-        self.values[var.name] = LTuple(tuple(parts)) if isinstance(var.of, Linear) else S.Tuple(tuple(parts), named)
+        stays = use.whole > 1 and len(bound.items) >= S.MANY  # copies would cost as many times the number of items
+        each, known = enumerate(bound.items), use.parts if stays else range(len(bound.items))
+        parts = tuple([self.named(var, i, item, use) if i in known else item for i, item in each])
+        of = var.of if isinstance(var.of, Product) and var.of.name else None
+        made = LTuple(parts) if isinstance(var.of, Linear) else S.Tuple(parts, of)
+        if stays:
+            self.stay(var, made)
+        else:
+            self.values[var.name] = made
+
+    def named(self, var: S.Var, i: int, item: S.Term, use: Use) -> S.Term:
+        """Bind a component of a variable, unless its bound term can replace it without additional work."""
+        if is_cheap(item) or (not isinstance(var.of, Linear) and use.part(i).inlinable(item)):
+            return item
+        part = S.Var(self.names(f"{var.name}_{i}"), item.type)
+        self.keep(part, self.whole(item))
+        return part
+
+    def stay(self, var: S.Var, made: S.Term) -> None:
+        """Keep a variable that is made of components, which are known where these are read."""
+        self.made[var.name] = made = self.whole(made)
+        self.keep(var, made)
 
     # ------------------------------------------------------------ computations
 

@@ -15,6 +15,7 @@ from ..language import terms as S
 from ..language.traverse import Names, all_names, freshen, substitute
 from ..language.types import FLOAT, LUnit
 from ..primitives import evaluate_op
+from .components import sum_of_components
 
 Rule = Callable[[S.Term], S.Term | None]
 
@@ -58,8 +59,25 @@ def proj(term: S.Term) -> S.Term | None:
             return S.Let(x, a, S.Proj(e, i))
         case T.LProj(S.Let(x, a, e), i):
             return S.Let(x, a, T.LProj(e, i))
+        # fst (a with fst = b)  ~>  b        snd (a with fst = b)  ~>  snd a
+        case S.Proj(S.Update(a, i, b), j) | T.LProj(T.LUpdate(a, i, b), j):
+            return b if i == j else type(term)(a, j)
         # lproj_i zero  ~>  zero
         case T.LProj(T.Zero(), _):
+            return zero(term)
+    return None
+
+
+def update(term: S.Term) -> S.Term | None:
+    match term:
+        # (a, b) with fst = c  ~>  (c, b)
+        case S.Update(S.Tuple(items), i, item) | T.LUpdate(T.LTuple(items), i, item):
+            return dataclasses.replace(term.term, items=(*items[:i], item, *items[i + 1 :]))  # type: ignore[call-arg]
+        # (a with fst = b) with fst = c  ~>  a with fst = c
+        case S.Update(S.Update(a, i, _), j, item) | T.LUpdate(T.LUpdate(a, i, _), j, item) if i == j:
+            return type(term)(a, i, item)
+        # zero with fst = zero  ~>  zero
+        case T.LUpdate(T.Zero(), _, T.Zero()):
             return zero(term)
     return None
 
@@ -93,8 +111,9 @@ def plus(term: S.Term) -> S.Term | None:
         case T.Plus(T.Zero(), a) | T.Plus(a, T.Zero()):
             return a
         # plus (a, b) (c, d)  ~>  (plus a c, plus b d)
-        case T.Plus(T.LTuple(xs), T.LTuple(ys)):
-            return T.LTuple(tuple(T.Plus(x, y) for x, y in zip(xs, ys, strict=True)))
+        # plus (a with fst = b) (zero with fst = c, snd = d)  ~>  a with fst = plus b c, snd = plus (snd a) d
+        case T.Plus(T.LTuple() | T.LUpdate() as a, T.LTuple() | T.LUpdate() as b) if found := sum_of_components(a, b):
+            return found
         # plus (let x = e in a) b  ~>  let x = e in plus a b        plus a (let x = e in b)  ~>  let x = e in plus a b
         case T.Plus(S.Let(x, e, a), b):
             return S.Let(x, e, T.Plus(a, b))
@@ -256,6 +275,7 @@ RULES: Mapping[type[S.Term], tuple[Rule, ...]] = {
     **dict.fromkeys((S.Apply, T.LApply), (apply,)),
     **dict.fromkeys((S.Proj, T.LProj), (proj,)),
     **dict.fromkeys((S.Tuple, T.LTuple), (tuple_,)),
+    **dict.fromkeys((S.Update, T.LUpdate), (update,)),
     **dict.fromkeys((S.Case, S.If), (branch,)),
     **dict.fromkeys((T.One, T.ForEach), (one_zero,)),
     **dict.fromkeys((T.LDense, T.LIndex, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),

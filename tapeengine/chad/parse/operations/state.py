@@ -42,6 +42,7 @@ from ...language.terms import (
     Proj,
     Term,
     Tuple,
+    Update,
     Var,
     lit,
     parts,
@@ -657,6 +658,16 @@ class Parser(Lets):
         """Give a field of a record: that of which the record is made, so that a change of a field costs one field."""
         made = self.made.get(record.name) if isinstance(record, Var) else None
         return made[k] if made else Proj(record, k)
+
+    def parts(self, record: Term) -> list[Term]:
+        """Give the fields of a record."""
+        match record:
+            case Tuple(items):
+                return list(items)
+            case Update(inner, k, item):
+                found = self.parts(inner)
+                return [*found[:k], item, *found[k + 1 :]]
+        return [self.part(record, k) for k in range(len(parts_of(record.type)))]
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
