@@ -49,11 +49,16 @@ KINDS = {
     "methods that read": (READS, "", "    r.x{i} = r.m{i}(x)"),
     "methods with a branch": (BRANCH, "", "    r.m{i}(x)"),
     "calls in loops": (METHODS, "", "    for k in range(3):\n        r.m{i}(x)"),
+    "calls in branches": (METHODS, "", "    if x > {i}.5:\n        r.m{i}(x)"),
     "functions": ("", "def m{i}(r, d):\n    r.x{i} = r.x{i} * d + r.x{j}", "    m{i}(r, x)"),
     "local functions": ("", "", "    def m{i}(d):\n        r.x{i} = r.x{i} * d + r.x{j}\n    m{i}(x)"),
     "replace": ("", REPLACE, "    r = m{i}(r, x)"),
     "properties": (PROPERTY, "", "    r.x{i} += r.p{i}"),
     "statements": ("", "", "    r.x{i} = r.x{i} * x + r.x{j}"),
+    "fields in a list": ("", "", "        rs[k].x{i} += rs[k].x{i} * x + rs[k].x{j}"),
+    "one loop over a list": ("", "", "        r.x{i} = r.x{i} * x + r.x{j}"),
+    "methods in a list": (METHODS, "", "        r.m{i}(x)"),
+    "methods at places in a list": (METHODS, "", "        rs[k].m{i}(x)"),
     "named tuples": (METHODS.replace("self.x{i} =", "return self._replace(x{i}=") + ")", "", "    r = r.m{i}(x)"),
 }  # fmt: skip
 
@@ -63,7 +68,10 @@ def text_of(kind, n):
     inside, around, line = KINDS[kind]
     head = RECORD.replace("@dataclass\nclass R", "class R(NamedTuple)") if kind == "named tuples" else RECORD
     record = HEAD + head + fields(n) + each(n, inside) + each(n, around)
-    return record + MAIN + f"    r = {made(n)}\n" + each(n, line) + total(n)
+    start = f"    rs = [{made(n)} for _ in range(3)]\n" if "list" in kind else f"    r = {made(n)}\n"
+    start += "" if "list" not in kind else "    for k in range(3):\n" if "[k]" in line else "    for r in rs:\n"
+    end = "    r = rs[1]\n" if "list" in kind else ""
+    return record + MAIN + start + each(n, line) + end + total(n)
 
 
 def counts(function):
