@@ -154,9 +154,8 @@ class Writer:
 
     def zero(self, of: object) -> str:
         """Write a zero."""
-        if len(getattr(of, "items", ())) >= S.MANY:
-            return "zero"
-        return "0.0" if type(of).__name__ == "LReal" else f"zero({show(of)})"  # type: ignore[arg-type]
+        is_large = len(getattr(of, "items", ())) >= S.MANY
+        return "0.0" if type(of).__name__ == "LReal" else "zero" if is_large else f"zero({show(of)})"  # type: ignore[arg-type]
 
     def needs_statements(self, term: Term) -> bool:
         """Tell whether a term cannot be one expression."""

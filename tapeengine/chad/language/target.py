@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from .terms import Literal, Term, Var, element_type, of_kind, with_part
+from .terms import Literal, Term, Update, Var, element_type, of_kind
 from .types import (
     EV,
     EVM,
@@ -77,12 +77,8 @@ class LProj(Term, gives=lambda t: t.term.type.items[t.index]):
     index: int
 
 
-class LUpdate(Term, gives=lambda t: with_part(linear_type(t.term), t.index, linear_type(t.item))):
+class LUpdate(Update):
     """A linear tuple with another component."""
-
-    term: Term
-    index: int
-    item: Term
 
 
 class LInject(Term):

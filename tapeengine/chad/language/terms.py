@@ -144,12 +144,12 @@ class Proj(Term, gives=lambda t: of_kind(t.term, Product, "projection from").ite
     index: int
 
 
-def with_part(of: Any, index: int, item: Type) -> Any:
-    """Give a product with another type of a part."""
-    return of if of.items[index] == item else replace(of, items=(*of.items[:index], item, *of.items[index + 1 :]))
+def updated(of: Any, k: int, item: Type) -> Any:
+    """Give a product of types with another one at a place."""
+    return of if of.items[k] == item else replace(of, items=(*of.items[:k], item, *of.items[k + 1 :]))
 
 
-class Update(Term, gives=lambda t: with_part(of_kind(t.term, Product, "update of"), t.index, t.item.type)):
+class Update(Term, gives=lambda t: updated(t.term.type, t.index, t.item.type)):
     """A tuple with another component ``index``: its size does not depend on the number of components."""
 
     term: Term

@@ -331,15 +331,12 @@ class Cotangents(Arrays):
 
     def is_put_back(self, x: F.Operand, array: F.Var, index: F.Operand) -> bool:
         """Leave an element as it is, if it has been set to zero to add again what it was."""
-        made = self.b.made.get(array.name)
-        if not isinstance(made, F.Changed) or not made.is_there or self.b.homes[array.name] is not self.b.block:
-            return False
-        if index not in (made.index, self.unreduced(made.index)) or made.value != F.Const(0.0, REAL):
-            return False
-        if not self.is_element(x, made.array, made.index):
-            return False
-        made.index, made.is_there = F.Const(-1, WHOLE), False
-        return True
+        match self.b.made.get(array.name):
+            case F.Changed(_, before, at, F.Const(0.0), True) as made if index in (at, self.unreduced(at)):
+                if self.is_element(x, before, at) and self.b.homes[array.name] is self.b.block:
+                    made.index, made.is_there = F.Const(-1, WHOLE), False
+                    return True
+        return False
 
     def add_element(self, of: V.Value, index: F.Operand, value: V.Value) -> None:
         """Add a cotangent to an element of an array."""

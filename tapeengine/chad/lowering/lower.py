@@ -370,7 +370,7 @@ class Lower(Cotangents):
     def is_open_here(self, slot: Slot, is_large: bool = False) -> bool:
         """Tell whether a slot holds only arrays of numbers, opened in this block and not yet stored in memory.
 
-        A tuple of many parts may hold numbers as well: most of them get the same cotangent in both branches.
+        A slot of many parts may hold numbers, most of which get the same in both branches.
         """
         if isinstance(slot, TupleSlot):
             is_large = is_large or len(slot.items) >= S.MANY
@@ -410,12 +410,10 @@ class Lower(Cotangents):
             return
         if isinstance(slot, NumberSlot) and sums[0] == sums[1]:
             slot.add(sums[0])
-        elif isinstance(slot, NumberSlot):
-            self.in_each(blocks, sums, slot.add)
-        if not isinstance(slot, ArraySlot):
             return
         kept = any(P.is_changeable(d) and not self.is_new(d) for d in sums)
         if kept or any(isinstance(s, ArraySlot) and s.took_over for s in inner):
+            assert isinstance(slot, ArraySlot)
             a, b = (V.Zero(slot.like) if isinstance(d, V.Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
             assert isinstance(rows, V.Rows)

@@ -14,7 +14,7 @@ from ..language.target import Bind, One, Return, Then, Zero
 from ..language.terms import Apply, Let, Term, Var, unit
 from ..language.traverse import children, remembered
 from ..language.types import EVM, UNIT
-from .components import components, of_components
+from .rules import components, of_components
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,8 @@ class Frame:
 def of_other_parts(first: Term, second: Term) -> Term | None:
     """Put cotangents of a tuple together, one of which is zero at each part; None for others."""
     (rest, xs), (other, ys) = components(first), components(second)
-    is_apart = all(isinstance(x, Zero) or isinstance(ys[k], Zero) for k, x in xs.items() if k in ys)
-    if not (is_apart and xs and ys and isinstance(rest, Zero) and isinstance(other, Zero)):
-        return None
-    return of_components(rest, {**xs, **{k: y for k, y in ys.items() if not isinstance(y, Zero) or k not in xs}})
+    is_apart = isinstance(rest, Zero) and isinstance(other, Zero) and xs.keys().isdisjoint(ys)
+    return of_components(rest, xs | ys) if is_apart and xs and ys else None
 
 
 def sequence(steps: list[Step | None], value: Term) -> Term:

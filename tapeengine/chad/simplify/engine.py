@@ -12,15 +12,14 @@ import dataclasses
 
 from ..language import terms as S
 from ..language.depth import deep
-from ..language.target import Bind, ForEach, LDense, LProj, LTuple, LUpdate, One, Plus, Return, Run, Scope, Then, Zero
+from ..language.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
 from ..language.traverse import Names, all_names, derivative_name, map_scopes, same
 from ..language.types import EVM, UNIT, Linear, LUnit, Product
-from .components import sum_of_components
 from .effects import Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
 from .lengths import Lengths
 from .occurrences import Later, Occurrences, Use
-from .rules import RULES, Rule, index_build, is_cheap
+from .rules import RULES, Rule, index_build, is_cheap, sum_of_components
 
 #: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60
@@ -68,7 +67,7 @@ class Pass:
             case Later():
                 return term
             case S.Proj() | LProj():
-                return self.part(type(term), self.rewritten(term.term), term.index)
+                return self.part(term)
             case S.Tuple() | LTuple():
                 return self.reduce(_replaced(term, items=tuple([self.rewritten(x) for x in term.items])))
             case S.Apply():
@@ -90,15 +89,12 @@ class Pass:
             return self.bound(self.pending.pop(term.name), self.use(term))
         return self.values.get(term.name, term)
 
-    def part(self, kind: type[S.Proj | LProj], term: S.Term, index: int) -> S.Term:
-        """Give a component; of a variable that stays, the one of which it is made, if a copy of this costs nothing."""
-        found: S.Term = kind(term, index)
-        while isinstance(found, S.Proj | LProj) and isinstance(found.term, S.Var) and found.term.name in self.made:
-            inner = self.reduce(type(found)(self.made[found.term.name], found.index))
-            if not is_cheap(inner.term if isinstance(inner, LProj) else inner):
-                break
-            found = inner
-        return self.reduce(found)
+    def part(self, term: S.Proj | LProj) -> S.Term:
+        """Rewrite a component; of a tuple that stays, this is what it is made of, if a copy of that costs nothing."""
+        inner = self.rewritten(term.term)
+        made = self.made.get(inner.name) if isinstance(inner, S.Var) else None
+        found = self.reduce(type(term)(made or inner, term.index))
+        return found if made is None or is_cheap(found) else type(term)(inner, term.index)
 
     def bound(self, term: S.Term, use: Use) -> S.Term:
         """Rewrite a bound term without its unused components, whose own uses were not counted."""
@@ -216,9 +212,6 @@ class Pass:
             self.values[var.name] = bound
         elif isinstance(bound, S.Tuple | LTuple) and bound.items:
             self.split(var, bound, use)
-        elif isinstance(bound, S.Update | LUpdate):
-            item = self.named(var, bound.index, bound.item, use) if bound.index in use.parts else bound.item
-            self.stay(var, type(bound)(bound.term, bound.index, item))
         elif id(bound) in self.hints:
             named = S.Var(self.names(self.hints[id(bound)][1]), var.of)
             self.values[var.name] = named
@@ -233,28 +226,21 @@ class Pass:
 
     def split(self, var: S.Var, bound: S.Tuple | LTuple, use: Use) -> None:
         """Bind the components of a tuple separately."""
-        stays = use.whole > 1 and len(bound.items) >= S.MANY  # copies would cost as many times the number of items
-        each, known = enumerate(bound.items), use.parts if stays else range(len(bound.items))
-        parts = tuple([self.named(var, i, item, use) if i in known else item for i, item in each])
-        of = var.of if isinstance(var.of, Product) and var.of.name else None
-        made = LTuple(parts) if isinstance(var.of, Linear) else S.Tuple(parts, of)
+        stays = use.whole > 1 and len(bound.items) >= S.MANY  # a copy for each use would be long
+        parts: list[S.Term] = []
+        for i, item in enumerate(bound.items):
+            is_alone = i not in use.parts if stays else isinstance(bound, S.Tuple) and use.part(i).inlinable(item)
+            if is_alone or is_cheap(item):
+                parts.append(item)
+            else:
+                part = S.Var(self.names(f"{var.name}_{i}"), item.type)
+                self.keep(part, self.whole(item))
+                parts.append(part)
+        named = var.of if isinstance(var.of, Product) and var.of.name else None
+        made = LTuple(tuple(parts)) if isinstance(var.of, Linear) else S.Tuple(tuple(parts), named)
         if stays:
-            self.stay(var, made)
-        else:
-            self.values[var.name] = made
-
-    def named(self, var: S.Var, i: int, item: S.Term, use: Use) -> S.Term:
-        """Bind a component of a variable, unless its bound term can replace it without additional work."""
-        if is_cheap(item) or (not isinstance(var.of, Linear) and use.part(i).inlinable(item)):
-            return item
-        part = S.Var(self.names(f"{var.name}_{i}"), item.type)
-        self.keep(part, self.whole(item))
-        return part
-
-    def stay(self, var: S.Var, made: S.Term) -> None:
-        """Keep a variable that is made of components, which are known where these are read."""
-        self.made[var.name] = made = self.whole(made)
-        self.keep(var, made)
+            self.keep(var, self.whole(made))
+        (self.made if stays else self.values)[var.name] = made
 
     # ------------------------------------------------------------ computations
 

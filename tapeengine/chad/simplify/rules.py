@@ -15,7 +15,6 @@ from ..language import terms as S
 from ..language.traverse import Names, all_names, freshen, substitute
 from ..language.types import FLOAT, LUnit
 from ..primitives import evaluate_op
-from .components import sum_of_components
 
 Rule = Callable[[S.Term], S.Term | None]
 
@@ -68,20 +67,6 @@ def proj(term: S.Term) -> S.Term | None:
     return None
 
 
-def update(term: S.Term) -> S.Term | None:
-    match term:
-        # (a, b) with fst = c  ~>  (c, b)
-        case S.Update(S.Tuple(items), i, item) | T.LUpdate(T.LTuple(items), i, item):
-            return dataclasses.replace(term.term, items=(*items[:i], item, *items[i + 1 :]))  # type: ignore[call-arg]
-        # (a with fst = b) with fst = c  ~>  a with fst = c
-        case S.Update(S.Update(a, i, _), j, item) | T.LUpdate(T.LUpdate(a, i, _), j, item) if i == j:
-            return type(term)(a, i, item)
-        # zero with fst = zero  ~>  zero
-        case T.LUpdate(T.Zero(), _, T.Zero()):
-            return zero(term)
-    return None
-
-
 def tuple_(term: S.Term) -> S.Term | None:
     match term:
         # (fst a, snd a)  ~>  a
@@ -105,15 +90,45 @@ def is_eta(term: S.Tuple | T.LTuple, a: S.Term) -> bool:
     return all(isinstance(x, kind) and x.index == i and x.term == a for i, x in enumerate(term.items))  # type: ignore[attr-defined]
 
 
+def components(term: S.Term) -> tuple[S.Term, dict[int, S.Term]]:
+    """Give the tuple from which a linear tuple differs, and the components in which it does."""
+    found: dict[int, S.Term] = {}
+    while isinstance(term, T.LUpdate):
+        found.setdefault(term.index, term.item)
+        term = term.term
+    if isinstance(term, T.LTuple):
+        found, term = {**dict(enumerate(term.items)), **found}, zero(term)
+    return term, {k: x for k, x in found.items() if not (isinstance(x, T.Zero) and isinstance(term, T.Zero))}
+
+
+def of_components(rest: S.Term, each: Mapping[int, S.Term]) -> S.Term:
+    """Give a linear tuple that differs from another one in some components."""
+    of = rest.type.items  # type: ignore[attr-defined]
+    if isinstance(rest, T.Zero) and len(of) < max(S.MANY, len(each) + 1):
+        return T.LTuple(tuple(each.get(k, T.Zero(t)) for k, t in enumerate(of)))
+    for k, item in each.items():
+        rest = T.LUpdate(rest, k, item)
+    return rest
+
+
+# plus (a, b) (c, d)  ~>  (plus a c, plus b d)
+# plus (a with fst = b) (zero with fst = c, snd = d)  ~>  a with fst = plus b c, snd = plus (snd a) d
+def sum_of_components(a: S.Term, b: S.Term, plus: Callable[..., S.Term]) -> S.Term | None:
+    """Add two linear tuples by components; None if that would not be shorter than their sum."""
+    (rest, xs), (other, ys) = components(a), components(b)
+    if not isinstance(other, T.Zero):
+        return sum_of_components(b, a, lambda y, x: plus(x, y)) if isinstance(rest, T.Zero) else None
+    if not (xs and ys and isinstance(rest, T.Zero | S.Var)):
+        return None
+    own = {k: T.LProj(rest, k) for k in ys if isinstance(rest, S.Var)} | xs
+    return of_components(rest, xs | {k: plus(own[k], y) if k in own else y for k, y in ys.items()})
+
+
 def plus(term: S.Term) -> S.Term | None:
     match term:
         # plus zero a  ~>  a        plus a zero  ~>  a
         case T.Plus(T.Zero(), a) | T.Plus(a, T.Zero()):
             return a
-        # plus (a, b) (c, d)  ~>  (plus a c, plus b d)
-        # plus (a with fst = b) (zero with fst = c, snd = d)  ~>  a with fst = plus b c, snd = plus (snd a) d
-        case T.Plus(T.LTuple() | T.LUpdate() as a, T.LTuple() | T.LUpdate() as b) if found := sum_of_components(a, b):
-            return found
         # plus (let x = e in a) b  ~>  let x = e in plus a b        plus a (let x = e in b)  ~>  let x = e in plus a b
         case T.Plus(S.Let(x, e, a), b):
             return S.Let(x, e, T.Plus(a, b))
@@ -212,7 +227,12 @@ def linear(term: S.Term) -> S.Term | None:
         case (
             T.LDense(S.Map(_, T.Zero(), _) | S.Build(_, _, T.Zero()))
             | (T.LTotal(T.Zero()) | T.LIndex(T.Zero(), _) | T.LCast(_, T.Zero(), _))
-            | (T.LSingle(_, T.Zero()) | T.LInject(_, T.Zero(), _) | T.LScatter(_, T.Zero()))
+            | (
+                T.LUpdate(T.Zero(), _, T.Zero())
+                | T.LSingle(_, T.Zero())
+                | T.LInject(_, T.Zero(), _)
+                | T.LScatter(_, T.Zero())
+            )
         ):
             return zero(term)
         # (let x = a in d) * r  ~>  let x = a in d * r, and for other linear operations likewise
@@ -275,10 +295,9 @@ RULES: Mapping[type[S.Term], tuple[Rule, ...]] = {
     **dict.fromkeys((S.Apply, T.LApply), (apply,)),
     **dict.fromkeys((S.Proj, T.LProj), (proj,)),
     **dict.fromkeys((S.Tuple, T.LTuple), (tuple_,)),
-    **dict.fromkeys((S.Update, T.LUpdate), (update,)),
     **dict.fromkeys((S.Case, S.If), (branch,)),
     **dict.fromkeys((T.One, T.ForEach), (one_zero,)),
-    **dict.fromkeys((T.LDense, T.LIndex, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),
+    **dict.fromkeys((T.LDense, T.LIndex, T.LUpdate, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),
     T.Plus: (plus,),
     S.Op: (algebra, constant_fold, power_partial),
     T.LScale: (algebra, linear),

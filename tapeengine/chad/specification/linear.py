@@ -43,11 +43,6 @@ def llambda(E: Evaluation, t: T.LLambda, env: Environment) -> Any:
     return lambda *args: E.eval(t.body, {**closure, **dict(zip(names, args, strict=True))})
 
 
-def updated(E: Evaluation, t: T.LUpdate, d: Any, item: Any) -> tuple[Any, ...]:
-    of: Any = t.term.type
-    return tuple(item if k == t.index else E.linear.proj(of, d, k) for k in range(len(of.items)))
-
-
 # constant time, inflated to the size of the array (EC note 35)
 def dense(E: Evaluation, t: T.LDense, array: Any) -> Any:
     E.step(len(array))
@@ -71,7 +66,12 @@ STRICT = strict(
         T.Plus: (1, lambda E, t, a, b: E.linear.plus(T.linear_type(t), a, b)),
         T.LTuple: (1, lambda E, t, *items: items),
         T.LProj: (1, lambda E, t, a: E.linear.proj(t.term.type, a, t.index)),
-        T.LUpdate: (1, updated),
+        T.LUpdate: (
+            1,
+            lambda E, t, a, x: tuple(
+                x if k == t.index else E.linear.proj(t.term.type, a, k) for k in range(len(t.type.items))
+            ),
+        ),
         T.LInject: (1, lambda E, t, a: Tagged(t.index, a)),
         T.LScale: (2, lambda E, t, d, factor: E.linear.scale(d, factor)),
         T.LSingle: (1, lambda E, t, i, d: E.linear.from_entries([(i, d)])),

@@ -656,18 +656,13 @@ class Parser(Lets):
 
     def part(self, record: Term, k: int) -> Term:
         """Give a field of a record: that of which the record is made, so that a change of a field costs one field."""
-        made = self.made.get(record.name) if isinstance(record, Var) else None
-        return made[k] if made else Proj(record, k)
-
-    def parts(self, record: Term) -> list[Term]:
-        """Give the fields of a record."""
         match record:
             case Tuple(items):
-                return list(items)
-            case Update(inner, k, item):
-                found = self.parts(inner)
-                return [*found[:k], item, *found[k + 1 :]]
-        return [self.part(record, k) for k in range(len(parts_of(record.type)))]
+                return items[k]
+            case Update(inner, i, item):
+                return item if i == k else self.part(inner, k)
+        made = self.made.get(record.name) if isinstance(record, Var) else None
+        return made[k] if made else Proj(record, k)
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""

@@ -313,8 +313,8 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
         def made(items: Mapping[Any, Term]) -> Term:
             return then({**env, name: dict_of(p, items)}) if is_dict(term) else record(p, name, term, items, env, then)
 
-        fields = term.type.fields  # type: ignore[attr-defined]
-        return apart_by_key(p, name, dict(zip(fields, p.parts(term), strict=True)), made)
+        fields = enumerate(term.type.fields)  # type: ignore[attr-defined]
+        return apart_by_key(p, name, {field: p.part(term, k) for k, field in fields}, made)
     var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):

@@ -58,7 +58,7 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
         record = Update(record, of.fields.index(name), term if own is None else p.coerce(node, term, own))
     if len(of.fields) >= MANY:
         return record
-    return Tuple(tuple(p.parts(record)), record.type)  # type: ignore[arg-type]
+    return Tuple(tuple(p.part(record, k) for k in range(len(of.fields))), record.type)  # type: ignore[arg-type]
 
 
 def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[str, None]]:
