@@ -91,7 +91,7 @@ def is_eta(term: S.Tuple | T.LTuple, a: S.Term) -> bool:
 
 
 def components(term: S.Term) -> tuple[S.Term, dict[int, S.Term]]:
-    """Give the tuple from which a linear tuple differs, and the components in which it does."""
+    """Split a linear tuple into another one and the components in which it differs."""
     found: dict[int, S.Term] = {}
     while isinstance(term, T.LUpdate):
         found.setdefault(term.index, term.item)
@@ -102,7 +102,7 @@ def components(term: S.Term) -> tuple[S.Term, dict[int, S.Term]]:
 
 
 def of_components(rest: S.Term, each: Mapping[int, S.Term]) -> S.Term:
-    """Give a linear tuple that differs from another one in some components."""
+    """Invert `components`."""
     of = rest.type.items  # type: ignore[attr-defined]
     if isinstance(rest, T.Zero) and len(of) < max(S.MANY, len(each) + 1):
         return T.LTuple(tuple(each.get(k, T.Zero(t)) for k, t in enumerate(of)))
