@@ -154,7 +154,8 @@ class Writer:
 
     def zero(self, of: object) -> str:
         """Write a zero."""
-        return "0.0" if type(of).__name__ == "LReal" else f"zero({show(of)})"  # type: ignore[arg-type]
+        is_large = len(getattr(of, "items", ())) >= S.MANY
+        return "0.0" if type(of).__name__ == "LReal" else "zero" if is_large else f"zero({show(of)})"  # type: ignore[arg-type]
 
     def needs_statements(self, term: Term) -> bool:
         """Tell whether a term cannot be one expression."""
@@ -375,7 +376,7 @@ class Writer:
             S.Concatenate: "concatenate", T.LDense: "dense", T.LSingle: "single", T.LScatter: "scattered",
             T.Collect: "collect", T.LInject: "linject", T.LCast: "lcast", S.Inject: "inject",
             T.Singleton: "singleton", T.EVOne: "one", T.Split: "split", S.Fold: "fold", S.Scan: "scan",
-            T.CopowerFold: "copowfold",
+            T.CopowerFold: "copowfold", S.Update: "updated", T.LUpdate: "updated",
         }
     )  # fmt: skip
 

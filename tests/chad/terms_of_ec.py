@@ -2,7 +2,7 @@
 
 from chad import drawing as st
 
-from tapeengine.chad.language.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Var, lit
+from tapeengine.chad.language.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Update, Var, lit
 from tapeengine.chad.language.traverse import Names
 from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Product, Sum
 from tapeengine.chad.language.values import Tagged
@@ -80,6 +80,9 @@ def introduction(draw, of, sub):
     """A term by a constructor of its type."""
     match of:
         case Product(items):
+            if items and draw(st.integers(0, 3)) == 0:
+                k = draw(st.integers(0, len(items) - 1))
+                return Update(draw(sub(of)), k, draw(sub(items[k])))
             return Tuple(tuple(draw(sub(t)) for t in items))
         case Sum(options):
             k = draw(st.integers(0, len(options) - 1))

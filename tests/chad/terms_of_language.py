@@ -28,6 +28,7 @@ from tapeengine.chad.language.terms import (
     Size,
     Total,
     Tuple,
+    Update,
     Var,
     While,
     lit,
@@ -167,6 +168,9 @@ class Draw:
     def introduce(self, of, env, depth):
         match of:
             case Product(items):
+                if items and self.choose([True, False, False]):
+                    k = self.choose(range(len(items)))
+                    return Update(self.term(of, env, depth), k, self.term(items[k], env, depth))
                 return Tuple(tuple(self.term(t, env, depth) for t in items))
             case Sum(options):
                 k = self.choose(range(len(options)))

@@ -27,6 +27,7 @@ from tapeengine.chad.language.target import (
     LSingle,
     LTotal,
     LTuple,
+    LUpdate,
     One,
     Plus,
     Return,
@@ -56,6 +57,7 @@ from tapeengine.chad.language.terms import (
     Size,
     Total,
     Tuple,
+    Update,
     Var,
     lit,
     unit,
@@ -100,6 +102,12 @@ WORLD |= {"xs": [1.0, -2.0, 0.5], "n": 3, "k": 1}
 ARRAY = LDense(Build(n, i, LScale(v, Index(xs, i))))
 FN = Var("f", Lambda((z,), product).type)
 
+
+def by_components(term):
+    """The sum of two linear tuples."""
+    return rules.sum_of_components(term.left, term.right, Plus)
+
+
 LAWS = [
     (rules.apply, Apply(Lambda((z,), Op("mul", (z, z))), (sin,))),
     (laws.let_rotate, Let(z, Let(Var("t", FLOAT), sin, Op("mul", (Var("t", FLOAT), y))), Op("add", (z, x)))),
@@ -112,13 +120,23 @@ LAWS = [
     (rules.proj, Proj(Tuple((sin, product)), 0)),
     (rules.proj, Proj(Tuple((sin, product)), 1)),
     (rules.proj, LProj(LTuple((v, lin)), 1)),
+    (rules.proj, Proj(Update(p, 0, sin), 0)),
+    (rules.proj, Proj(Update(p, 0, sin), 1)),
+    (rules.proj, LProj(LUpdate(q, 1, v), 1)),
+    (rules.proj, LProj(LUpdate(q, 1, v), 0)),
+    (rules.linear, LUpdate(Zero(PAIR), 1, Zero(REAL))),
+    (by_components, Plus(LUpdate(q, 0, v), LUpdate(Zero(PAIR), 0, w))),
+    (by_components, Plus(LUpdate(q, 0, v), LUpdate(Zero(PAIR), 1, w))),
+    (by_components, Plus(LUpdate(Zero(PAIR), 0, v), LUpdate(q, 1, w))),
+    (by_components, Plus(LUpdate(Zero(PAIR), 0, v), LUpdate(Zero(PAIR), 1, w))),
+    (by_components, Plus(LUpdate(LTuple((v, w)), 0, w), LUpdate(Zero(PAIR), 1, lin))),
     (rules.tuple_, Tuple((Proj(p, 0), Proj(p, 1)))),
     (rules.tuple_, LTuple((LProj(q, 0), LProj(q, 1)))),
     (rules.proj, Proj(Let(z, sin, Tuple((z, z))), 0)),
     (rules.proj, Proj(Let(z, sin, Tuple((z, x))), 1)),
     (rules.plus, Plus(Zero(REAL), v)),
     (rules.plus, Plus(v, Zero(REAL))),
-    (rules.plus, Plus(LTuple((v, w)), LTuple((w, lin)))),
+    (by_components, Plus(LTuple((v, w)), LTuple((w, lin)))),
     (rules.plus, Plus(Let(z, sin, LScale(v, z)), w)),
     (rules.plus, Plus(w, Let(z, sin, LScale(v, z)))),
     (rules.algebra, Op("mul", (NOUGHT, x))),

@@ -116,6 +116,13 @@ def proj(D: Forward, t: S.Proj) -> Term:
     return D.result(S.Proj(p.x, t.index), lambda: T.LProj(p.d(), t.index))
 
 
+# D[t with i = s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x with i = y, x' with i = y'>
+@entry
+def update(D: Forward, t: S.Update) -> Term:
+    p, q = D.bind(t.term), D.bind(t.item)
+    return D.result(S.Update(p.x, t.index, q.x), lambda: T.LUpdate(p.d(), t.index, q.d()))
+
+
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, linji x'>
 @entry
 def inject(D: Forward, t: S.Inject) -> Term:

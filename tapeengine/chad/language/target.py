@@ -2,8 +2,8 @@
 
 Four groups (EC Fig. 3, section 4.2 and section 7; CHAD Fig. 8):
 
-* linear operations, on values of linear types: `Zero`, `Plus`, `LTuple`, `LProj`, `LInject`, `LCast`, `LScale`, and for
-  arrays `LSingle`, `LDense`, `LIndex`, `LScatter`, `LTotal`, `Collect`; for functions `Singleton`, `CopowerFold`;
+* linear operations, on values of linear types: `Zero`, `Plus`, `LTuple`, `LProj`, `LUpdate`, `LInject`, `LCast`,
+  `LScale`, and for arrays `LSingle`, `LDense`, `LIndex`, `LScatter`, `LTotal`, `Collect`; for functions `Singleton`,
 * rules of primitives: `Vjp` and `Jvp`;
 * environment vectors: as values (`EVOne`, `Split`, with `Zero` and `Plus`), or accumulated into (`One`, `Scope`,
   `Return`, `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users see;
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from .terms import Literal, Term, Var, element_type, of_kind
+from .terms import Literal, Term, Update, Var, element_type, of_kind
 from .types import (
     EV,
     EVM,
@@ -75,6 +75,10 @@ class LProj(Term, gives=lambda t: t.term.type.items[t.index]):
 
     term: Term
     index: int
+
+
+class LUpdate(Update):
+    """A linear tuple with another component."""
 
 
 class LInject(Term):

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, dataclass_transform
 
 from .bits import bits_of
@@ -142,6 +142,19 @@ class Proj(Term, gives=lambda t: of_kind(t.term, Product, "projection from").ite
 
     term: Term
     index: int
+
+
+def updated(of: Any, k: int, item: Type) -> Any:
+    """Give a product of types with another one at a place."""
+    return of if of.items[k] == item else replace(of, items=(*of.items[:k], item, *of.items[k + 1 :]))
+
+
+class Update(Term, gives=lambda t: updated(t.term.type, t.index, t.item.type)):
+    """A tuple with another component ``index``: its size does not depend on the number of components."""
+
+    term: Term
+    index: int
+    item: Term
 
 
 class Inject(Term):
@@ -402,6 +415,10 @@ def parts(term: Term) -> tuple[Term, ...]:
     if isinstance(term, Tuple):
         return term.items
     return tuple(Proj(term, k) for k in range(len(of_kind(term, Product, "parts of").items)))
+
+
+#: A tuple of so many parts with another part is an `Update`; one of fewer is written out, so that each part is known.
+MANY = 4
 
 
 def unit() -> Tuple:

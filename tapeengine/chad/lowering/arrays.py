@@ -291,7 +291,10 @@ class Arrays:
             assert isinstance(of, V.Part) and isinstance(of.array.type, F.ArrayOf)
             out = self.b.fresh("a", of.array.type)
             new = zero_of(of.array.type.element) if isinstance(x, V.Zero) else None if x is None else self.operand(x)
-            self.b.add(F.Changed(out, of.array, index, new, is_there))
+            if is_there and self.is_element(new, of.array, index):
+                return of
+            self.b.made[out.name] = made = F.Changed(out, of.array, index, new, is_there)
+            self.b.add(made)
             return V.Part(out)
 
         assert rows.size is not None
@@ -299,6 +302,17 @@ class Arrays:
         if index is None:
             size = self.b.compute("isub" if value is None else "iadd", size, F.Const(1, WHOLE))
         return V.Rows(size, go(rows.element, value))
+
+    def is_element(self, x: F.Operand | None, array: F.Var, index: F.Operand | None) -> bool:
+        """Tell whether a value was read from an array at an index, which may have been reduced to the array's size."""
+        made = self.b.made.get(x.name) if isinstance(x, F.Var) else None
+        is_read = isinstance(made, F.Load) and made.array == array
+        return is_read and made.indices[0] in (index, self.unreduced(index))  # type: ignore[union-attr]
+
+    def unreduced(self, index: F.Operand | None) -> F.Operand | None:
+        """Give an index before it is reduced to the size of an array."""
+        made = self.b.made.get(index.name) if isinstance(index, F.Var) else None
+        return made.args[0] if isinstance(made, F.Compute) and made.operation.name == "imod" else index
 
     def spread(self, rows: V.Rows) -> V.Rows:
         """Give rows with all leaves stored: a value that all elements share is stored for each."""

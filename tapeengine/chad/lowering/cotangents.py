@@ -329,6 +329,15 @@ class Cotangents(Arrays):
             case _:
                 raise V.NotLowered(f"accumulation of a {type(value).__name__}")
 
+    def is_put_back(self, x: F.Operand, array: F.Var, index: F.Operand) -> bool:
+        """Leave an element as it is, if it has been set to zero to add again what it was."""
+        match self.b.made.get(array.name):
+            case F.Changed(_, before, at, F.Const(0.0), True) as made if index in (at, self.unreduced(at)):
+                if self.is_element(x, before, at) and self.b.homes[array.name] is self.b.block:
+                    made.index, made.is_there = F.Const(-1, WHOLE), False
+                    return True
+        return False
+
     def add_element(self, of: V.Value, index: F.Operand, value: V.Value) -> None:
         """Add a cotangent to an element of an array."""
         if isinstance(value, V.Zero):
@@ -337,7 +346,9 @@ class Cotangents(Arrays):
             case V.Part(array, indices):
                 assert isinstance(array.type, F.ArrayOf)
                 assert len(indices) + 1 == array.type.rank
-                self.b.add(F.AddAt(array, (*indices, index), self.operand(value)))
+                d = self.operand(value)
+                if not self.is_put_back(d, array, index):
+                    self.b.add(F.AddAt(array, (*indices, index), d))
             case V.Tup(items):
                 for k, x in enumerate(items):
                     self.add_element(x, index, P.part(value, k))

@@ -15,7 +15,7 @@ from . import patterns as P
 from . import values as V
 from .blocks import Block
 from .builder import Builder
-from .cotangents import ArraySlot, Cotangents, Slot, TupleSlot
+from .cotangents import ArraySlot, Cotangents, NumberSlot, Slot, TupleSlot
 
 Rule = Callable[["Lower", Any, V.Env], V.Value]
 ONE = F.Const(1, WHOLE)
@@ -367,12 +367,17 @@ class Lower(Cotangents):
             )
         return found
 
-    def is_open_here(self, slot: Slot) -> bool:
-        """Tell whether a slot holds only arrays of numbers, opened in this block and not yet stored in memory."""
+    def is_open_here(self, slot: Slot, is_large: bool = False) -> bool:
+        """Tell whether a slot holds only arrays of numbers, opened in this block and not yet stored in memory.
+
+        A slot of many parts may hold numbers, most of which get the same in both branches.
+        """
         if isinstance(slot, TupleSlot):
-            return any(map(self.is_open_here, slot.items)) and all(
-                type(s) is Slot or self.is_open_here(s) for s in slot.items
-            )
+            is_large = is_large or len(slot.items) >= S.MANY
+            items = [s for s in slot.items if type(s) is not Slot]
+            return bool(items) and all(self.is_open_here(s, is_large) for s in items)
+        if isinstance(slot, NumberSlot):
+            return is_large and slot.block is self.b.block and slot.var is None
         is_numbers = isinstance(slot, ArraySlot) and is_flat(slot.of.element) and slot.like is not None
         is_here = is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
         return is_here and not any(map(P.is_changeable, slot.values))  # type: ignore[attr-defined]
@@ -381,6 +386,8 @@ class Lower(Cotangents):
         """Open a slot again in a branch."""
         if isinstance(slot, TupleSlot):
             return TupleSlot(list(map(self.opened_again, slot.items)))
+        if isinstance(slot, NumberSlot):
+            return NumberSlot(self, slot.of)
         if not isinstance(slot, ArraySlot):
             return Slot()
         made = ArraySlot(self, slot.of, slot.like)
@@ -401,10 +408,12 @@ class Lower(Cotangents):
                 within = inner[0].items[k], inner[1].items[k]  # type: ignore[attr-defined]
                 self.add_either(item, condition, blocks, within, (P.part(sums[0], k), P.part(sums[1], k)))
             return
-        if not isinstance(slot, ArraySlot):
+        if isinstance(slot, NumberSlot) and sums[0] == sums[1]:
+            slot.add(sums[0])
             return
         kept = any(P.is_changeable(d) and not self.is_new(d) for d in sums)
         if kept or any(isinstance(s, ArraySlot) and s.took_over for s in inner):
+            assert isinstance(slot, ArraySlot)
             a, b = (V.Zero(slot.like) if isinstance(d, V.Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)
             assert isinstance(rows, V.Rows)

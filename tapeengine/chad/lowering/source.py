@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, WHOLE
+from ..language import target as T
 from ..language import terms as S
 from ..language import written
 from ..language.sugar import lower_map
@@ -49,6 +50,12 @@ def tuple_(L: Lower, t: S.Tuple, env: V.Env) -> V.Value:
 @entry
 def proj(L: Lower, t: S.Proj, env: V.Env) -> V.Value:
     return P.part(L(t.term, env), t.index)
+
+
+@entry
+def update(L: Lower, t: S.Update | T.LUpdate, env: V.Env) -> V.Value:
+    value, item = L(t.term, env), L(t.item, env)
+    return V.Tup(tuple(item if k == t.index else P.part(value, k) for k in range(len(P.options(t.type)))))
 
 
 # ---------------------------------------------------------------- sums

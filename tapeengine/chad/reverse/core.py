@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from ..language import target as T
 from ..language import terms as S
 from ..language.derivative_types import cotangent, reverse_primal
 from ..language.tables import entry
 from ..language.target import scaled
-from ..language.types import LNamed, LSum, Type, is_discrete
+from ..language.types import LNamed, LSum, is_discrete
 from ..primitives import partial
 from .environment import Context
 from .transform import Reverse, derivative_type
-
-#: From so many parts of a variable on their cotangents are one tuple.
-MANY = 4
 
 
 # D[x]  :=  <x, \d. one_x d>
@@ -79,49 +74,45 @@ def primitive(D: Reverse, t: S.Primitive, context: Context) -> S.Term:
 
 
 # D[<t1, ..., tn>]  :=  let <x1, x1'> = D[t1] in ... in <<x1, ..., xn>, \d. do x1' (lproj1 d); ...; xn' (lprojn d)>
-# Of many parts of one variable, x' is called once, with the tuple of their cotangents: n calls would have n^2 parts.
 @entry
 def tuple_(D: Reverse, t: S.Tuple, context: Context) -> S.Term:
-    of, (whole, places) = reverse_primal(t.type), parts_of_one(t.items)
-    parts = {k: index for index, k in places.items()}
-    others = [k for k in range(len(t.items)) if k not in parts]
-    ps = D.bind_all((*whole, *(t.items[k] for k in others)), context)
-    each = dict(zip(others, ps[len(whole) :], strict=True))
+    of, ps = reverse_primal(t.type), D.bind_all(t.items, context)
 
     def back(d: S.Var) -> S.Term:
-        effects = [D.back(p, T.LProj(d, k)) for k, p in each.items() if not is_discrete(t.items[k].type)]
-        return D.form.all([*(D.back(ps[0], spread(d, x.type, places)) for x in whole), *effects], context)
+        each = zip(ps, t.items, strict=True)
+        effects = [D.back(p, T.LProj(d, k)) for k, (p, x) in enumerate(each) if not is_discrete(x.type)]
+        return D.form.all(effects, context)
 
-    items = (S.Proj(S.Proj(ps[0], 0), parts[k]) if k in parts else S.Proj(each[k], 0) for k in range(len(t.items)))
-    return D.result(S.Tuple(tuple(items), of), back, cotangent(t.type))  # type: ignore[arg-type]
-
-
-def parts_of_one(items: Sequence[S.Term]) -> tuple[list[S.Term], dict[int, int]]:
-    """Give the variable of which many items are parts, if there is one, and the place among the items of each part."""
-    found: dict[str, tuple[S.Term, dict[int, int]]] = {}
-    for k, item in enumerate(items):
-        if isinstance(item, S.Proj) and isinstance(item.term, S.Var):
-            found.setdefault(item.term.name, (item.term, {}))[1].setdefault(item.index, k)
-    whole, places = max(found.values(), key=lambda x: len(x[1]), default=(None, {}))
-    return ([whole], places) if whole is not None and len(places) >= MANY else ([], {})
-
-
-def spread(d: S.Term, of: Type, places: Mapping[int, int]) -> S.Term:
-    """Give the cotangent of a tuple from that of another one, in which some of its parts have places."""
-    each = enumerate(of.items)  # type: ignore[attr-defined]
-    return T.LTuple(tuple(T.LProj(d, places[i]) if i in places else T.Zero(cotangent(item)) for i, item in each))
+    return D.result(S.Tuple(tuple(S.Proj(p, 0) for p in ps), of), back, cotangent(t.type))  # type: ignore[arg-type]
 
 
 # D[proji t]  :=  let <x, x'> = D[t] in <proji x, \d. x' <0, ..., d, ..., 0>>
 @entry
 def proj(D: Reverse, t: S.Proj, context: Context) -> S.Term:
-    items = t.term.type.items  # type: ignore[attr-defined]
+    of = t.term.type
 
     def one_hot(d: S.Term) -> S.Term:
-        return T.LTuple(tuple(d if i == t.index else T.Zero(cotangent(item)) for i, item in enumerate(items)))
+        zeros = [T.Zero(cotangent(item)) for item in of.items]  # type: ignore[attr-defined]
+        if len(zeros) >= S.MANY:
+            return T.LUpdate(T.Zero(cotangent(of)), t.index, d)
+        return T.LTuple((*zeros[: t.index], d, *zeros[t.index + 1 :]))
 
     p = D.bind("p", t.term, context)
     return D.result(S.Proj(S.Proj(p, 0), t.index), lambda d: D.back(p, one_hot(d)), cotangent(t.type))
+
+
+# D[t with i = s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
+#                      <x with i = y, \d. do x' (d with i = 0); y' (lproji d)>
+@entry
+def update(D: Reverse, t: S.Update, context: Context) -> S.Term:
+    p, q = D.bind_all((t.term, t.item), context)
+    none = T.Zero(cotangent(t.term.type.items[t.index]))  # type: ignore[attr-defined]
+
+    def back(d: S.Var) -> S.Term:
+        effects = [(t.term, D.back(p, T.LUpdate(d, t.index, none))), (t.item, D.back(q, T.LProj(d, t.index)))]
+        return D.form.all([effect for term, effect in effects if not is_discrete(term.type)], context)
+
+    return D.result(S.Update(S.Proj(p, 0), t.index, S.Proj(q, 0)), back, cotangent(t.type))
 
 
 # D[inji t]  :=  let <x, x'> = D[t] in <inji x, \d. x' (lcasti d)>

@@ -10,10 +10,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from ..language.target import Bind, LTuple, One, Return, Then, Zero
+from ..language.target import Bind, One, Return, Then, Zero
 from ..language.terms import Apply, Let, Term, Var, unit
 from ..language.traverse import children, remembered
 from ..language.types import EVM, UNIT
+from .rules import components, of_components
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,9 @@ class Frame:
 
 def of_other_parts(first: Term, second: Term) -> Term | None:
     """Put cotangents of a tuple together, one of which is zero at each part; None for others."""
-    if not isinstance(first, LTuple) or not isinstance(second, LTuple):
-        return None
-    pairs = list(zip(first.items, second.items, strict=True))
-    is_apart = all(isinstance(a, Zero) or isinstance(b, Zero) for a, b in pairs)
-    return LTuple(tuple(b if isinstance(a, Zero) else a for a, b in pairs)) if is_apart else None
+    (rest, xs), (other, ys) = components(first), components(second)
+    is_apart = isinstance(rest, Zero) and isinstance(other, Zero) and xs.keys().isdisjoint(ys)
+    return of_components(rest, xs | ys) if is_apart and xs and ys else None
 
 
 def sequence(steps: list[Step | None], value: Term) -> Term:

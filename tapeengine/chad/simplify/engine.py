@@ -19,7 +19,7 @@ from .effects import Frame, is_opaque, sequence, slots_of
 from .fission import build_pair_split, for_each_sum, replicate_inline
 from .lengths import Lengths
 from .occurrences import Later, Occurrences, Use
-from .rules import RULES, Rule, index_build, is_cheap
+from .rules import RULES, Rule, index_build, is_cheap, sum_of_components
 
 #: A bound on the number of passes, in case two rules undo each other; no program has needed as many.
 MAX_PASSES = 60
@@ -43,6 +43,7 @@ class Pass:
         self.visited = self.found.visited
         self.copied = False
         self.values: dict[str, S.Term] = {}
+        self.made: dict[str, S.Term] = {}
         self.lengths = Lengths(self.values, self.found.indices)
         self.pending: dict[str, S.Term] = {}
         self.hints: dict[int, tuple[S.Term, str]] = {}
@@ -66,8 +67,7 @@ class Pass:
             case Later():
                 return term
             case S.Proj() | LProj():
-                inner = self.rewritten(term.term)
-                return self.reduce(type(term)(inner, term.index))
+                return self.part(term)
             case S.Tuple() | LTuple():
                 return self.reduce(_replaced(term, items=tuple([self.rewritten(x) for x in term.items])))
             case S.Apply():
@@ -88,6 +88,13 @@ class Pass:
         if term.name in self.pending:
             return self.bound(self.pending.pop(term.name), self.use(term))
         return self.values.get(term.name, term)
+
+    def part(self, term: S.Proj | LProj) -> S.Term:
+        """Rewrite a component; of a tuple that stays, what it is made of, if that is cheap."""
+        inner = self.rewritten(term.term)
+        made = self.made.get(inner.name) if isinstance(inner, S.Var) else None
+        found = self.reduce(type(term)(made or inner, term.index))
+        return found if made is None or is_cheap(found) else type(term)(inner, term.index)
 
     def bound(self, term: S.Term, use: Use) -> S.Term:
         """Rewrite a bound term without its unused components, whose own uses were not counted."""
@@ -156,10 +163,7 @@ class Pass:
 
     def plus(self, a: S.Term, b: S.Term) -> S.Term:
         """Add two linear terms, tuples component by component."""
-        if isinstance(a, LTuple) and isinstance(b, LTuple):
-            items = tuple(self.plus(x, y) for x, y in zip(a.items, b.items, strict=True))
-            return self.reduce(LTuple(items))
-        return self.reduce(Plus(a, b))
+        return self.reduce(sum_of_components(a, b, self.plus) or Plus(a, b))
 
     def added(self, terms: list[S.Term], of: Linear) -> S.Term:
         """Add up linear terms."""
@@ -222,16 +226,21 @@ class Pass:
 
     def split(self, var: S.Var, bound: S.Tuple | LTuple, use: Use) -> None:
         """Bind the components of a tuple separately."""
+        stays = use.whole > 1 and len(bound.items) >= S.MANY  # a copy for each use would be long
         parts: list[S.Term] = []
         for i, item in enumerate(bound.items):
-            if is_cheap(item) or (isinstance(bound, S.Tuple) and use.part(i).inlinable(item)):
+            is_alone = i not in use.parts if stays else isinstance(bound, S.Tuple) and use.part(i).inlinable(item)
+            if is_alone or is_cheap(item):
                 parts.append(item)
             else:
                 part = S.Var(self.names(f"{var.name}_{i}"), item.type)
                 self.keep(part, self.whole(item))
                 parts.append(part)
         named = var.of if isinstance(var.of, Product) and var.of.name else None
-        self.values[var.name] = LTuple(tuple(parts)) if isinstance(var.of, Linear) else S.Tuple(tuple(parts), named)
+        made = LTuple(tuple(parts)) if isinstance(var.of, Linear) else S.Tuple(tuple(parts), named)
+        if stays:
+            self.keep(var, self.whole(made))
+        (self.made if stays else self.values)[var.name] = made
 
     # ------------------------------------------------------------ computations
 

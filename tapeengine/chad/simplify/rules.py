@@ -58,6 +58,9 @@ def proj(term: S.Term) -> S.Term | None:
             return S.Let(x, a, S.Proj(e, i))
         case T.LProj(S.Let(x, a, e), i):
             return S.Let(x, a, T.LProj(e, i))
+        # fst (a with fst = b)  ~>  b        snd (a with fst = b)  ~>  snd a
+        case S.Proj(S.Update(a, i, b), j) | T.LProj(T.LUpdate(a, i, b), j):
+            return b if i == j else type(term)(a, j)
         # lproj_i zero  ~>  zero
         case T.LProj(T.Zero(), _):
             return zero(term)
@@ -87,14 +90,45 @@ def is_eta(term: S.Tuple | T.LTuple, a: S.Term) -> bool:
     return all(isinstance(x, kind) and x.index == i and x.term == a for i, x in enumerate(term.items))  # type: ignore[attr-defined]
 
 
+def components(term: S.Term) -> tuple[S.Term, dict[int, S.Term]]:
+    """Split a linear tuple into another one and the components in which it differs."""
+    found: dict[int, S.Term] = {}
+    while isinstance(term, T.LUpdate):
+        found.setdefault(term.index, term.item)
+        term = term.term
+    if isinstance(term, T.LTuple):
+        found, term = {**dict(enumerate(term.items)), **found}, zero(term)
+    return term, {k: x for k, x in found.items() if not (isinstance(x, T.Zero) and isinstance(term, T.Zero))}
+
+
+def of_components(rest: S.Term, each: Mapping[int, S.Term]) -> S.Term:
+    """Invert `components`."""
+    of = rest.type.items  # type: ignore[attr-defined]
+    if isinstance(rest, T.Zero) and len(of) < max(S.MANY, len(each) + 1):
+        return T.LTuple(tuple(each.get(k, T.Zero(t)) for k, t in enumerate(of)))
+    for k, item in each.items():
+        rest = T.LUpdate(rest, k, item)
+    return rest
+
+
+# plus (a, b) (c, d)  ~>  (plus a c, plus b d)
+# plus (a with fst = b) (zero with fst = c, snd = d)  ~>  a with fst = plus b c, snd = plus (snd a) d
+def sum_of_components(a: S.Term, b: S.Term, plus: Callable[..., S.Term]) -> S.Term | None:
+    """Add two linear tuples by components; None if that would not be shorter than their sum."""
+    (rest, xs), (other, ys) = components(a), components(b)
+    if not isinstance(other, T.Zero):
+        return sum_of_components(b, a, lambda y, x: plus(x, y)) if isinstance(rest, T.Zero) else None
+    if not (xs and ys and isinstance(rest, T.Zero | S.Var)):
+        return None
+    own = {k: T.LProj(rest, k) for k in ys if isinstance(rest, S.Var)} | xs
+    return of_components(rest, xs | {k: plus(own[k], y) if k in own else y for k, y in ys.items()})
+
+
 def plus(term: S.Term) -> S.Term | None:
     match term:
         # plus zero a  ~>  a        plus a zero  ~>  a
         case T.Plus(T.Zero(), a) | T.Plus(a, T.Zero()):
             return a
-        # plus (a, b) (c, d)  ~>  (plus a c, plus b d)
-        case T.Plus(T.LTuple(xs), T.LTuple(ys)):
-            return T.LTuple(tuple(T.Plus(x, y) for x, y in zip(xs, ys, strict=True)))
         # plus (let x = e in a) b  ~>  let x = e in plus a b        plus a (let x = e in b)  ~>  let x = e in plus a b
         case T.Plus(S.Let(x, e, a), b):
             return S.Let(x, e, T.Plus(a, b))
@@ -193,7 +227,12 @@ def linear(term: S.Term) -> S.Term | None:
         case (
             T.LDense(S.Map(_, T.Zero(), _) | S.Build(_, _, T.Zero()))
             | (T.LTotal(T.Zero()) | T.LIndex(T.Zero(), _) | T.LCast(_, T.Zero(), _))
-            | (T.LSingle(_, T.Zero()) | T.LInject(_, T.Zero(), _) | T.LScatter(_, T.Zero()))
+            | (
+                T.LUpdate(T.Zero(), _, T.Zero())
+                | T.LSingle(_, T.Zero())
+                | T.LInject(_, T.Zero(), _)
+                | T.LScatter(_, T.Zero())
+            )
         ):
             return zero(term)
         # (let x = a in d) * r  ~>  let x = a in d * r, and for other linear operations likewise
@@ -258,7 +297,7 @@ RULES: Mapping[type[S.Term], tuple[Rule, ...]] = {
     **dict.fromkeys((S.Tuple, T.LTuple), (tuple_,)),
     **dict.fromkeys((S.Case, S.If), (branch,)),
     **dict.fromkeys((T.One, T.ForEach), (one_zero,)),
-    **dict.fromkeys((T.LDense, T.LIndex, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),
+    **dict.fromkeys((T.LDense, T.LIndex, T.LUpdate, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),
     T.Plus: (plus,),
     S.Op: (algebra, constant_fold, power_partial),
     T.LScale: (algebra, linear),

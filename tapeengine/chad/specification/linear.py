@@ -66,6 +66,12 @@ STRICT = strict(
         T.Plus: (1, lambda E, t, a, b: E.linear.plus(T.linear_type(t), a, b)),
         T.LTuple: (1, lambda E, t, *items: items),
         T.LProj: (1, lambda E, t, a: E.linear.proj(t.term.type, a, t.index)),
+        T.LUpdate: (
+            1,
+            lambda E, t, a, x: tuple(
+                x if k == t.index else E.linear.proj(t.term.type, a, k) for k in range(len(t.type.items))
+            ),
+        ),
         T.LInject: (1, lambda E, t, a: Tagged(t.index, a)),
         T.LScale: (2, lambda E, t, d, factor: E.linear.scale(d, factor)),
         T.LSingle: (1, lambda E, t, i, d: E.linear.from_entries([(i, d)])),

@@ -179,6 +179,8 @@ STRICT = strict(
         S.Tuple: (1, lambda E, t, *items: items),
         # cost(fst t) = 1 + cost(t)
         S.Proj: (1, lambda E, t, x: x[t.index]),
+        # cost(t with i = s) = 1 + cost(t) + cost(s)
+        S.Update: (1, lambda E, t, x, y: (*x[: t.index], y, *x[t.index + 1 :])),
         # cost(inl t) = 1 + cost(t)
         S.Inject: (1, lambda E, t, x: Tagged(t.index, x)),
         # cost(t s) = 1 + cost(t) + cost(s) + cost(the body)

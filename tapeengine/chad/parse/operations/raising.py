@@ -6,7 +6,8 @@ raises needs no value of its own: it reads an element that is not there.
 
 from __future__ import annotations
 
-from ...language.terms import Elements, If, Index, Literal, Proj, Term, Tuple, Var, lit
+from ...language.terms import Elements, If, Index, Literal, Proj, Term, Tuple, Update, Var, lit
+from ...language.traverse import children
 from ...language.types import NEVER, Type
 
 
@@ -17,8 +18,7 @@ def failing(of: Type = NEVER) -> Term:
 
 def is_read(term: Term) -> bool:
     """Tell whether a term only reads variables and literals, or joins their values, and so cannot fail."""
-    parts = term.items if isinstance(term, Tuple) else (term.term,) if isinstance(term, Proj) else ()
-    return isinstance(term, Var | Literal | Tuple | Proj) and all(map(is_read, parts))
+    return isinstance(term, Var | Literal | Tuple | Proj | Update) and all(is_read(x) for x, _ in children(term))
 
 
 def absent(of: Type = NEVER) -> Term:

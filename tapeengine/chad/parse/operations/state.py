@@ -42,6 +42,7 @@ from ...language.terms import (
     Proj,
     Term,
     Tuple,
+    Update,
     Var,
     lit,
     parts,
@@ -655,6 +656,11 @@ class Parser(Lets):
 
     def part(self, record: Term, k: int) -> Term:
         """Give a field of a record: that of which the record is made, so that a change of a field costs one field."""
+        match record:
+            case Tuple(items):
+                return items[k]
+            case Update(inner, i, item):
+                return item if i == k else self.part(inner, k)
         made = self.made.get(record.name) if isinstance(record, Var) else None
         return made[k] if made else Proj(record, k)
 

@@ -14,7 +14,7 @@ from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import WRITTEN
 from ...language.nodes import every_node
-from ...language.terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Var, lets, lit
+from ...language.terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Update, Var, lets, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from ..analyses.liveness import Walk
 from ..analyses.rectangles import sharing
@@ -29,7 +29,7 @@ from ..expressions.closures import (
     types_of,
     value_of,
 )
-from ..expressions.dicts import is_dict, items_of
+from ..expressions.dicts import is_dict
 from ..expressions.fixed_points import settled
 from ..expressions.rules import as_member, condition, dict_of, expression, narrowed_first, wanted_or_common
 from ..expressions.unpacking import parts_of
@@ -304,12 +304,17 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
 
     The parts of dicts and records are bound apart, so that another key or field costs one part.
     """
-    if isinstance(term, Tuple) and getattr(term.type, "name", "") in p.table.classes and not is_function(term.type):
+    if (
+        isinstance(term, Tuple | Update)
+        and getattr(term.type, "name", "") in p.table.classes
+        and not is_function(term.type)
+    ):
 
         def made(items: Mapping[Any, Term]) -> Term:
             return then({**env, name: dict_of(p, items)}) if is_dict(term) else record(p, name, term, items, env, then)
 
-        return apart_by_key(p, name, items_of(term), made)
+        fields = enumerate(term.type.fields)  # type: ignore[attr-defined]
+        return apart_by_key(p, name, {field: p.part(term, k) for k, field in fields}, made)
     var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):
@@ -317,11 +322,21 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
     return Let(var, term, then({**env, name: var}))
 
 
-def record(p: Parser, name: str, term: Tuple, items: Mapping[Any, Term], env: Env, then: Rest) -> Term:
+def record(p: Parser, name: str, term: Term, items: Mapping[Any, Term], env: Env, then: Rest) -> Term:
     """Bind a name to a record of which the parts are bound."""
     var = p.named(name, term.type, p.place)
     p.made[var.name] = tuple(items.values())
-    return Let(var, Tuple(p.made[var.name], term.of), then({**env, name: var}))
+    return Let(var, of_parts(term, p.made[var.name]), then({**env, name: var}))
+
+
+def of_parts(term: Term, items: Sequence[Term]) -> Term:
+    """Give a record that is made of other terms for the same parts."""
+    match term:
+        case Tuple(_, of):
+            return Tuple(tuple(items), of)
+        case Update(inner, k, _):
+            return Update(of_parts(inner, items), k, items[k])
+    return term
 
 
 def apart_by_key(p: Parser, name: str, items: Mapping[Any, Term], then: Callable[[Mapping[Any, Term]], Term]) -> Term:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.nodes import every_node
-from ...language.terms import Proj, Term, Tuple, Var
+from ...language.terms import MANY, Proj, Term, Tuple, Update, Var
 from ...language.types import NEVER, Array, Product, parts_of
 from ..analyses.ownership import changed_in
 from ..expressions.closures import is_function
@@ -53,12 +53,12 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
     of = record.type
     assert isinstance(of, Product)
     cls = p.table.classes[of.name]
-    items = [p.part(record, k) for k in range(len(of.fields))]
     for name, (node, term) in given.items():
         own = p.field_types(cls, node)[name]
-        items[of.fields.index(name)] = term if own is None else p.coerce(node, term, own)
-    each = zip(of.fields, items, strict=True)
-    return Tuple(tuple(items), p.table.record(cls, {name: item.type for name, item in each}))
+        record = Update(record, of.fields.index(name), term if own is None else p.coerce(node, term, own))
+    if len(of.fields) >= MANY:
+        return record
+    return Tuple(tuple(p.part(record, k) for k in range(len(of.fields))), record.type)  # type: ignore[arg-type]
 
 
 def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[str, None]]:
