@@ -134,3 +134,15 @@ def check_lines(program, form):
         own |= {n.removeprefix("d_") for n in own}
         assert any(n in words or n.rpartition("_")[0] in words or n.split("_")[0] in words for n in own), (own, source)
     return len(found)
+
+
+@te.program
+def walk(body: Body, steps: int) -> Body:
+    if steps == 0:
+        return body
+    end = walk(Body(0.5 * body.place, body.speed), steps - 1)
+    return Body(end.place * end.speed, end.speed + body.place)
+
+
+def test_results_of_calls_have_the_names_of_their_fields():
+    assert "end_place, end_speed, " in walk.derivative("reverse")
