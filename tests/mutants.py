@@ -95,6 +95,10 @@ EQUIVALENT = {
     "if len(x) > len(y):": "a run with an index out of range is left to numpy, which raises the same error",
     "lifetimes.find(a.name) == lifetimes.find(b.name) or not": "loops stay apart that may be joined; only slower",
     "for _ in range( 21):": "rules stop fitting before that many attempts",
+    "self.want(p[ -1].frames for p in": "both branches of a site have one variable for their frames",
+    "if name else (value is None) is (option == UNIT)": "both are truth values",
+    "2.0 ** (steps[: 1 ^ 10] % 90.0": "another sample",
+    '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",
 }
 COVERAGE = """[run]
 include = {modules}

@@ -119,6 +119,22 @@ def test_lines_of_programs(program, form):
     assert check_lines(program, form) >= 1
 
 
+def squared(v: float) -> float:
+    kept = v * v + 1.0
+    return math.sin(kept) * kept
+
+
+@te.program
+def after_squared(x: float) -> float:
+    first = math.exp(x)
+    return squared(first) * first
+
+
+def test_lines_of_a_function_that_stands_above_its_call():
+    lines = [int(line) for line in re.findall(r"# line (\d+)", after_squared.derivative("reverse"))]
+    assert lines[1] < lines[0]
+
+
 def check_lines(program, form):
     """Compare each line that a text names with the text of that line; return how many there are."""
     file = program.function.__code__.co_filename
