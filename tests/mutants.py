@@ -98,6 +98,7 @@ EQUIVALENT = {
     "self.want(p[ -1].frames for p in": "both branches of a site have one variable for their frames",
     "if name else (value is None) is (option == UNIT)": "both are truth values",
     "2.0 ** (steps[: 1 ^ 10] % 90.0": "another sample",
+    "zip(entry.params, params, strict=False)": "an entry has the parameters of its function",
     "size = - 2": "a set that has no element has another size, too",
     "self.opened_again(self.slots[n][not 1])": "all open slots of one name have one type",
     '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",
