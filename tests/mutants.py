@@ -95,6 +95,13 @@ EQUIVALENT = {
     "if len(x) > len(y):": "a run with an index out of range is left to numpy, which raises the same error",
     "lifetimes.find(a.name) == lifetimes.find(b.name) or not": "loops stay apart that may be joined; only slower",
     "for _ in range( 21):": "rules stop fitting before that many attempts",
+    "self.want(p[ -1].frames for p in": "both branches of a site have one variable for their frames",
+    "if name else (value is None) is (option == UNIT)": "both are truth values",
+    "2.0 ** (steps[: 1 ^ 10] % 90.0": "another sample",
+    "zip(entry.params, params, strict=False)": "an entry has the parameters of its function",
+    "size = - 2": "a set that has no element has another size, too",
+    "self.opened_again(self.slots[n][not 1])": "all open slots of one name have one type",
+    '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",
 }
 COVERAGE = """[run]
 include = {modules}

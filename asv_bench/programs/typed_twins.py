@@ -13,7 +13,7 @@ import tapeengine.math as math
 import tapeengine.numpy as np
 from asv_bench.peers.leaves import stacked
 from asv_bench.programs import gmm, tree
-from asv_bench.programs.typed import mixture, particles_typed, rotate_typed
+from asv_bench.programs.typed import log_sum_exp, mixture, particles_typed, rotate_typed
 from tapeengine import chad
 
 Matrix = chad.Array[chad.Vec]
@@ -210,13 +210,6 @@ def llsq(x: chad.Vec, n: int) -> float:
 
 
 @chad.program
-def lse(x: chad.Vec) -> float:
-    """Return the logarithm of the sum of exponentials."""
-    largest = max(x)
-    return largest + math.log(sum(math.exp(a - largest) for a in x))
-
-
-@chad.program
 def kmeans(points: Matrix, centroids: Matrix) -> float:
     """Sum over the points the squared distance to the nearest centroid."""
     return sum(
@@ -330,7 +323,7 @@ TWINS = MappingProxyType(
         "det": Twin(det),
         "ode": Twin(ode),
         "llsq": Twin(llsq),
-        "lse": Twin(lse),
+        "lse": Twin(log_sum_exp),
         "kmeans": Twin(kmeans),
         "index_reads": Twin(index_reads),
         "recurrence": Twin(recurrence),

@@ -97,24 +97,26 @@ def largest(found: dict[str, Measurement]) -> Measurement:
     return Measurement(max(measured.value for measured in found.values()), detail)
 
 
+def largest_ratio(found: Mapping[str, float], digits: int) -> Measurement:
+    """Return the largest of several ratios, with all of them in its detail."""
+    detail = "; ".join(f"{name} {ratio:.{digits}f}" for name, ratio in found.items())
+    return Measurement(max(found.values()), detail)
+
+
 def over_duals() -> Measurement:
     """Measure every typed program against the same function on dual numbers; the figure is the largest."""
-    found = {name: against_duals.over_duals(name) for name in against_duals.CASES}
-    detail = "; ".join(f"{name} {figure:.3f}" for name, (figure, _) in found.items())
-    return Measurement(max(figure for figure, _ in found.values()), detail)
+    found = {name: against_duals.over_duals(name)[0] for name in against_duals.CASES}
+    return largest_ratio(found, 3)
 
 
 def of_programs(cases: Mapping[str, Any]) -> Measurement:
     """Measure transforms of programs against the same functions on dual numbers; the figure is the largest."""
-    found = {name: program_jacobians.over_duals(name) for name in cases}
-    return Measurement(max(found.values()), "; ".join(f"{name} {figure:.2f}" for name, figure in found.items()))
+    return largest_ratio({name: program_jacobians.over_duals(name) for name in cases}, 2)
 
 
 def by_hand() -> Measurement:
     """Measure k-means, mixture and factorisation against numpy by hand; the figure is the largest."""
-    found = {name: against_duals.by_hand(name) for name in against_duals.FACTORS}
-    detail = "; ".join(f"{name} {figure:.2f}" for name, (figure, _) in found.items())
-    return Measurement(max(figure for figure, _ in found.values()), detail)
+    return largest_ratio({name: against_duals.by_hand(name)[0] for name in against_duals.FACTORS}, 2)
 
 
 def transformation() -> Measurement:

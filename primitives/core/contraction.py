@@ -123,12 +123,7 @@ def _diagonals(array: Any, term: str, output: str) -> Any:
     """Rearrange the axes and diagonals of one operand; the result is a writable view if the operand is writable."""
     extents = set(zip(term, shape_of(array), strict=True))
     writeable = array.flags.writeable and len(extents) == len(set(term))
-    while len(term) > len(set(term)):
-        letter = next(one for one in term if term.count(one) > 1)
-        first = term.index(letter)
-        second = term.index(letter, first + 1)
-        array = _diagonal(array, first, second)
-        term = term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
+    array, term = _plain(array, term)
     array = np.transpose(array, tuple(term.index(letter) for letter in output))
     if writeable:
         array.flags.writeable = True

@@ -247,9 +247,7 @@ def _primitives(answer: Any) -> tuple[Primitive, ...]:
 
 
 def _numpy_rules(answer: Any) -> Mapping[Any, Any]:
-    if not isinstance(answer, Mapping):
-        raise RegistryError(f"its tapeengine_numpy_rules returns {_kind(answer)}, not a mapping of functions to rules")
-    for function, rule in answer.items():
+    for function, rule in _mapping("tapeengine_numpy_rules", answer, "functions to rules").items():
         called = function[0] if _is_method(function) else function
         if not (callable(called) or isinstance(function, str)) or not callable(rule):
             raise RegistryError(f"its tapeengine_numpy_rules maps {function!r} to {rule!r}; both must be callable")
@@ -264,21 +262,23 @@ def _is_method(key: Any) -> bool:
 def _structures(answer: Any) -> Mapping[type, Any]:
     from ..structure import Container
 
-    if not isinstance(answer, Mapping):
-        raise RegistryError(f"its tapeengine_structures returns {_kind(answer)}, not a mapping of classes to Container")
-    for kind, container in answer.items():
+    for kind, container in _mapping("tapeengine_structures", answer, "classes to Container").items():
         if not isinstance(kind, type | tuple) or not isinstance(container, Container):
             raise RegistryError(f"its tapeengine_structures maps {kind!r} to {container!r}, not a class to a Container")
     return dict(answer)
 
 
 def _module_names(answer: Any) -> Mapping[str, str]:
-    if not isinstance(answer, Mapping):
-        raise RegistryError(f"its tapeengine_modules returns {_kind(answer)}, not a mapping of names of modules")
-    for name, counterpart in answer.items():
+    for name, counterpart in _mapping("tapeengine_modules", answer, "names of modules").items():
         if not isinstance(name, str) or not isinstance(counterpart, str):
             raise RegistryError(f"its tapeengine_modules maps {name!r} to {counterpart!r}; both must be names")
     return dict(answer)
+
+
+def _mapping(hook: str, answer: Any, of: str) -> Mapping[Any, Any]:
+    if not isinstance(answer, Mapping):
+        raise RegistryError(f"its {hook} returns {_kind(answer)}, not a mapping of {of}")
+    return answer
 
 
 def _kind(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.sweeps import slots
+from .._core.sweeps import linear
 
 #: The largest number of edges in a graph of columns for the orders that need all edges.
 EDGES = 1 << 23
@@ -55,7 +55,7 @@ def colour_columns(rows: Graph) -> Any:
         if order is None:
             continue
         most = ANY if best is None else int(best.max(initial=-1)) + 1
-        found = slots.greedy(order, columns.starts, columns.others, rows.starts, rows.others, most)
+        found = linear.greedy(order, columns.starts, columns.others, rows.starts, rows.others, most)
         best = best if found is None else found
         if best.max(initial=-1) + 1 <= least:
             break
@@ -64,7 +64,7 @@ def colour_columns(rows: Graph) -> Any:
 
 def colour_star(graph: Graph) -> Any:
     """Colour a symmetric pattern so that each entry can be recovered directly (a star colouring)."""
-    return _fewest(graph, slots.star, None)
+    return _fewest(graph, linear.star, None)
 
 
 def colour_acyclic(graph: Graph) -> Any:
@@ -73,7 +73,7 @@ def colour_acyclic(graph: Graph) -> Any:
     A star colouring is one as well, and is given where no other has fewer colours, since it needs no substitution.
     """
     trees = np.minimum(np.arange(graph.others.size), mirrored(graph))
-    return _fewest(graph, partial(slots.acyclic, trees=trees), colour_star(graph))
+    return _fewest(graph, partial(linear.acyclic, trees=trees), colour_star(graph))
 
 
 def mirrored(graph: Graph) -> Any:
@@ -113,7 +113,7 @@ def order_of(name: str, columns: Graph, rows: Graph | None) -> Any:
     if name == "largest first":
         return np.argsort(-degrees, kind="stable")
     last = name == "smallest last"
-    return slots.by_degree(neighbours.starts, neighbours.others, last)
+    return linear.by_degree(neighbours.starts, neighbours.others, last)
 
 
 #: The orders, as they are tried.

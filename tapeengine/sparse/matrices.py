@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.sweeps import linear, slots
+from .._core.sweeps import linear
 from ..errors import ResultError, UnsupportedError
 from ..forms import is_traced
 from ..transforms.contract import Engine
@@ -212,7 +212,7 @@ def checked(back: Any, plan: Plan) -> Plan:
     direction = generator.uniform(0.5, 1.5, plan.entries.shape[1])
     product = _csr(plan.entries, plan.values(back)) @ direction
     together = np.zeros(direction.size, np.int32)
-    expected = slots.compressed_columns(back, together, 1, plan.entries.shape[0], direction)[0]
+    expected = linear.compressed_columns(back, together, 1, plan.entries.shape[0], direction)[0]
     wrong = np.abs(product - expected) > TOLERANCE * (1 + np.abs(expected).max(initial=0.0))
     if wrong.any():
         rows = ", ".join(map(str, np.flatnonzero(wrong)[:5].tolist()))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.sweeps import slots
+from .._core.sweeps import linear
 from .colours import Graph, colour_acyclic, colour_columns, colour_star, distinct, mirrored, transposed
 from .structure import Rows, Structure
 
@@ -43,7 +43,7 @@ class Entries(NamedTuple):
 
 
 class Own(NamedTuple):
-    """Rows that are swept over their own records alone; see `slots.rows_of_records`.
+    """Rows that are swept over their own records alone; see `linear.rows_of_records`.
 
     What one result needs often lies together on the tape, as in a loop over observations: then all rows together cost
     as much as a few sweeps, whatever they share.
@@ -70,13 +70,13 @@ class Plan(NamedTuple):
     firsts : numpy.ndarray of int, or None
         The beginning of each entry's numbers, if several are added up.
     taken, cut, reads
-        Where cotangents are read off; see `slots.compressed_rows`.
+        Where cotangents are read off; see `linear.compressed_rows`.
     dense : dict of str to int
         Operations without a pattern, and their number of calls.
     own : Own, optional
         Rows that are swept over their own records; there are no sums then.
     steps : pair of numpy.ndarray of int64, optional
-        What is subtracted from what before the entries are read off; see `slots.eliminated`.
+        What is subtracted from what before the entries are read off; see `linear.eliminated`.
     dtype : numpy.dtype
         Of the matrix.
     """
@@ -105,15 +105,15 @@ class Plan(NamedTuple):
             The derivative along one direction, for a few columns of long arrays, which do not fit the cache as a block.
         """
         if self.own is not None:
-            return self.read_off(slots.rows_of_records(back, *self.own))
+            return self.read_off(linear.rows_of_records(back, *self.own))
         size = self.entries.shape[0]
         parts = []
         if self.counts[0]:
-            parts.append(slots.compressed_rows(back, self.backward, self.counts[0], self.taken, self.cut, self.reads))
+            parts.append(linear.compressed_rows(back, self.backward, self.counts[0], self.taken, self.cut, self.reads))
         if along is not None and self.counts[1] <= ALONE and max(self.entries.shape) >= LONG:
             parts.extend(along((self.forward == k).astype(float)) for k in range(self.counts[1]))
         elif self.counts[1]:
-            parts.append(slots.compressed_columns(back, self.forward, self.counts[1], size))
+            parts.append(linear.compressed_columns(back, self.forward, self.counts[1], size))
         if not parts:
             return np.zeros(self.source.size)
         numbers = parts[0].reshape(-1) if len(parts) == 1 else np.concatenate([part.reshape(-1) for part in parts])
@@ -122,7 +122,7 @@ class Plan(NamedTuple):
     def read_off(self, numbers: Any) -> Any:
         """The values of the entries from the numbers of the sweeps, which may be changed."""
         if self.steps is not None:
-            slots.substitute(numbers, *self.steps)
+            linear.substitute(numbers, *self.steps)
         found = numbers if self.source is None else numbers[self.source]
         return found if self.firsts is None or not found.size else np.add.reduceat(found, self.firsts)
 
@@ -171,7 +171,7 @@ def _own_records(structure: Structure, rows: Rows, sweeps: int) -> Own | None:
     places = structure.scalar_inputs
     if not structure.alone or ids is None or places is None:
         return None
-    lows = slots.lowest_records(tape, structure.apart, ids)
+    lows = linear.lowest_records(tape, structure.apart, ids)
     kept = rows.starts[1:] > rows.starts[:-1]
     if not kept.all():  # constants have no entries, and no records to be swept
         lows[~kept] = NONE
@@ -184,7 +184,7 @@ def _own_records(structure: Structure, rows: Rows, sweeps: int) -> Own | None:
 
 def _harvest(structure: Structure) -> tuple[list[tuple[int, Any]], Any, Any, int]:
     """The places where cotangents are read off, and the number of each input there."""
-    reads = slots.reads_of(structure.back.tape, structure.apart)
+    reads = linear.reads_of(structure.back.tape, structure.apart)
     found = [part.ravel() for part, _ in structure.taken]
     taken = [(part.size, place) for part, place in structure.taken]
     every = np.concatenate([np.zeros(0, np.uint32), *found, structure.slots.ids(structure.slots.of_ids(reads))])
@@ -256,7 +256,7 @@ def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int], c
     colours = COLOURINGS[colouring](graph)
     source = colours[column].astype(np.int64) * size + row
     left = np.bincount(source[row != column], minlength=size * (int(colours.max(initial=-1)) + 1))
-    sources, rests = slots.eliminated(row, column, source, left, mirrored(graph))
+    sources, rests = linear.eliminated(row, column, source, left, mirrored(graph))
     later = np.isin(rests, sources)  # sums from which another entry is read later
     found = _forward(Entries(starts, column, (size, size)), colours, source, dense)
     return found._replace(steps=(sources[later], rests[later])) if later.any() else found

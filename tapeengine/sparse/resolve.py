@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.sweeps import slots
+from .._core.sweeps import linear
 from ..errors import CotangentError, StructureError, UnsupportedError
 from .colours import Graph, colour_columns, transposed
 from .monoids import Edge, Monoid
@@ -36,7 +36,7 @@ def backpropagated(back: Any, monoid: Monoid[Any], cotangents: Any = None) -> tu
     if not isinstance(monoid, Monoid):
         raise StructureError(f"backpropagate takes a monoid of tapeengine.sparse.monoids, not {monoid!r}")
     sweep = Sweep(back, monoid)
-    places = slots.numbers_of_result(sweep.inner)
+    places = linear.numbers_of_result(sweep.inner)
     count = sum(n for _, n, _ in places)
     if not isinstance(cotangents, (Iterable, NoneType)):
         raise CotangentError(f"a cotangent over a monoid is a list of its elements, not {cotangents!r}")
@@ -58,13 +58,13 @@ class Sweep:
         self.inner = getattr(back, "backpropagator", back)
         self.line = getattr(back, "line", lambda id: None)
         self.tape = self.inner.tape
-        if slots.has_complex(self.tape):
+        if linear.has_complex(self.tape):
             raise UnsupportedError(
                 "the program computes with arrays of complex numbers, whose partial derivatives are no real numbers. "
                 "Write it with real and imaginary parts where the monoid is another one"
             )
         self.monoid = monoid
-        self.slots = slots.Slots(self.inner)
+        self.slots = linear.Slots(self.inner)
         self.arrived: dict[int, Any] = {}
 
     def numbers(self, place: Any, count: int) -> list[int]:
@@ -80,7 +80,7 @@ class Sweep:
 
     def run(self) -> None:
         """Resolve all records, the last one first."""
-        arrays = {id: k for k, id in enumerate(slots.array_ids(self.tape))}
+        arrays = {id: k for k, id in enumerate(linear.array_ids(self.tape))}
         for i in range(self.tape.inputs + len(self.tape), self.tape.inputs, -1):
             if i in arrays:
                 self.array(i, arrays[i])
@@ -106,9 +106,9 @@ class Sweep:
 
     def array(self, i: int, k: int) -> None:
         """Resolve an array record, element by element."""
-        name, *_ = slots.described(self.tape, k)
+        name, *_ = linear.described(self.tape, k)
         self.number = k
-        parts = slots.parts_of(self.tape, k, self, i)
+        parts = linear.parts_of(self.tape, k, self, i)
         if parts is None:
             raise UnsupportedError(
                 f"{name} says what it does to numbers only. "
@@ -116,7 +116,7 @@ class Sweep:
             )
         line = self.line(i)
         written = {number for made, _, _ in parts for number in np.ravel(made).tolist()}
-        gone = self.leaving(written, slots.adds(self.tape, k))
+        gone = self.leaving(written, linear.adds(self.tape, k))
         found: list[tuple[int, Any]] = []
         for made, read, partials in parts:
             for out, source, partial in [] if read is None else elements(made, read, partials):
@@ -171,7 +171,7 @@ class Sweep:
     def primals(self) -> tuple[Any, ...]:
         """The sums of the primals."""
         found = []
-        for places in slots.numbers_of_each(self.inner):
+        for places in linear.numbers_of_each(self.inner):
             elements: list[Any] = []
             for _, n, place in places:
                 numbers = self.numbers(place, n) if place is not None else [-1] * n

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.sweeps import linear, slots
+from .._core.sweeps import linear
 from ..primitive.patterns import elementwise
 
 
@@ -65,10 +65,10 @@ class Structure:
         self.dense: Counter[str] = Counter()
         self.taken: list[tuple[Any, Any]] = []
         self.cut: list[int] = []
-        self.places = slots.numbers_of_primals(back)
-        arrays = {slots.storage_of(place) for _, _, place in self.places if not isinstance(place, int | None)}
-        self.apart = arrays - slots.written(back.tape) if apart else set()
-        self.slots = slots.Slots(back, self.apart, self._shared_extents())
+        self.places = linear.numbers_of_primals(back)
+        arrays = {linear.storage_of(place) for _, _, place in self.places if not isinstance(place, int | None)}
+        self.apart = arrays - linear.written(back.tape) if apart else set()
+        self.slots = linear.Slots(back, self.apart, self._shared_extents())
         self.get, self.put, self.union = self.slots.get, self.slots.put, self.slots.union
         self.wanted = wanted_by(back.tape)
         self.number = 0  # the present record
@@ -79,7 +79,7 @@ class Structure:
     def _shared_extents(self) -> list[int]:
         """The leading extents that several input arrays share."""
         found = [place.shape[0] for _, _, place in self.places if getattr(place, "shape", ())]
-        counts = Counter(found + slots.extents_of_reads(self.back.tape, self.apart))
+        counts = Counter(found + linear.extents_of_reads(self.back.tape, self.apart))
         return [extent for extent, count in counts.items() if count > 1]
 
     def _begin(self, start: int, count: int, place: Any) -> None:
@@ -97,7 +97,7 @@ class Structure:
     def outputs(self) -> Any:
         """The slots of the result's numbers."""
         found = [np.zeros(0, np.uint64)]
-        for _, count, place in slots.numbers_of_result(self.back):
+        for _, count, place in linear.numbers_of_result(self.back):
             if place is None or (isinstance(place, int) and place == 0):
                 found.append(np.zeros(count, np.uint64))
             elif isinstance(place, int):
@@ -110,7 +110,7 @@ class Structure:
     def scalar_outputs(self) -> Any:
         """The ids of the result's numbers (0: a constant); None where some are elements of arrays."""
         found = [np.zeros(0, np.uint32)]
-        for _, count, place in slots.numbers_of_result(self.back):
+        for _, count, place in linear.numbers_of_result(self.back):
             if place is not None and not isinstance(place, int):
                 return None
             found.append(np.arange(place, place + count, dtype=np.uint32) if place else np.zeros(count, np.uint32))
@@ -123,7 +123,7 @@ class Structure:
         for made, place in self.taken:
             if isinstance(place, int):
                 found[made] = np.arange(place, place + made.size)
-        reads = slots.reads_of(self.back.tape, self.apart)
+        reads = linear.reads_of(self.back.tape, self.apart)
         found[self.slots.ids(self.slots.of_ids(reads))] = reads
         return found
 
@@ -304,13 +304,13 @@ def key_of(back: Any) -> Any:
     if back.way is not None:
         return back.way, linear.depends_on_outer(back)
     wanted = wanted_by(tape)
-    records = tuple(_record_key(*slots.described(tape, k), wanted.get(k)) for k in range(len(tape.arrays)))
-    return linear.depends_on_outer(back), slots.scalars_key(tape), slots.places_key(back), records
+    records = tuple(_record_key(*linear.described(tape, k), wanted.get(k)) for k in range(len(tape.arrays)))
+    return linear.depends_on_outer(back), linear.scalars_key(tape), linear.places_key(back), records
 
 
 def _record_key(name: str, primitive: Any, inputs: Any, outputs: Any, detail: Any, wanted: Any) -> Any:
-    given = tuple((k, slots.geometry_key(place)) for k, place in inputs)
-    made = tuple(slots.geometry_key(place) for place in outputs)
+    given = tuple((k, linear.geometry_key(place)) for k, place in inputs)
+    made = tuple(linear.geometry_key(place) for place in outputs)
     return name if primitive is None else primitive, given, made, _digest(detail), _digest(wanted)
 
 

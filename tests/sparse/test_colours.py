@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tapeengine as te
-from tapeengine._core.sweeps import slots
+from tapeengine._core.sweeps import linear
 from tapeengine.errors import ResultError
 from tapeengine.sparse.colours import (
     ORDERS,
@@ -66,7 +66,7 @@ def test_each_column_gets_the_least_allowed_colour(name: str, long: int, share: 
     rows = Graph(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), 200)
     columns = transposed(rows)
     order = order_of(name, columns, rows)
-    greedy = partial(slots.greedy, order, columns.starts, columns.others, rows.starts, rows.others)
+    greedy = partial(linear.greedy, order, columns.starts, columns.others, rows.starts, rows.others)
     expected = least_allowed(order, rows)
     assert greedy(1 << 62).tolist() == expected
     assert greedy(max(expected) + 2).tolist() == expected

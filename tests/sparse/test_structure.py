@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine._core.sweeps import slots
+from tapeengine._core.sweeps import linear
 from tapeengine.sparse.structure import Structure, by_inputs, by_outputs, key_of
 from tapeengine.sparse.tracing import traced
 
@@ -323,9 +323,9 @@ def test_rows_in_groups_give_the_pattern_and_the_values() -> None:
 def test_a_scalar_read_apart_is_an_input_of_its_own() -> None:
     back = traced(te.default_engine(), lambda x: [x[0] * x[1], x[0] * x[2]], (np.ones(3),))[1]
     structure = Structure(back, apart=True)
-    assert slots.reads_of(back.tape, structure.apart).size == 4
+    assert linear.reads_of(back.tape, structure.apart).size == 4
     assert structure.slots.numbers(
-        structure.slots.ids(structure.slots.of_ids(slots.reads_of(back.tape, structure.apart)))
+        structure.slots.ids(structure.slots.of_ids(linear.reads_of(back.tape, structure.apart)))
     ).tolist() == [
         0,
         1,

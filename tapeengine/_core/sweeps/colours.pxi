@@ -1,5 +1,5 @@
 # Colours of graphs for compressed sweeps, and the Hessian's entries from the compressed rows of an acyclic colouring.
-# Included by slots.pyx.
+# Included by slots.pxi.
 
 cdef object uncoloured(Py_ssize_t n):
     return numpy.full(n, -1, numpy.int32)

@@ -1,5 +1,5 @@
 # Compressed sweeps: one sweep for each colour of a Jacobian's rows or columns; and sweeps of single rows over only the records
-# that a row depends on. Included by slots.pyx.
+# that a row depends on. Included by slots.pxi.
 
 @cython.final
 cdef class Cut(ArrayRecord):
@@ -175,7 +175,7 @@ def rows_of_records(Backpropagator back, ids, lows, starts, places):
         for e in range(start[k], start[k + 1]):
             out[e] = at(&w, place[e])[0]
             at(&w, place[e])[0] = 0.0
-        if worked > LOOK:
+        if worked > PAUSE:
             worked = 0
             PyErr_CheckSignals()
     return found

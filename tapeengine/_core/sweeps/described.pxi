@@ -1,5 +1,5 @@
 # Queries of the tape for the Python modules of tapeengine.sparse: the places of primals and results, and keys that are equal
-# for tapes of equal structure. Included by slots.pyx.
+# for tapes of equal structure. Included by slots.pxi.
 
 def numbers_of_primals(Backpropagator back):
     """The places of the primals' numbers: [(first number, count, id or View or None)]."""

@@ -1,10 +1,12 @@
 """The derivative of a traced program as a linear map: forward sweeps, Hessian-vector products, Jacobians by blocks.
 
+Jacobians with few entries that are not zero are computed from their structure (`slots.pxi`).
 The backpropagator holds the tape, and these functions interpret its records.
 """
 
-from libc.stdint cimport uint32_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
 cimport cython
 from libc.math cimport isfinite
@@ -20,9 +22,12 @@ from tapeengine._core.tape.accumulation cimport (
 )
 from tapeengine._core.sweeps.second cimport resolve_second
 from tapeengine._core.tape.tape cimport (
-    ARRAY, READ, WRITE, Head, Record, Tape, innermost_here, op_at, record_at, SPECIAL, tape_of, value_at,
+    ARRAY, CHUNK_LAST, READ, WRITE, Head, Record, Tape, enlarged, innermost_here, op_at, record_at, SPECIAL, tape_of,
+    value_at,
 )
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, import_array, ndarray
+from tapeengine._core.tape.numpy_c cimport (
+    PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, import_array, ndarray, npy_intp,
+)
 from tapeengine._core.arrays.array cimport Array
 
 from bisect import bisect_right
@@ -180,3 +185,5 @@ def result_ids(Backpropagator back):
 include "many.pxi"
 
 include "inspection.pxi"
+
+include "slots.pxi"

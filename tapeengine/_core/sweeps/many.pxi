@@ -128,6 +128,7 @@ cdef class Single(Reverse):
 @cython.final
 cdef class Batch(Tangents):
     """A forward sweep of several tangents over one tape."""
+    cdef Single single      # made when tangents are first swept one by one
 
     cdef int element(self, Record *record, int kind, uint32_t i) except -1:
         """Sweep a read or a write of one element."""

@@ -4,6 +4,7 @@ Four groups (EC Fig. 3, section 4.2 and section 7; CHAD Fig. 8):
 
 * linear operations, on values of linear types: `Zero`, `Plus`, `LTuple`, `LProj`, `LUpdate`, `LInject`, `LCast`,
   `LScale`, and for arrays `LSingle`, `LDense`, `LIndex`, `LScatter`, `LTotal`, `Collect`; for functions `Singleton`,
+  `CopowerFold`;
 * rules of primitives: `Vjp` and `Jvp`;
 * environment vectors: as values (`EVOne`, `Split`, with `Zero` and `Plus`), or accumulated into (`One`, `Scope`,
   `Return`, `Bind`, `Then`, `ForEach`, `Descend`, `Run`), which is the form that users see;

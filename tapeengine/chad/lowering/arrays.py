@@ -438,7 +438,7 @@ class Arrays:
         wanted = P.array_types(of, dense)
         if not wanted:
             return [self.size(rows)]
-        if P.all_parts(rows.element) and (P.first_rows(rows.element) is None or P.is_dense(rows) == dense):
+        if P.all_parts(rows.element):
             found: list[F.Operand] = [self.whole(p) for p in P.parts(rows.element)]
             if [x.type for x in found] == wanted:
                 return found

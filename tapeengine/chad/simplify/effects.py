@@ -33,13 +33,11 @@ class Frame:
     * `steps`: the steps in order; None for contributions that have been summed.
     * `given`: for each slot, the places of its contributions in ``steps``.
     * `others`: the places of steps that are neither contributions nor lets.
-    * `bound`: the places of steps whose result has a name, which later steps may use.
     """
 
     steps: list[Step | None] = field(default_factory=list)
     given: dict[str, list[int]] = field(default_factory=dict)
     others: list[int] = field(default_factory=list)
-    bound: list[int] = field(default_factory=list)
 
     def add(self, var: Var, bound: Term) -> None:
         """Bind a variable after the steps so far."""
@@ -63,8 +61,6 @@ class Frame:
     def do(self, term: Term, var: Var | None) -> None:
         """Add a step that is not a contribution."""
         self.others.append(len(self.steps))
-        if var is not None:
-            self.bound.append(len(self.steps))
         self.steps.append(Step(term, var))
 
     def taken(self, places: list[int]) -> list[Term]:
@@ -86,7 +82,7 @@ class Frame:
         """Remove all steps from a place on, and return them."""
         steps = self.steps[mark:]
         del self.steps[mark:]
-        for places in (self.others, self.bound, *self.given.values()):
+        for places in (self.others, *self.given.values()):
             del places[bisect_left(places, mark) :]
         return steps
 

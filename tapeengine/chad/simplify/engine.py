@@ -324,15 +324,14 @@ class Pass:
     def scope(self, term: Scope, name: S.Var | None) -> S.Term:
         """Open a slot; its contributions become a sum if all of them are known."""
         frame, bindings = self.frame, self.bindings
-        outer, mark, was_bound = frame.given.pop(term.slot, []), len(frame.steps), bool(frame.bound)
+        outer, mark = frame.given.pop(term.slot, []), len(frame.steps)
         value = self.perform(term.body)
         places, rest = frame.given.pop(term.slot, []), frame.since(mark)
         hidden = any(map(is_opaque, rest)) and (self.copied or len(places) != self.found.ones[term.slot])
         if hidden or any(term.slot in slots_of(step) for step in rest):
             frame.given[term.slot] = [*outer, *places]
             steps = frame.cut(mark)
-            if not was_bound:
-                self.bindings = bindings
+            self.bindings = bindings
             return self.do(Scope(term.slot, term.of, sequence(steps, self.whole(value))), name)
         if outer:
             frame.given[term.slot] = outer

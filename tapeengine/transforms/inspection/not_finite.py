@@ -6,7 +6,7 @@ A watched tape reports each array operation and each sweep to its `Watcher`, whi
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -92,26 +92,19 @@ class Watcher:
     # -- sweeps -------------------------------------------------------------------------------------------------------
     def cotangents(self, backpropagator: Any, cotangent: Any) -> None:
         """Check a reverse sweep; if it depends on another trace, that trace checks it while recording it."""
-        if self._is_outer(backpropagator, cotangent):
-            return
-        fault = linear.cotangent_fault(backpropagator, cotangent)
-        if fault is not None and not fault.id:
-            raise NotFiniteError("the given cotangent is not finite")
-        if fault is not None:
-            raise NotFiniteError(self._sweep_text(backpropagator.tape, fault, "cotangent"))
+        self._check(backpropagator, cotangent, linear.cotangent_fault, "the given cotangent")
 
     def tangents(self, backpropagator: Any, tangents: Any) -> None:
         """Check a forward sweep."""
-        if self._is_outer(backpropagator, tangents):
-            return
-        fault = linear.tangent_fault(backpropagator, tangents)
-        if fault is not None and not fault.id:
-            raise NotFiniteError("a given tangent is not finite")
-        if fault is not None:
-            raise NotFiniteError(self._sweep_text(backpropagator.tape, fault, "tangent"))
+        self._check(backpropagator, tangents, linear.tangent_fault, "a given tangent")
 
-    def _is_outer(self, backpropagator: Any, value: Any) -> bool:
-        return linear.depends_on_outer(backpropagator) or any(map(is_traced, flatten(self.structures, value)[0]))
+    def _check(self, backpropagator: Any, given: Any, fault_of: Callable[[Any, Any], Any], what: str) -> None:
+        if linear.depends_on_outer(backpropagator) or any(map(is_traced, flatten(self.structures, given)[0])):
+            return
+        fault = fault_of(backpropagator, given)
+        if fault is not None:
+            text = self._sweep_text(backpropagator.tape, fault, what.split()[-1])
+            raise NotFiniteError(text if fault.id else f"{what} is not finite")
 
     def _sweep_text(self, tape: Any, fault: Any, what: str) -> str:
         """Describe a fault: the operation, its non-finite result, and its operands."""

@@ -136,6 +136,12 @@ def summed_in_place(x: te.Vec) -> te.Vec:
     return found
 
 
+def test_constants_of_vectors_are_written_by_their_bits():
+    two = "double 0xC000000000000000"
+    assert elementary.Vector([], "%x", "double", 2).like(-2.0) == f"<{two}, {two}>"
+    assert elementary.Vector([], "%k", "i64", 1).like(-3) == "<i64 -3>"
+
+
 def test_sums_in_memory_are_not_reordered():
     fast, x = te.program(summed_in_place, backend="native"), numbers(1000, 5) % 3.0
     te.vjp(fast, x)

@@ -174,6 +174,23 @@ def test_only_what_is_read_before_a_write_is_kept_for_each_element():
         np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-13)
 
 
+def products_of_a_step(xs: te.Vec) -> float:
+    total = 0.0
+    for x in xs:
+        row = [np.sin(x * y) for y in xs]
+        for i in range(len(xs)):
+            for j in range(len(xs)):
+                total += row[i] * row[j]
+    return total
+
+
+def test_arrays_of_a_step_are_held_by_its_loop():
+    forward = fused(te.program(products_of_a_step).executable.lowered.program.functions["forward"])
+    steps = [s.kept.frames.name for s, around in walk(forward.body) if isinstance(s, For) and s.kept and not around]
+    held = recomputed(forward)[2]
+    assert held and held.keys() <= set(steps)
+
+
 def test_runs_that_use_memory_again_leave_that_of_others_alone():
     native = te.program(product, backend="native").executable.entry
     draws = np.random.default_rng(4)

@@ -37,6 +37,15 @@ def appended_where(x: te.Vec) -> float:
     return sum(ys) * len(ys)
 
 
+def counted(x: te.Vec) -> float:
+    ys = [a * a for a in x]
+    last = ys.pop()
+    fewer = len(ys)
+    if last > 0.1:
+        ys.append(last * len(ys))
+    return sum(ys) * len(ys) + fewer * ys[-1]
+
+
 def written(x: te.Vec) -> float:
     ys = [0.5 for _ in x]
     ys[0] = x[0]
@@ -231,8 +240,8 @@ def inner(x: te.Vec) -> float:
 
 
 PROGRAMS = [
-    appended, appended_to_items, appended_where, written, written_from_the_end, written_where, accumulated, swapped,
-    written_on_even, written_in_one_of_three, written_in_both, appended_on_even,
+    appended, appended_to_items, appended_where, counted, written, written_from_the_end, written_where, accumulated,
+    swapped, written_on_even, written_in_one_of_three, written_in_both, appended_on_even,
     read_whole, kept_before, read_between_writes, handed_on_and_written,
     rows_of_lists, rows_that_follow, taken_in_turn, until, of_pairs, by_comprehension, inner,
 ]  # fmt: skip

@@ -119,6 +119,22 @@ def test_lines_of_programs(program, form):
     assert check_lines(program, form) >= 1
 
 
+def squared(v: float) -> float:
+    kept = v * v + 1.0
+    return math.sin(kept) * kept
+
+
+@te.program
+def after_squared(x: float) -> float:
+    first = math.exp(x)
+    return squared(first) * first
+
+
+def test_lines_of_a_function_that_stands_above_its_call():
+    lines = [int(line) for line in re.findall(r"# line (\d+)", after_squared.derivative("reverse"))]
+    assert lines[1] < lines[0]
+
+
 def check_lines(program, form):
     """Compare each line that a text names with the text of that line; return how many there are."""
     file = program.function.__code__.co_filename
@@ -134,3 +150,15 @@ def check_lines(program, form):
         own |= {n.removeprefix("d_") for n in own}
         assert any(n in words or n.rpartition("_")[0] in words or n.split("_")[0] in words for n in own), (own, source)
     return len(found)
+
+
+@te.program
+def walk(body: Body, steps: int) -> Body:
+    if steps == 0:
+        return body
+    end = walk(Body(0.5 * body.place, body.speed), steps - 1)
+    return Body(end.place * end.speed, end.speed + body.place)
+
+
+def test_results_of_calls_have_the_names_of_their_fields():
+    assert "end_place, end_speed, " in walk.derivative("reverse")

@@ -9,6 +9,7 @@ from chad.whole.test_programs import filled, flat
 import tapeengine
 from tapeengine import chad as te
 from tapeengine._core.programs.native import COPIED
+from tapeengine.chad.backends.whole.passes import kept_as
 
 ENGINE = tapeengine.Engine()
 ALL = {**PROGRAMS, **ARRAYS}
@@ -65,3 +66,24 @@ def test_large_arguments_are_not_copied():
         _, backpropagator = ENGINE.vjp(squares, xs)
         xs[0] = 5.0
         assert bool(backpropagator(1.0)[0][0] == 10.0) is is_kept
+
+
+def test_arguments_are_copied_unless_they_were_made_for_the_call():
+    given, made = np.zeros(3), np.zeros(3)
+    assert kept_as(given, given) is not given
+    assert kept_as(given[:2], (given,)).base is None
+    assert kept_as(made, [0.0, 0.0, 0.0]) is made
+    assert kept_as(made, given) is made
+
+
+def test_a_product_that_is_used_twice_is_computed_once():
+    @te.program
+    def damped(xs: te.Vec, ys: te.Vec) -> float:
+        total = 0.0
+        for x, y in zip(xs, ys):
+            p = x * y
+            total += p * np.exp(p)
+        return total
+
+    forward = damped.executable.whole.text.partition("def reverse")[0]
+    assert forward.count(" * ") == 2

@@ -71,6 +71,11 @@ def test_runs_on_the_machine(program: Any) -> None:
     assert program.executable.entry is not None or program.executable.whole.few is not None
 
 
+def test_numpy_is_not_preferred_for_a_loop_over_time() -> None:
+    assert not falling_typed.executable.prefers_numpy
+    assert falling_typed.executable.entry is not None
+
+
 def test_sums_without_loops_stay_whole_array_operations() -> None:
     @te.program
     def squares(xs: te.Vec) -> float:

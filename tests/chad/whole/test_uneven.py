@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.chad.backends.whole.passes import WholePasses
+from tapeengine.chad.backends.whole.values import NotWhole
 
 
 @te.program
@@ -75,3 +77,30 @@ def test_the_shortest_counts_in_a_zip(program: Any, primals: Any) -> None:
     assert value == pytest.approx(plain, rel=1e-15)
     for found, expected in zip(backpropagator(1.0), on_duals(1.0), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+@te.program
+def of_two_sizes(x: te.Vec, k: te.Array[int], h: te.Array[int]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        row = [x[i] * j for j in range(h[i])]
+        total += sum(row[j] for j in range(k[i])) + sum(row)
+    return total
+
+
+def test_a_loop_over_other_numbers_of_steps_does_not_read_whole_rows() -> None:
+    e = of_two_sizes.executable
+    with pytest.raises(NotWhole, match="an index into a row whose size varies"):
+        WholePasses(e.definition, e.lowered, e.boundary, e.primitives.table)
+
+
+@te.program
+def of_some_columns(x: te.Array[te.Vec], y: te.Vec, k: te.Array[int]) -> float:
+    return sum(sum(x[i][j] * y[j] for j in range(k[i])) for i in range(len(x)))
+
+
+def test_numbers_past_the_last_step_are_masked_in_products() -> None:
+    x, y, k = np.arange(6.0).reshape(2, 3), np.array([1.0, np.inf, 3.0]), [1, 0]
+    value, back = te.vjp(of_some_columns, x, y, k)
+    assert (value, back(1.0)[1].tolist()) == (0.0, [0.0, 0.0, 0.0])
+    assert ".dot(" in of_some_columns.executable.whole.text

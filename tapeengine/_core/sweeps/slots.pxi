@@ -1,35 +1,14 @@
-"""The structure of a tape: which numbers each number was computed from.
-
-Each number has a slot of 64 bits, which stands for the set of inputs that the number depends on; slot 0 is the empty set.
-Inputs are divided into groups of up to 32. A set within one group is stored as the number of the group in the upper half of
-the slot and one bit per member in the lower half, so the union of two such sets is a bitwise OR, computed for whole arrays.
-The union of sets from different groups is a pair of slots; the slot then holds the index of the pair. Two numbers that depend
-on the same inputs share a slot, so reads, views, writes and functions of one number make no new slot.
-
-The pairs form a graph that is much smaller than the tape. The sets of inputs are computed from it, either for one output at a
-time, or for 64 outputs or inputs at once as the bits of a word.
-"""
-
-from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
-from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
-cimport cython
-from tapeengine._core.tape cimport numpy_c as cnp
-from tapeengine._core.tape.numpy_c cimport PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, ndarray, npy_intp
-
-from tapeengine._core.sweeps.linear cimport (
-    Batch, fair, lifetimes_of, most_columns, most_rows, places_of, resolve_rows, take_out,
-)
-from tapeengine._core.tape.accumulation cimport ArrayRecord, Block, Lifetimes, Reverse, Rows, View
-from tapeengine._core.tape.tape cimport (
-    ARRAY, CHUNK_LAST, READ, SPECIAL, WRITE, Head, Record, Tape, enlarged, op_at, record_at,
-)
-from tapeengine._core.sweeps.trace cimport Backpropagator
-
-import numpy
-
-cnp.import_array()
+# The structure of a tape: which numbers each number was computed from.
+#
+# Each number has a slot of 64 bits, which stands for the set of inputs that the number depends on; slot 0 is the empty set.
+# Inputs are divided into groups of up to 32. A set within one group is stored as the number of the group in the upper half of
+# the slot and one bit per member in the lower half, so the union of two such sets is a bitwise OR, computed for whole arrays.
+# The union of sets from different groups is a pair of slots; the slot then holds the index of the pair. Two numbers that depend
+# on the same inputs share a slot, so reads, views, writes and functions of one number make no new slot.
+#
+# The pairs form a graph that is much smaller than the tape. The sets of inputs are computed from it, either for one output at a
+# time, or for 64 outputs or inputs at once as the bits of a word.
+# Included by linear.pyx.
 
 cdef extern from "slots.h" nogil:
     bint is_pair(uint64_t u)
@@ -40,8 +19,8 @@ cdef extern from "slots.h" nogil:
     Py_ssize_t te_unions(const char *x, Py_ssize_t dx, const char *y, Py_ssize_t dy, uint64_t *out, Py_ssize_t n)
 
 cdef enum:
-    LOOK = 1 << 20          # records between two looks for an interrupt
-    FEW = 24                # inputs of a row that are sorted in place
+    PAUSE = 1 << 20         # records between two looks for an interrupt
+    SORTED = 24             # inputs of a row that are sorted in place
     GROUP = 32              # inputs of a group
 cdef uint64_t ONE = 1, PAIR = <uint64_t> 1 << 63, BEGIN = 0x9E3779B97F4A7C15    # of a key
 
@@ -495,7 +474,7 @@ cdef class Slots:
             start[k + 1] = used
             if visits > most:
                 return None, None
-            if used - start[k] > FEW and not (k and out[k] == out[k - 1]):
+            if used - start[k] > SORTED and not (k and out[k] == out[k - 1]):
                 part = found[start[k]:used]
                 part[...] = part[numpy.argsort(self.numbers(part), kind="stable")]
         return starts, found[:used] if 2 * used > found.size else found[:used].copy()
@@ -535,7 +514,7 @@ cdef class Slots:
                     continue
                 s.met[id] = s.turn
             k = used
-            if used - s.first <= FEW:
+            if used - s.first <= SORTED:
                 while k > s.first and number[into[k - 1]] > number[id]:
                     into[k] = into[k - 1]
                     k -= 1
