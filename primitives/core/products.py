@@ -6,7 +6,6 @@ All are linear in each argument, without conjugation except where numpy conjugat
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy
@@ -24,7 +23,6 @@ from .values import (
     in_order,
     is_complex,
     ndim_of,
-    number_or_array,
     promoting,
     shape_of,
 )
@@ -257,14 +255,9 @@ def vdot(a: Any, b: Any, /) -> Any:
     return VECDOT(*(np.astype(np.reshape(one, -1), dtype, copy=False) for one in (x, y)), flat=True)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
-    """Sum the products along an axis, with the first argument conjugated; see `numpy.vecdot`."""
-    x, y = of_vectors("vecdot", as_array(x1)), of_vectors("vecdot", as_array(x2))
-    axis = operator.index(axis)
-    if axis != -1:
-        x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
-    value = VECDOT(x, y)
-    return value if dtype is None else number_or_array(np.astype(value, dtype))
+def vecdot(x1: Any, x2: Any, /) -> Any:
+    """Sum the products along the last axis, with the first argument conjugated; see `numpy.vecdot`."""
+    return VECDOT(of_vectors("vecdot", as_array(x1)), of_vectors("vecdot", as_array(x2)))
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
