@@ -160,7 +160,8 @@ def _folded(ufunc: Any) -> Any:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
         value = FOLD(whole, ufunc=ufunc, starts=(0,))[-1]
         value = np.copy(value) if ndim_of(value) else value
-        _check_fold(ufunc, *((array, value, axes) if start is None else (whole, value, 0)), None)
+        folded, along_axes = (array, axes) if start is None else (whole, 0)
+        _check_fold(ufunc, folded, value, along_axes, None)
         if all(shape_of(array)[axis] for axis in axes):
             value = in_order_of(
                 value, in_turn(array)[tuple(0 if k in axes else slice(None) for k in range(ndim_of(array)))]
