@@ -57,7 +57,7 @@ IS_REGULAR = discrete(
     "numpy.is_regular",
     lambda x, y: _is_regular(x) and _is_regular(y),
     samples=(Sample((numpy.array([3.0, 1.0]), numpy.array([3.0]))),),
-    doc="whether no element is 0, infinite, NaN or subnormal; no derivative goes through it",
+    doc="whether no element is 0, infinite, NaN or subnormal",
 )
 CHOSEN = discrete(
     "numpy.chosen_by_place",

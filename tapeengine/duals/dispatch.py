@@ -291,7 +291,7 @@ class Rules:
         except Exception as error:
             called = ufunc if method == "__call__" else getattr(ufunc, method)
             raise explained(error, called, inputs, options) from error.__cause__
-        result = result if after is None else after(result)
+        result = after(result) if after else result
         if dtypes:
             parts = result if isinstance(result, tuple) else (result,)
             parts = tuple(cast(part, dtype) for part, dtype in zip(parts, dtypes, strict=True))
@@ -518,19 +518,12 @@ def core_axes(ufunc: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> t
     if axes is None:
         axes = [-1 if axis is None else axis] * ufunc.nin if keep or axis is not None else []
     axes = [one if isinstance(one, tuple) else (one,) for one in axes]
-    inputs = (*map(moved_last, inputs, axes), *inputs[len(axes) :])
+    last = [range(-len(one), 0) for one in axes]
+    inputs = (*map(numpy.moveaxis, inputs, axes, last), *inputs[len(axes) :])
     after = axes[ufunc.nin] if len(axes) > ufunc.nin else axes[0] if keep else ()
-    return inputs, partial(numpy.expand_dims if keep else moved_back, axis=after)
-
-
-def moved_last(x: Any, axes: tuple[int, ...]) -> Any:
-    """An array with some of its axes at the end."""
-    return numpy.moveaxis(x, axes, range(-len(axes), 0))
-
-
-def moved_back(x: Any, axis: tuple[int, ...]) -> Any:
-    """An array with its last axes at some places."""
-    return numpy.moveaxis(x, range(-len(axis), 0), axis) if axis else x
+    if keep or not after:
+        return inputs, partial(numpy.expand_dims, axis=after) if after else None
+    return inputs, partial(numpy.moveaxis, source=last[ufunc.nin], destination=after)
 
 
 def in_precision(ufunc: Any, inputs: tuple[Any, ...], asked: Any, casting: Any) -> tuple[tuple[Any, ...], Any]:
