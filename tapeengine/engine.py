@@ -857,7 +857,9 @@ class Engine(Parallel):
         (2, {'mul': 1, 'add': 1})
         """
         from .transforms.inspection.tape_view import view_tape
+        from .transforms.transformed import check_program
 
+        check_program("tape", f, "({}, x)")
         return view_tape(self, f, primals)
 
     def backpropagate(

@@ -141,7 +141,10 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         value = of_parts(*(_replaced(part, **numbers) for part in (np.real(x), np.imag(x))))
     else:
         value = _replaced(x, **numbers)
-    if copy_mode(copy) or not hasattr(x, "flags"):
+    if copy_mode(copy):
+        return value
+    if not hasattr(x, "__setitem__"):
+        numpy.array(0.0, copy=copy)  # raises numpy's error
         return value
     x[...] = value
     return x if ndim_of(x) else x[()]

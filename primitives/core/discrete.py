@@ -5,6 +5,7 @@ Each has one row: the function, the names of its arguments, and the names of its
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -168,7 +169,7 @@ def unique(
     The cotangent of a value goes to its first occurrence.
     """
     x = as_array(ar)
-    x, place = (np.ravel(x), 0) if axis is None else (x, axis)
+    x, place = (np.ravel(x), 0) if axis is None else (x, operator.index(axis))
     first, inverse, counts = _unique_indices(x, place, equal_nan)
     values = np.moveaxis(np.take(np.moveaxis(x, place, 0), first, axis=0), 0, place)
     wanted = (return_index, return_inverse, return_counts)

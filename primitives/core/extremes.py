@@ -16,7 +16,6 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 
 from .ufuncs import binary, of_ufuncs
-from .values import number_or_array
 
 UNSET: Any = numpy._NoValue
 
@@ -104,27 +103,26 @@ def clip(
     a: Any,
     a_min: Any = UNSET,
     a_max: Any = UNSET,
-    out: None = None,
+    out: Any = None,
     *,
     min: Any = UNSET,
     max: Any = UNSET,
-    dtype: Any = None,
+    **options: Any,
 ) -> Any:
-    """Limit the values of an array; see `numpy.clip`."""
+    """Limit the values of an array; see `numpy.clip`. The options are those of ufuncs."""
     if a_min is UNSET and a_max is UNSET:
         a_min, a_max = (None if limit is UNSET else limit for limit in (min, max))
     elif a_min is UNSET or a_max is UNSET or min is not UNSET or max is not UNSET:
         raise TypeError("clip takes two limits")
+    options = options if out is None else {**options, "out": out}
     low, high = a_min, a_max
     if low is None and high is None:
-        value = np.positive(a)
-    elif low is None:
-        value = np.minimum(a, high)
-    elif high is None:
-        value = np.maximum(a, low)
-    else:
-        value = CLIP(a, low, high)
-    return value if dtype is None else number_or_array(np.astype(value, dtype))
+        return np.positive(a, **options)
+    if low is None:
+        return np.minimum(a, high, **options)
+    if high is None:
+        return np.maximum(a, low, **options)
+    return vars(umath)["clip"](a, low, high, **options) if options else CLIP(a, low, high)
 
 
 RULES = {

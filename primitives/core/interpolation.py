@@ -25,6 +25,7 @@ from .values import (
     ndim_of,
     number_or_array,
     of_parts,
+    promoting,
     real_part,
     shape_of,
 )
@@ -41,6 +42,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         return number_or_array(IN_TABLE(x, xp, fp, left=left, right=right))
     numpy.interp(0.0, [0.0], numpy.zeros(1, dtype_of(fp)), form_of(left), form_of(right))  # raises numpy's errors
     if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
         x, xp, fp = _periodic(real_part(x), real_part(xp), fp, abs(period))
         left = right = None
     if not is_complex(fp):
@@ -171,7 +174,7 @@ def linspace(
     device: Any = None,
 ) -> Any:
     """Return evenly spaced numbers; see `numpy.linspace`. Differentiable in both ends."""
-    start, stop, num, axis = as_array(start), as_array(stop), operator.index(num), operator.index(axis)
+    start, stop, num = as_array(start), as_array(stop), operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     intervals = num - 1 if endpoint else num
@@ -186,9 +189,10 @@ def linspace(
     value = in_order_of(scaled + start, scaled)  # numpy adds in place
     if endpoint and num > 1:
         value[-1] = stop
-    value = np.moveaxis(value, 0, axis) if axis else value
-    value = value if dtype is None else np.astype(value, dtype)
-    return (value, step) if retstep else value
+    value = value if type(axis) is int and not axis else np.moveaxis(value, 0, axis)
+    if dtype is not None:
+        value = np.astype(np.floor(value) if numpy.issubdtype(dtype, numpy.integer) else value, dtype)
+    return (value, promoting(step)) if retstep else value
 
 
 def _real_type_of_ends(*ends: Any) -> Any:

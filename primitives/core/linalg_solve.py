@@ -21,7 +21,6 @@ from .values import (
     dtype_of,
     is_complex,
     ndim_of,
-    normal_axis,
     real_dtype,
     shape_of,
 )
@@ -258,8 +257,8 @@ PINV = Primitive(
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """Return the pseudo-inverse; see `numpy.linalg.pinv`."""
-    rcond = rtol if rcond is None else rcond
-    return PINV(unfold(as_array(a)) if hermitian else as_array(a), rcond=rcond, hermitian=bool(hermitian))
+    rcond, a = rtol if rcond is None else rcond, as_array(a)
+    return PINV(unfold(a) if hermitian and 0 not in shape_of(a) else a, rcond=rcond, hermitian=bool(hermitian))
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -362,8 +361,11 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     a, b = as_array(a), as_array(b)
     ndim = ndim_of(a)
     if axes is not None:
-        last = [normal_axis(axis, ndim) for axis in axes]
-        a = np.transpose(a, [axis for axis in range(ndim) if axis not in last] + last)
+        order = list(range(ndim))
+        for axis in axes:
+            order.remove(axis)
+            order.append(axis)
+        a = np.transpose(a, order)
     unknown = shape_of(a)[ndim_of(b) - ndim :] if ndim_of(b) < ndim else ()
     rows = math.prod(unknown)
     return np.reshape(np.linalg.solve(np.reshape(a, (-1, rows)), np.ravel(b)), unknown)

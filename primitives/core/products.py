@@ -6,7 +6,6 @@ All are linear in each argument, without conjugation except where numpy conjugat
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy
@@ -24,7 +23,6 @@ from .values import (
     in_order,
     is_complex,
     ndim_of,
-    number_or_array,
     promoting,
     shape_of,
 )
@@ -257,39 +255,28 @@ def vdot(a: Any, b: Any, /) -> Any:
     return VECDOT(*(np.astype(np.reshape(one, -1), dtype, copy=False) for one in (x, y)), flat=True)
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, dtype: Any = None) -> Any:
-    """Sum the products along an axis, with the first argument conjugated; see `numpy.vecdot`."""
-    x, y = of_vectors("vecdot", as_array(x1)), of_vectors("vecdot", as_array(x2))
-    axis = operator.index(axis)
-    if axis != -1:
-        x, y = np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1)
-    value = VECDOT(x, y)
-    return value if dtype is None else number_or_array(np.astype(value, dtype))
+def vecdot(x1: Any, x2: Any, /) -> Any:
+    """Sum the products along the last axis, with the first argument conjugated; see `numpy.vecdot`."""
+    return VECDOT(of_core("vecdot", x1), of_core("vecdot", x2))
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
     """Multiply matrices and vectors; see `numpy.matvec`."""
-    matrix = of_matrices("matvec", as_array(x1))
-    return np.matmul(matrix, np.expand_dims(of_vectors("matvec", as_array(x2)), -1))[..., 0]
+    matrix = of_core("matvec", x1, "matrix")
+    return np.matmul(matrix, np.expand_dims(of_core("matvec", x2), -1))[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Multiply conjugated vectors and matrices; see `numpy.vecmat`."""
-    matrix = of_matrices("vecmat", as_array(x2))
-    return np.matmul(np.expand_dims(conjugated(of_vectors("vecmat", as_array(x1))), -2), matrix)[..., 0, :]
+    matrix = of_core("vecmat", x2, "matrix")
+    return np.matmul(np.expand_dims(conjugated(of_core("vecmat", x1)), -2), matrix)[..., 0, :]
 
 
-def of_matrices(name: str, x: Any) -> Any:
-    """Return an operand with the two axes of matrices; raise numpy's error for others."""
-    if ndim_of(x) < 2:
-        raise ValueError(f"{name}: the matrix operand does not have enough dimensions (it has {ndim_of(x)})")
-    return x
-
-
-def of_vectors(name: str, x: Any) -> Any:
-    """Return an operand with the axis of vectors; raise numpy's error for others."""
-    if not ndim_of(x):
-        raise ValueError(f"{name}: the vector operand does not have enough dimensions (it has 0)")
+def of_core(name: str, x: Any, kind: str = "vector") -> Any:
+    """Return an operand with the axes of vectors or matrices; raise numpy's error for others."""
+    x = as_array(x)
+    if ndim_of(x) < (1 if kind == "vector" else 2):
+        raise ValueError(f"{name}: the {kind} operand does not have enough dimensions (it has {ndim_of(x)})")
     return x
 
 

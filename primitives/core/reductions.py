@@ -17,7 +17,7 @@ from tapeengine.primitive import Primitive, Rule, Sample, is_traced, patterns, u
 from tapeengine.primitive.blocks import inner_axes
 from tapeengine.primitive.builders import PRODUCT, broadcast, linear, scale, unbroadcast
 
-from .values import as_array, dtype_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
+from .values import as_array, dtype_of, form_of, is_set, ndim_of, normal_axes, real_dtype, shape_of
 
 
 def kept_shape(shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
@@ -289,13 +289,12 @@ def total_rule(compute: Callable[..., Any], over: int | None = None) -> Any:
     return rule
 
 
-def _check_start(name: str, initial: Any, is_masked: bool) -> None:
-    """Raise numpy's error for a masked reduction without an initial value."""
-    if initial is None and is_masked:
-        raise ValueError(
-            f"reduction operation '{name}' does not have an identity, "
-            "so to use a where mask one has to specify 'initial'"
-        )
+def check_start(ufunc: Any, initial: Any, x: Any, axis: Any, where: Any) -> Any:
+    """Return an initial value as numpy's functions take it; raise numpy's errors where there is none, as by None."""
+    if initial is not None:
+        return initial
+    ufunc.reduce(form_of(x), axis, None, None, False, None, where)
+    return np._NoValue
 
 
 @total_rule
@@ -303,8 +302,8 @@ def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where:
     """Return a sum over axes; see `numpy.sum`."""
     options = {"axis": axis, "keepdims": keepdims, "dtype": dtype}
     x, is_masked = as_array(a), where is not True and where is not None
-    _check_start("add", initial, is_masked)
-    if initial is None or initial is np._NoValue:
+    initial = check_start(numpy.add, initial, x, axis, where)
+    if initial is np._NoValue:
         return MASKED_SUM(x, numpy.asarray(where), **options) if is_masked else SUM(x, **options)
     return MASKED_SUM(x, numpy.asarray(where) if is_masked else True, initial, **options)
 
@@ -312,8 +311,7 @@ def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where:
 @total_rule
 def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """Return a product over axes; see `numpy.prod`."""
-    _check_start("multiply", initial, where is not True and where is not None)
-    initial = np._NoValue if initial is None else initial
+    initial = check_start(numpy.multiply, initial, as_array(a), axis, where)
     return PROD(masked(a, where, 1.0), initial, axis=axis, keepdims=keepdims, dtype=dtype)
 
 

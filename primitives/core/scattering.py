@@ -9,9 +9,10 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.array import holds_traced
-from tapeengine.primitive import Sample, patterns, uniform
-from tapeengine.primitive.builders import linear
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive.builders import discrete, linear
 
+from .folds import EXTREMES
 from .values import as_array, dtype_of, shape_of, whole_numbers
 
 
@@ -41,6 +42,57 @@ def _scattered(values: Any, places: Any, size: int) -> Any:
     total = numpy.zeros(size, values.dtype)
     numpy.add.at(total, places, values)
     return total
+
+
+PRODUCTS = Primitive(
+    "numpy.products_by_place",
+    lambda values, *, places, size: _folded(numpy.multiply, values, places, size),
+    vjp={"values": lambda ct, values, out, places: np.take(ct * out, places) / values},
+    jvp={"values": lambda t, values, out, places, size: SCATTER_ADD(t / values, places=places, size=size) * out},
+    samples=(Sample((uniform((4,), 0.5, 2.0),), {"places": numpy.array([0, 2, 0, 1]), "size": 3}),),
+    pattern=_pattern,
+    doc="products of the values with the same place, none of them 0; dvalues[k] = (ct out)[places[k]] / values[k]",
+)
+IS_REGULAR = discrete(
+    "numpy.is_regular",
+    lambda x, y: _is_regular(x) and _is_regular(y),
+    samples=(Sample((numpy.array([3.0, 1.0]), numpy.array([3.0]))),),
+    doc="whether no element is 0, infinite, NaN or subnormal",
+)
+CHOSEN = discrete(
+    "numpy.chosen_by_place",
+    lambda values, *, places, size, ufunc: _chosen(values, places, size, ufunc),
+    samples=(Sample((numpy.array([3.0, 1.0]),), {"places": numpy.array([0, 0]), "size": 1, "ufunc": numpy.maximum}),),
+    doc="the only value of each place that attains its extreme; empty if one place has none or several",
+)
+
+
+def _folded(ufunc: Any, values: Any, places: Any, size: int) -> Any:
+    start = 1.0 if ufunc is numpy.multiply else ufunc(-numpy.inf, numpy.inf) * -1.0
+    found = numpy.full(size, start, values.dtype)
+    ufunc.at(found, places, values)
+    return found
+
+
+def _is_regular(x: Any) -> bool:
+    size = numpy.abs(x)
+    return bool(size.min(initial=1.0) >= numpy.finfo(x.dtype).tiny and size.max(initial=1.0) < numpy.inf)
+
+
+def _chosen(values: Any, places: Any, size: int, ufunc: Any) -> Any:
+    attaining = numpy.flatnonzero(values == _folded(ufunc, values, places, size)[places])
+    found = numpy.full(size, -1)
+    found[places[attaining]] = attaining
+    return found if len(attaining) == size and found.min(initial=0) >= 0 else found[:0]
+
+
+def by_place(ufunc: Any, values: Any, places: Any, size: int) -> Any:
+    """Fold the values of each place, in their order, by a rule that needs no order; None if there is none for them."""
+    if ufunc is numpy.multiply and dtype_of(values).kind == "f":
+        found = PRODUCTS(values, places=places, size=size)
+        return found if IS_REGULAR(values, found) else None
+    chosen = CHOSEN(values, places=places, size=size, ufunc=ufunc) if ufunc in EXTREMES else ()
+    return np.take(values, chosen) if len(chosen) else None
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:

@@ -9,6 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.duals.creation import plain, sample_of
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 
@@ -111,6 +112,8 @@ def _of_one_dtype(choices: Sequence[Any]) -> list[Any]:
     """Return arrays and numbers, the last one in the dtype of all of them."""
     found = [as_array(choice) for choice in choices]
     last = np.asarray(found[-1])
+    if last.dtype.kind not in "biufc":
+        raise UnsupportedError(f"a choice or default of dtype {last.dtype} has no derivative: give numbers")
     return [*found[:-1], np.astype(last, numpy.result_type(*map(sample_of, found)))]
 
 
@@ -152,7 +155,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: None = None) -> Any:
     """Take the slices along an axis where a condition holds; see `numpy.compress`."""
     if ndim_of(condition) != 1:
         raise ValueError("condition must be a 1-d array")
-    return take(a, np.flatnonzero(condition), axis)
+    return take(a if ndim_of(a) else np.ravel(a), np.flatnonzero(condition), axis)
 
 
 RULES = {

@@ -17,6 +17,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 import tapeengine.numpy as np
 from tapeengine.duals.creation import sample_of
+from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete
 
@@ -182,14 +183,14 @@ def _rank(q: Any, count: int, method: str) -> Any:
 
 
 def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: bool, between: Any = None) -> Any:
+    if skip_nan and 0 in shape_of(as_array(a)):
+        return np.nanmean(a, axis=axis, keepdims=is_set(keepdims))
     flat, kept = _last_axis(a, axis)
     if is_complex(flat) and between is None:
         raise TypeError("a must be an array of real numbers")
     q = as_array(q) if holds_traced(q) else numpy.asarray(q) if isinstance(q, (list, tuple)) else q
     if ndim_of(q) > 2:
         raise ValueError("q must be a scalar or 1d")
-    if skip_nan and 0 in shape_of(flat):
-        return np.nanmean(a, axis=axis, keepdims=is_set(keepdims))
     count: Any = shape_of(flat)[-1]
     if skip_nan:
         count = np.sum(~np.isnan(flat), axis=-1, keepdims=True)
@@ -202,6 +203,8 @@ def _quantile(a: Any, q: Any, axis: Any, method: str, keepdims: Any, skip_nan: b
     shape = kept if is_set(keepdims) else shape_of(flat)[:-1]
     value = np.reshape(value, shape_of(q) + tuple(shape))
     if ndim_of(q) > 1:
+        if skip_nan and axis == ():
+            raise UnsupportedError("quantiles of each element by an array of several axes: give q as a vector")
         return _in_numpys_order(
             value,
             numpy.nanquantile if skip_nan else numpy.quantile,
@@ -274,7 +277,8 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
         if not np.all(np.greater_equal(part, 0) & np.less_equal(part, 1)):
             raise ValueError(f"{'Quantiles' if scale == 1.0 else 'Percentiles'} must be in the range [0, {scale:.0f}]")
         if weights is None:
-            return _quantile(a, part, axis, method, keepdims, ignores_nan)
+            value = _quantile(a, part, axis, method, keepdims, ignores_nan)
+            return np.asarray(value) if is_set(keepdims) else value
         how = {"axis": axis, "method": method, "keepdims": is_set(keepdims), "skip_nan": ignores_nan}
         return _selected(as_array(a), WEIGHTED_PLACES(a, part, as_array(weights), **how))
 

@@ -180,7 +180,8 @@ def _nan_total(function: Callable[..., Any], fill: float) -> Any:
 
     @total_rule
     def rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-        return function(without_nan(a, fill), axis=axis, dtype=dtype, keepdims=keepdims, **_given(initial, where))
+        options = _given(initial, where) if initial is not None else {**_given(None, where), "initial": None}
+        return function(without_nan(a, fill), axis=axis, dtype=dtype, keepdims=keepdims, **options)
 
     return rule
 
@@ -257,14 +258,14 @@ def cov(
     for k, part in enumerate(parts):
         if first_is_turned if k == 0 else not rowvar and shape_of(part)[0] != 1:
             parts[k] = np.swapaxes(part, 0, 1)
+    dtype_of_all = numpy.result_type(*map(dtype_of, parts), float) if dtype is None else numpy.dtype(dtype)
     if not shape_of(parts[0])[0]:
         return numpy.zeros((0, 0))
-    x = np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0]
-    x = np.astype(x, numpy.result_type(x.dtype, numpy.float64) if dtype is None else dtype)
+    x = np.astype(np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0], dtype_of_all)
     numpy.subtract(1.0, 1.0, out=numpy.zeros((), dtype_of(x)))  # raises numpy's error: whole numbers have no mean
     fweights, aweights = (w if w is None else np.array(w, float) for w in (fweights, aweights))
     _check_weights(fweights, aweights, shape_of(x)[1])
-    ddof = int(not bias) if ddof is None else ddof
+    ddof = int(bias == 0) if ddof is None else ddof
     w: Any = None
     if fweights is None and aweights is None:
         factor: Any = shape_of(x)[1] - ddof

@@ -21,7 +21,8 @@ from tapeengine.primitive.builders import discrete, linear, unbroadcast
 from .discrete import COMPARED
 from .folds import EXTREMES, FOLD, parts
 from .joining import along
-from .reductions import by_slope, extreme, extreme_rule, masked, spread, total_rule
+from .reductions import by_slope, check_start, extreme, extreme_rule, masked, spread, total_rule
+from .scattering import by_place
 from .values import (
     as_array,
     compiled_axis,
@@ -69,12 +70,24 @@ def _reduced_by(function: Callable[..., Any]) -> Any:
 
     @_reduction
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-        options: dict[str, Any] = {"initial": initial} if _is_given(initial) else {}
+        options: dict[str, Any] = {} if initial is np._NoValue else {"initial": initial}
         if dtype is not None:
             array = np.astype(array, dtype)
         if where is not True:
             options["where"] = where
         return function(array, axis=axis, keepdims=keepdims, **options)
+
+    return reduce
+
+
+def _truth(ufunc: Any, function: Callable[..., Any]) -> Any:
+    """Return the reduction of truth values, which have no derivative."""
+
+    @_reduction
+    def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+        initial = check_start(ufunc, initial, array, axis, where)
+        value = function(array, axis=axis, keepdims=keepdims, where=where)
+        return ufunc(value, initial) if _is_given(initial) else value
 
     return reduce
 
@@ -104,8 +117,10 @@ FMIN_REDUCE = extreme("numpy.fmin.reduce", numpy.fmin.reduce)
 
 @_reduction
 def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
+    initial = check_start(numpy.logaddexp, initial, as_array(array), axis, where)
     x = masked(_cast(array, dtype), where, -numpy.inf)
-    value = LOGADDEXP_REDUCE(x, axis=normal_axes(axis, ndim_of(x)), keepdims=keepdims)
+    axes = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(x))
+    value = LOGADDEXP_REDUCE(x, axis=axes, keepdims=keepdims)
     return np.logaddexp(value, _start(initial, value)) if _is_given(initial) else value
 
 
@@ -128,7 +143,9 @@ def _folded(ufunc: Any) -> Any:
     @_reduction
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         if where is not True:
-            raise NotImplementedError(f"{ufunc.__name__}.reduce has no derivative rule with a where mask")
+            raise UnsupportedError(
+                f"{ufunc.__name__}.reduce has no derivative with where=: reduce the elements a[where]"
+            )
         array = _cast(array, dtype)
         start = _start(initial, array) if _is_given(initial) else initial
         start = _identity(ufunc, array) if start is np._NoValue else start
@@ -143,7 +160,8 @@ def _folded(ufunc: Any) -> Any:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
         value = FOLD(whole, ufunc=ufunc, starts=(0,))[-1]
         value = np.copy(value) if ndim_of(value) else value
-        _check_fold(ufunc, whole, value, 0, None)
+        folded, along_axes = (array, axes) if start is None else (whole, 0)
+        _check_fold(ufunc, folded, value, along_axes, None)
         if all(shape_of(array)[axis] for axis in axes):
             value = in_order_of(
                 value, in_turn(array)[tuple(0 if k in axes else slice(None) for k in range(ndim_of(array)))]
@@ -176,7 +194,7 @@ IS_FOLD = discrete(
 )
 
 
-def _check_fold(ufunc: Any, x: Any, value: Any, axis: int, indices: Any) -> None:
+def _check_fold(ufunc: Any, x: Any, value: Any, axis: Any, indices: Any) -> None:
     """Refuse a reduction that numpy computes in another way than from the first element to the last."""
     if not IS_FOLD(x, value, axis=axis, ufunc=ufunc, indices=indices):
         name = ufunc.__name__
@@ -194,13 +212,19 @@ def _accumulated(ufunc: Any, running: Callable[..., Any] | None = None) -> Any:
         x = as_array(array)
         if not ndim_of(x):
             raise TypeError("cannot accumulate on a scalar")
-        if axis is None and ndim_of(x) > 1:
-            raise ValueError("accumulate does not allow multiple axes")
-        found = running(x, 0 if axis is None else compiled_axis(axis), dtype)
+        found = running(x, _one_axis("accumulate", axis, x), dtype)
         ufunc.resolve_dtypes((dtype_of(found), dtype_of(found), None))  # raises numpy's error, also for one element
         return in_order_of(found, in_turn(x))
 
     return accumulate
+
+
+def _one_axis(method: str, axis: Any, x: Any) -> int:
+    """Return the axis of a method that goes along one, which numpy takes in a tuple as well."""
+    axes = tuple(range(ndim_of(x))) if axis is None else axis
+    if isinstance(axes, tuple) and len(axes) != 1:
+        raise ValueError(f"{method} does not allow multiple axes")
+    return normal_axis(compiled_axis(axes[0] if isinstance(axes, tuple) else axes), ndim_of(x))
 
 
 def _in_turn(ufunc: Any, array: Any, axis: int, dtype: Any) -> Any:
@@ -221,12 +245,18 @@ def _in_parts(ufunc: Any) -> Any:
 
     def reduceat(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
         x, places = _cast(array, dtype), whole_numbers(indices)
-        axis = normal_axis(axis, ndim_of(x))
-        elements, _, starts, ends = parts(places, shape_of(x)[axis])
+        axis = _one_axis("reduceat", axis, x)
+        elements, owners, starts, ends = parts(places, shape_of(x)[axis])
         if not len(places):
             return x[along(axis, slice(0))]
-        each = FOLD(np.take(np.moveaxis(x, axis, 0), elements, axis=0), ufunc=ufunc, starts=tuple(starts.tolist()))
-        value = np.moveaxis(np.take(each, ends, axis=0), 0, axis)
+        each = np.take(np.moveaxis(x, axis, 0), elements, axis=0)
+        others = shape_of(each)[1:]
+        columns = numpy.arange(math.prod(others))
+        of_all = numpy.add.outer(owners * len(columns), columns).ravel()
+        value = by_place(ufunc, np.ravel(each), of_all, len(places) * len(columns))
+        if value is None:
+            value = np.take(FOLD(each, ufunc=ufunc, starts=tuple(starts.tolist())), ends, axis=0)
+        value = np.moveaxis(np.reshape(value, (len(places), *others)), 0, axis)
         _check_fold(ufunc, x, value, axis, places)
         with numpy.errstate(all="ignore"):
             return in_order_of(value, ufunc.reduceat(form_of(x), places, axis))
@@ -269,7 +299,7 @@ PART_SUMS = linear(
 def _add_in_parts(array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: None = None) -> Any:
     """Return `add.reduceat`, whose order of additions is not that of `add.reduce`."""
     x = _cast(array, dtype)
-    axis = normal_axis(axis, ndim_of(x))
+    axis = _one_axis("reduceat", axis, x)
     places = whole_numbers(indices)
     parts(places, shape_of(x)[axis])  # raises numpy's error
     return PART_SUMS(x, indices=places, axis=axis) if len(places) else x[along(axis, slice(0))]
@@ -312,6 +342,12 @@ def _at(ufunc: Callable[..., Any]) -> Any:
         places = _places_of(a, indices)
         flat = numpy.ravel(places)
         values = None if b is None else np.ravel(np.broadcast_to(as_array(b), places.shape))
+        if values is not None and dtype_of(values) == dtype_of(a) and (size := numpy.size(form_of(a))) < 8 * len(flat):
+            whole = np.concatenate((np.ravel(a), values))
+            found = by_place(ufunc, whole, numpy.concatenate((numpy.arange(size), flat)), size)
+            if found is not None:
+                a[...] = np.reshape(found, shape_of(a))
+                return None
         if values is not None and dtype_of(values) == dtype_of(a) and numpy.bincount(flat).max(initial=0) > _FEW:
             return _at_once(ufunc, a, flat, values)
         for one in _rounds(flat):
@@ -331,8 +367,8 @@ RULES: dict[Any, Any] = {
     (numpy.multiply, "reduce"): _reduced_by(np.prod),
     (numpy.maximum, "reduce"): _reduced_by(np.max),
     (numpy.minimum, "reduce"): _reduced_by(np.min),
-    (numpy.logical_and, "reduce"): _reduced_by(np.all),
-    (numpy.logical_or, "reduce"): _reduced_by(np.any),
+    (numpy.logical_and, "reduce"): _truth(numpy.logical_and, np.all),
+    (numpy.logical_or, "reduce"): _truth(numpy.logical_or, np.any),
     (numpy.logaddexp, "reduce"): _logaddexp_reduce,
     (numpy.add, "accumulate"): _accumulated(numpy.add, np.cumsum),
     (numpy.fmax, "reduce"): _reduced_by(extreme_rule(FMAX_REDUCE, np.fmax, -numpy.inf)),

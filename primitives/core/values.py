@@ -142,11 +142,15 @@ def normal_axis(axis: Any, ndim: int) -> int:
 
 def normal_axes(axis: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
     """Return the axes of a reduction, counted from the front; None means all."""
-    if axis is None or (ndim == 0 and type(axis) is int and axis in (0, -1)):  # numpy accepts these axes for a number
+    if axis is None or (ndim == 0 and _is_integer(axis) and axis in (0, -1)):  # numpy accepts these axes for a number
         return tuple(range(ndim))
     if isinstance(axis, (tuple, list)):
         return tuple(normal_axis(one, ndim) for one in axis)
     return (normal_axis(axis, ndim),)
+
+
+def _is_integer(axis: Any) -> bool:
+    return type(axis) is int or isinstance(axis, numpy.integer)
 
 
 def warning_as(function: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,7 +162,8 @@ def warning_as(function: Callable[..., Any], rule: Callable[..., Any]) -> Callab
         with quiet, numpy.errstate(all="ignore"):
             result = rule(*args, **options)
         if not numpy.all(numpy.isfinite(form_of(result))):
-            function(*map(form_of, args), **{name: form_of(value) for name, value in options.items()})
+            plain = {name: form_of(value) for name, value in options.items() if name != "overwrite_input"}
+            function(*map(form_of, args), **plain)
         return result
 
     return called

@@ -75,9 +75,13 @@ CHECKED = {
 #: Those of them whose errors depend on the values.
 OF_RANGES = {numpy.histogram2d, numpy.histogramdd}
 #: Options that numpy checks and rules do not read.
-RARE = {"casting", "correction", "device", "overwrite_input", "subok"}
+RARE = {"casting", "correction", "device", "mean", "overwrite_input", "subok"}
 #: Options of ufuncs that rules do not read: numpy checks them, and its result has the order.
-UNREAD = {"casting", "order", "subok"}
+UNREAD = {"casting", "order", "sig", "signature", "subok"}
+#: Options of ufuncs of vectors and matrices that name the axes.
+OF_CORES = {"axes", "axis", "keepdims"}
+#: Options whose default is numpy's object for no value, which some rules do not know.
+UNSET = {"initial", "keepdims", "mean", "rtol", "where"}
 #: The classes of an option `keepdims` that numpy uses unchanged; it converts or refuses others.
 FLAGS = {bool, int, type(numpy._NoValue)}
 #: The ufuncs of the operator ** for Python's exponents.
@@ -162,7 +166,11 @@ class Rules:
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
             options = dict(zip(options, widened((*options.values(),)), strict=True))
-            options = {k: x if k == "out" else arrays_of_lists(function, x) for k, x in options.items()}
+            options = {
+                k: x if k == "out" else arrays_of_lists(function, x)
+                for k, x in options.items()
+                if x is not numpy._NoValue or k not in UNSET
+            }
         args = args if function in IN_PLACE else widened(args)
         if "where" in options:
             where = options["where"]
@@ -178,8 +186,11 @@ class Rules:
         checked = checked and function not in IN_PLACE  # their rules check the options before they write
         if checked or (out is not None and "dtype" in options) or type(options.get("keepdims", False)) not in FLAGS:
             plain() if out is not None or function in OF_RANGES else of_form(function, *given)
+        if type(out) is tuple and len(out) == 1:
+            out = out[0]
+            options = {**options, "out": out}
         try:
-            if out is None:
+            if out is None or function is numpy.clip:  # whose rule calls ufuncs
                 return fresh(rule(*args, **options))
             if function in JOINS and shares(args[0], out):
                 plain()
@@ -236,17 +247,20 @@ class Rules:
         called = ufunc if method == "__call__" else getattr(ufunc, method)
         if options.get("out") is not None:
             check_outputs(ufunc.__name__, options["out"])
+        elif "out" in options and ufunc.nout > 1:
+            numpys(called, inputs, options)  # raises numpy's error
         if method == "__call__" and is_asked("O", **options) and {"out", "where"}.isdisjoint(options):
             return ufunc(*(asarray(x).astype(object) for x in inputs), **options)
         plain = partial(numpys, called, inputs, unmasked(ufunc, options))
-        is_read = UNREAD.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
+        checked = UNREAD if method != "__call__" else UNREAD | OF_CORES
+        is_read = checked.isdisjoint(options) and type(options.get("keepdims", False)) in FLAGS
         without_out = partial(of_form, called, inputs, unmasked(ufunc, options))
         expected = None if is_read else (without_out if options.get("out") is None else plain)()
         result, out, where = self.computed(ufunc, method, inputs, dict(options))
         if where is not True:
             return self.masked(result, where, out, plain)
         if out is not None:
-            if ufunc is numpy.vecdot:
+            if ufunc is numpy.vecdot and type(out) is Array:
                 check_spread(ufunc.__name__, inputs, result, out)
             return stored(result, out, plain)
         return result if expected is None else laid_out(result, expected)
@@ -258,9 +272,13 @@ class Rules:
             called = ufunc if method == "__call__" else getattr(ufunc, method)
             return self.without_rule(called, ufunc, inputs, options, method), None, True
         dtypes: tuple[Any, ...] = ()
-        if method == "__call__" and options.get("dtype") is not None:
+        after = None
+        if method == "__call__" and ufunc.signature is not None:
+            inputs, after = core_axes(ufunc, inputs, options)
+        asked = asked_dtypes(ufunc, options) if method in ("__call__", "outer") else None
+        if asked is not None:
             try:
-                inputs, dtypes = in_precision(ufunc, inputs, options.pop("dtype"), options.get("casting", "same_kind"))
+                inputs, dtypes = in_precision(ufunc, inputs, asked, options.get("casting", "same_kind"))
             except TypeError as error:
                 raise explained(error, ufunc, inputs, options) from None
         options = {key: value for key, value in options.items() if key not in UNREAD}
@@ -271,7 +289,9 @@ class Rules:
         try:
             result = rule(*inputs, **options)
         except Exception as error:
-            raise explained(error, getattr(ufunc, method), inputs, options) from error.__cause__
+            called = ufunc if method == "__call__" else getattr(ufunc, method)
+            raise explained(error, called, inputs, options) from error.__cause__
+        result = after(result) if after else result
         if dtypes:
             parts = result if isinstance(result, tuple) else (result,)
             parts = tuple(cast(part, dtype) for part, dtype in zip(parts, dtypes, strict=True))
@@ -367,12 +387,22 @@ class Rules:
             self.without_rule(ufunc.at, ufunc, inputs, {}, "at")
 
     def masked(self, result: Any, where: Any, out: Any, plain: Any) -> Any:
-        """A ufunc's result with `where`: other elements keep the values of `out`, or are arbitrary without it."""
+        """A ufunc's results with `where`: other elements keep the values of `out`, or are arbitrary without it."""
+        results = result if isinstance(result, tuple) else (result,)
+        outs = out if isinstance(out, tuple) else (out,) * len(results)
+        for part, place in zip(results, outs, strict=True):
+            if place is not None:
+                check_holds(place, part)
+        if out is not None:
+            plain()
+        found = tuple(self.kept(part, where, place) for part, place in zip(results, outs, strict=True))
+        return found if isinstance(result, tuple) else found[0]
+
+    def kept(self, result: Any, where: Any, out: Any) -> Any:
+        """One of these results."""
         if out is None:
             other = numpy.zeros(numpy.broadcast_shapes(numpy.shape(form_of(result)), where.shape), result.dtype)
-            return self.function(numpy.where, (where, result, other), {})
-        check_holds(out, result)
-        plain()
+            return self.function(numpy.where, (where, result, other), {})[()]
         mask = numpy.broadcast_to(where, out.shape)
         out[mask] = spread(result, out.shape)[mask]
         return out
@@ -467,8 +497,37 @@ def explained(error: Exception, function: Any, args: tuple[Any, ...], options: M
     )
 
 
-def in_precision(ufunc: Any, inputs: tuple[Any, ...], dtype: Any, casting: Any) -> tuple[tuple[Any, ...], Any]:
-    """The operands of a ufunc in the dtypes in which numpy computes if one is asked for, and the dtypes of the results.
+def asked_dtypes(ufunc: Any, options: dict[str, Any]) -> Any:
+    """The dtypes of operands and results that a call asks for by `dtype` or `signature`, None for a free one.
+
+    The dtype is taken out of the options.
+    """
+    dtype, asked = options.pop("dtype", None), options.get("signature", options.get("sig"))
+    asked = asked.replace("->", "") if isinstance(asked, str) else asked
+    if asked is None:
+        asked = None if dtype is None else (None,) * ufunc.nin + (dtype,) * ufunc.nout
+    return asked and tuple(None if one is None else numpy.dtype(one) for one in asked)
+
+
+def core_axes(ufunc: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
+    """The operands of a ufunc of vectors and matrices with the axes that it reads at the end, and their places after.
+
+    The options that name the axes are taken out.
+    """
+    axes, axis, keep = options.pop("axes", None), options.pop("axis", None), options.pop("keepdims", False)
+    if axes is None:
+        axes = [-1 if axis is None else axis] * ufunc.nin if keep or axis is not None else []
+    axes = [one if isinstance(one, tuple) else (one,) for one in axes]
+    last = [range(-len(one), 0) for one in axes]
+    inputs = (*map(numpy.moveaxis, inputs, axes, last), *inputs[len(axes) :])
+    after = axes[ufunc.nin] if len(axes) > ufunc.nin else axes[0] if keep else ()
+    if keep or not after:
+        return inputs, partial(numpy.expand_dims, axis=after) if after else None
+    return inputs, partial(numpy.moveaxis, source=last[ufunc.nin], destination=after)
+
+
+def in_precision(ufunc: Any, inputs: tuple[Any, ...], asked: Any, casting: Any) -> tuple[tuple[Any, ...], Any]:
+    """The operands of a ufunc in the dtypes in which numpy computes if some are asked for, and those of the results.
 
     Python's numbers and whole ones adapt.
     """
@@ -476,8 +535,7 @@ def in_precision(ufunc: Any, inputs: tuple[Any, ...], dtype: Any, casting: Any) 
     given = [
         float if type(x) is Dual else kind or numpy.asarray(x).dtype for x, kind in zip(inputs, given, strict=True)
     ]
-    signature = (None,) * ufunc.nin + (numpy.dtype(dtype),) * ufunc.nout
-    found = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout), signature=signature, casting=casting)
+    found = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout), signature=asked, casting=casting)
     operands = [adapted(x, kind, to) for x, kind, to in zip(inputs, given, found[: ufunc.nin], strict=True)]
     return tuple(operands), found[ufunc.nin :]
 

@@ -137,12 +137,12 @@ def tolist(self: Any) -> Any:
 
 def sort(self: Any, axis: int = -1, **options: Any) -> None:
     """ndarray.sort: in place."""
-    self[...] = rules_of(self).function(numpy.sort, (self, axis), options)
+    self[...] = rules_of(self).function(numpy.sort, (self, operator.index(axis)), options)
 
 
 def partition(self: Any, kth: Any, axis: int = -1, **options: Any) -> None:
     """ndarray.partition: in place."""
-    self[...] = rules_of(self).function(numpy.partition, (self, kth, axis), options)
+    self[...] = rules_of(self).function(numpy.partition, (self, kth, operator.index(axis)), options)
 
 
 def view(self: Any, dtype: Any = None, type: Any = None) -> Any:

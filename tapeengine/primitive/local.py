@@ -237,6 +237,8 @@ def primitive(
     options = {"static": tuple(static), "samples": samples, "doc": doc, "variadic": variadic}
 
     def make(operation: Callable[..., Any]) -> LocalPrimitive:
+        if not callable(operation):
+            raise PrimitiveError(f"primitive takes a function, not {operation!r}: write @te.primitive above a def")
         family = (getattr(operation, "__module__", None) or "local").rpartition(".")[2]
         own = getattr(operation, "__name__", "")
         if name is None and not own.isidentifier():

@@ -364,7 +364,7 @@ def _refusal_text(name: str, arg: str, reason: str) -> str:
 
 
 def _check_name(name: str) -> None:
-    family, dot, operation = name.rpartition(".")
+    family, dot, operation = name.rpartition(".") if isinstance(name, str) else ("", "", "")
     if not dot or not operation.isidentifier() or not all(part.isidentifier() for part in family.split(".")):
         raise PrimitiveError(f"a primitive's name has the form family.operation, such as 'numpy.sum'; not {name!r}")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.sweeps import linear
-from ..errors import ResultError, UnsupportedError
+from ..errors import ResultError, StructureError, UnsupportedError
 from ..forms import is_traced
 from ..transforms.contract import Engine
 from ..transforms.derivatives.arguments import Argnums, arguments_of
@@ -95,7 +95,7 @@ def sparse_hessian(
     engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, colouring: str = "star"
 ) -> Callable[..., Any]:
     """See `Engine.sparse_hessian`."""
-    if colouring not in COLOURINGS:
+    if colouring not in [*COLOURINGS]:
         raise ValueError(f"sparse_hessian: {colouring!r} is no colouring: choose {' or '.join(map(repr, COLOURINGS))}")
     arguments = arguments_of(argnums)
     program = plain_program(f)
@@ -192,7 +192,12 @@ def entries_of(pattern: Any) -> Entries:
     import scipy.sparse
 
     pattern = getattr(pattern, "matrix", pattern)
-    found = scipy.sparse.csr_array(pattern, dtype=bool)
+    try:
+        found = scipy.sparse.csr_array(pattern, dtype=bool)
+    except (TypeError, ValueError) as error:
+        raise StructureError(
+            f"sparse_jacobian: pattern is a matrix or what dependencies returns, not {pattern!r}"
+        ) from error
     found.sum_duplicates()
     found.eliminate_zeros()
     shape = int(found.shape[0]), int(found.shape[1])

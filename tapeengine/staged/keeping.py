@@ -12,6 +12,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from hashlib import blake2b
+from os import fspath
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def save(path: Any, engine: Engine, name: str, paths: int, plans: list[Plan]) ->
 
 def read(path: Any, engine: Engine) -> tuple[str, int, list[Operations]]:
     """Return the name, the largest number of paths, and the recordings of a saved program."""
-    with open(path, "rb") as file:
+    with open(fspath(path), "rb") as file:  # not of a number, which is a file that the program has opened
         content = file.read()
     head, _, body = content.partition(b"\n")
     require(head.startswith(MAGIC), f"{path} is not a file of a staged program")

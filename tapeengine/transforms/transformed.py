@@ -35,7 +35,8 @@ def whole(transform: str, option: str, value: Any, least: int = 1) -> int:
     raise StructureError(f"{transform}: {option} must be a whole number of at least {least}, not {value!r}")
 
 
-def check_program(transform: str, f: object) -> None:
+def check_program(transform: str, f: object, call: str = "({})(x)") -> None:
     """Refuse to transform what cannot be called, such as the value of a program."""
     if not callable(f):
-        raise StructureError(f"{transform} takes a function, not {f!r}: write {transform}(f)(x), not {transform}(f(x))")
+        right, wrong = (transform + call.format(name) for name in ("f", "f(x)"))
+        raise StructureError(f"{transform} takes a function, not {f!r}: write {right}, not {wrong.removesuffix('(x)')}")

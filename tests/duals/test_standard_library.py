@@ -9,12 +9,14 @@ import colorsys
 import copy
 import csv
 import ctypes
+import dataclasses
 import datetime
 import decimal
 import fractions
 import functools
 import hashlib
 import heapq
+import importlib
 import inspect
 import io
 import itertools
@@ -63,6 +65,12 @@ CALLS: tuple[Callable[[Any, Any, Any], Any], ...] = (
 )
 MODULES: tuple[Any, ...] = (
     *(array, bisect, collections, colorsys, copy, datetime, decimal, fractions, functools, heapq, itertools, json),
+    *(
+        importlib.import_module("math"),
+        importlib.import_module("cmath"),
+        importlib.import_module("statistics"),
+        operator,
+    ),
     *(marshal, pickle, pprint, random, reprlib, string, struct, time, zlib, ctypes, hashlib, plistlib),
     *(datetime.datetime, datetime.date, datetime.timedelta, random.Random, decimal.Decimal, fractions.Fraction),
 )
@@ -266,6 +274,284 @@ def test_text_and_files_have_the_plain_values(text: str) -> None:
     for point in POINTS:
         found = judged(program_of(text), point)
         assert found.word == "discrete", (text, found)
+
+
+#: Builtins, operators and functions by keywords, which are right or refused.
+FORMS = r"""
+math.isclose(x, 0.7, rel_tol=x)
+math.isclose(x, 0.7, abs_tol=x) * x
+math.prod(xs, start=x)
+math.prod([x, 2], start=3)
+math.dist([x, 1], [2, x])
+math.hypot(x, *xs)
+math.sumprod([x, 1.0], [2.0, x])
+math.fsum([x, x])
+math.log(x, 2)
+math.log(8, x + 1)
+math.ldexp(x, 2)
+math.frexp(x)[0]
+math.modf(x)[0]
+math.nextafter(x, 1.0)
+math.ulp(x)
+math.fmod(x, 0.4)
+math.remainder(x, 0.4)
+math.copysign(x, -1.0)
+math.trunc(x) * x
+math.gcd(3, 6) * x
+math.perm(5, 2) * x
+math.comb(5, 2) * x
+math.degrees(x)
+math.gamma(x)
+math.cbrt(x)
+math.exp2(x)
+cmath.polar(x + 1j)[0]
+cmath.rect(x, 0.3)
+cmath.phase(x + 1j)
+cmath.isclose(x, 0.7, rel_tol=0.1)
+sum(xs, start=x)
+sum([], x)
+sum([[x], [1.0]], [])
+max(xs, default=x)
+max([], default=x)
+max(x, 0.2, key=lambda v: -v)
+min(xs, key=abs)
+sorted(xs, key=lambda v: -v, reverse=True)[0]
+round(x, 1) * x
+round(x, ndigits=None) * x
+round(x) * x
+int(x) * x
+pow(x, 2)
+pow(x, 2, None)
+pow(2, x)
+divmod(x, 0.3)[1]
+abs(-x)
+bool(x) * x
+complex(x, 1)
+complex(real=x)
+float(x)
+int.from_bytes(b"a") * x
+list(map(float, xs))
+list(map(round, xs))
+any(xs) * x
+all(xs) * x
+list(filter(None, xs))[0]
+list(enumerate(xs, start=1))[0][1]
+list(zip(xs, xs, strict=True))[0][1] * x
+list(reversed(list(xs)))[0]
+next(iter(xs)) * x
+next(iter([]), x)
+isinstance(x, numbers.Real) * x
+isinstance(x, numbers.Complex) * x
+slice(x)
+range(x)
+bytes([x])
+chr(x)
+hex(x)
+bin(x)
+oct(x)
+x.__format__("")
+x.__round__(1) * x
+x.__trunc__() * x
+x.__floor__() * x
+x.is_integer() * x
+x.conjugate()
+x.real
+x.imag + x
+x.as_integer_ratio()
+x.hex()
+x.fromhex("0x1p-1") * x
+x.__float__()
+x.__int__() * x
+x.__complex__()
+x.__index__()
+x.__sizeof__() * 0 + x
+x.__reduce__()
+x.__reduce_ex__(4)
+x.__dir__() and x
+x.__doc__ and x
+statistics.mean([x, 1.0])
+statistics.fmean([x, 1.0])
+statistics.fmean([x, 1.0], weights=[x, 1.0])
+statistics.geometric_mean([x, 1.0])
+statistics.harmonic_mean([x, 1.0])
+statistics.harmonic_mean([x, 1.0], weights=[1, x])
+statistics.median([x, 1.0, 3.0])
+statistics.median_low([x, 1.0])
+statistics.median_high([x, 1.0])
+statistics.median_grouped([x, 1.0, 2.0], interval=x)
+statistics.mode([x, x, 1.0])
+statistics.multimode([x, 1.0])
+statistics.quantiles([x, 1.0, 2.0], n=4, method="inclusive")
+statistics.stdev([x, 1.0], xbar=x)
+statistics.pvariance([x, 1.0], mu=x)
+statistics.variance([x, 1.0])
+statistics.covariance([x, 1.0], [2.0, 1.0])
+statistics.correlation([x, 1.0, 3.0], [2.0, 1.0, 4.0])
+statistics.linear_regression([x, 1.0, 3.0], [2.0, 1.0, x]).slope
+statistics.linear_regression([x, 1.0], [2.0, x], proportional=True).slope
+statistics.NormalDist(x, 1.0).pdf(0.3)
+statistics.NormalDist(x, 1.0).cdf(0.3)
+statistics.NormalDist(0.0, x).inv_cdf(0.3)
+statistics.NormalDist(x, 1.0).mean
+(statistics.NormalDist(x, 1.0) + x).mean
+(statistics.NormalDist(x, 1.0) * x).stdev
+statistics.NormalDist.from_samples([x, 1.0]).mean
+statistics.NormalDist(x, 1.0).zscore(0.3)
+statistics.NormalDist(x, 1.0).overlap(statistics.NormalDist(0.0, 1.0))
+random.gauss(mu=x, sigma=1.0)
+random.gauss(x, x)
+random.normalvariate(x, 1.0)
+random.lognormvariate(x, 1.0)
+random.expovariate(x)
+random.gammavariate(x, 1.0)
+random.betavariate(x, 1.0)
+random.vonmisesvariate(x, 1.0)
+random.triangular(0.0, x, mode=0.3)
+random.uniform(x, 1.0)
+random.paretovariate(x)
+random.weibullvariate(x, 1.0)
+random.choice(xs)
+random.choices(xs, k=2)
+random.choices(xs, cum_weights=[x, 2.0], k=2)
+random.choices([1.0, 2.0], [x, 1.0])
+random.sample(list(xs), 2)
+random.sample([x, 1.0], counts=[1, 2], k=2)
+random.randrange(x)
+random.randint(1, x)
+random.getrandbits(x)
+itertools.accumulate(xs, initial=x)
+list(itertools.accumulate(xs, operator.mul, initial=x))
+list(itertools.islice(itertools.count(x, x), 3))
+list(itertools.islice(itertools.repeat(x), 3))
+list(itertools.repeat(x, 2))
+list(itertools.product(xs, repeat=2))[1][1]
+list(itertools.combinations(xs, 2))[0][1]
+list(itertools.chain([x], xs))
+list(itertools.zip_longest(xs, [], fillvalue=x))[0][1]
+list(itertools.starmap(pow, [(x, 2)]))
+list(itertools.takewhile(lambda v: v < 1, xs))
+list(itertools.pairwise(xs))[0][0]
+list(itertools.compress(xs, [1, 0]))
+list(itertools.compress([1.0, 2.0], [x, 0]))[0] * x
+[k for k, g in itertools.groupby(xs)][0]
+list(itertools.islice(xs, x))
+functools.reduce(operator.add, xs, x)
+functools.partial(pow, x)(2)
+functools.partial(pow, exp=x)(2.0)
+functools.lru_cache(lambda v: v)(x)
+functools.cmp_to_key(lambda a, b: a - b)(x) < functools.cmp_to_key(lambda a, b: a - b)(1.0)
+sorted([x, 0.1], key=functools.cmp_to_key(lambda a, b: a - b))[1]
+operator.itemgetter(0)([x])
+operator.attrgetter("real")(x)
+operator.methodcaller("conjugate")(x)
+operator.length_hint(x)
+operator.index(x)
+operator.ipow(x, 2)
+operator.concat([x], [1.0])[0]
+operator.countOf([x, 1.0], x) * x
+operator.indexOf([1.0, x], x) * x
+heapq.nsmallest(1, xs, key=lambda v: -v)
+heapq.nlargest(1, xs)
+heapq.heappushpop([1.0, 2.0], x)
+list(heapq.merge([x], [0.5]))
+list(heapq.merge([x], [0.5], key=abs, reverse=True))
+bisect.bisect([0.1, 2.0], x) * x
+bisect.bisect_left([0.1, 2.0], x, key=lambda v: v) * x
+bisect.bisect([0.1, 2.0], x, lo=x)
+bisect.insort([0.1], x)
+collections.deque([x, 1.0], maxlen=2)[0]
+collections.deque([x]).count(x) * x
+collections.Counter([x])
+collections.Counter(a=x)["a"]
+collections.Counter(a=x).total()
+(collections.Counter(a=x) + collections.Counter(a=x))["a"]
+collections.Counter(a=x, b=3.0).most_common(1)
+collections.OrderedDict(a=x)["a"]
+collections.defaultdict(lambda: x)["a"]
+collections.ChainMap({"a": x})["a"]
+collections.UserList([x])[0]
+NT(x, 1.0).a
+NT(x, 1.0)._replace(b=x).b
+NT(x, 1.0)._asdict()["a"]
+dataclasses.asdict(P(x))["a"]
+dataclasses.astuple(P(x))[0]
+dataclasses.replace(P(1.0), a=x).a
+P(x) == P(x)
+Q(x) < Q(1.0)
+hash(Q(x))
+{Q(x)}
+dataclasses.make_dataclass("R", [("a", float, x)])().a
+copy.copy(x)
+copy.deepcopy(x)
+copy.deepcopy([x, {"a": x}])[1]["a"]
+copy.copy([x])[0]
+copy.replace(P(1.0), a=x).a
+types.SimpleNamespace(a=x).a
+types.MappingProxyType({"a": x})["a"]
+weakref.ref(x)
+enum.Enum("E", {"A": x})
+contextlib.nullcontext(x).__enter__()
+json.dumps(x, allow_nan=False)
+json.loads("1.5", parse_float=lambda t: x)
+struct.pack_into("d", bytearray(8), 0, x)
+array.array("f", [x])
+array.array("d", [1.0]).insert(0, x)
+array.array("d", [1.0]).count(x) * x
+array.array("d", [1.0]).index(x)
+array.array("d", [1.0]).extend([x])
+decimal.Decimal(1) + x
+decimal.Decimal(1).compare(x)
+decimal.Decimal.from_float(x)
+decimal.getcontext().create_decimal(x)
+fractions.Fraction(1, 2) + x
+fractions.Fraction(1, 2) * x
+fractions.Fraction(1, 2) ** x
+x ** fractions.Fraction(1, 2)
+x // fractions.Fraction(1, 2)
+fractions.Fraction(x).limit_denominator()
+f"{x:>10.3f}|{x:e}|{x:g}|{x:%}|{x:n}|{x!s:>5}"
+"{0:.2f} {0!r} {0.real}".format(x)
+format(x, "+.3e")
+format(x, "d")
+"%d" % x
+"%5.2f|%e|%g" % (x, x, x)
+"%(a)f" % {"a": x}
+"%*.*f" % (5, 2, x)
+"%c" % x
+"%x" % x
+str(x).join(["a", "b"])
+string.Formatter().format("{0:.1f}", x)
+textwrap.indent(str(x), " ")
+"""
+FURTHER = "cmath contextlib dataclasses enum math numbers statistics textwrap weakref".split()
+
+
+@dataclasses.dataclass
+class P:
+    a: float
+    b: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Q:
+    a: float
+
+
+NT = collections.namedtuple("NT", "a b")
+
+
+@pytest.mark.parametrize("text", FORMS.strip().splitlines())
+def test_other_forms_are_right_or_refused(text: str) -> None:
+    names = NAMES | globals() | {name: importlib.import_module(name) for name in FURTHER}
+
+    def program(x: Any, xs: Any) -> Any:
+        found = eval(text, names | {"x": x, "xs": xs})
+        return list(found) if isinstance(found, (itertools.accumulate, map)) else found
+
+    for point in POINTS:
+        found = judged(program, point)
+        assert found.right, (text, found)
+        assert "does not support these arguments" not in found.detail
 
 
 def test_the_advice_names_the_call_and_its_place() -> None:

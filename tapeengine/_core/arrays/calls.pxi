@@ -471,8 +471,9 @@ def zero_dim_complex(object re, object im, bint python):
 
 def attribute_of_number(Dual x, name):
     """An attribute that numpy's numbers share with arrays; arrays of shape () that it returns are numbers."""
-    if not is_numpy(x) and not hasattr(float, name) and not is_asked_by_engine():
-        raise AttributeError(f"'float' object has no attribute {name!r}")
+    kind = numpy.float64 if is_numpy(x) else float
+    if not hasattr(kind, name) and not is_asked_by_engine():
+        raise AttributeError(f"'{'numpy.' * is_numpy(x)}{kind.__name__}' object has no attribute {name!r}")
     found = getattr(array_of_dual(x), name)
     if not callable(found):
         return number_or_array(found)

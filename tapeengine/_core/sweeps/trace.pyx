@@ -35,7 +35,7 @@ import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.array import add_at, zero_dim
 from tapeengine._core.tape.swallowed import OPEN, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
-from tapeengine.errors import ResultError, TapeEngineError, TraceError
+from tapeengine.errors import ResultError, StructureError, TapeEngineError, TraceError
 
 cnp.import_array()
 
@@ -356,6 +356,8 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         if PyList_GET_SIZE(REFUSED):
             check_swallowed()
     except Exception as error:
+        if not callable(program):
+            raise StructureError(f"a derivative is that of a function: write vjp(f, x), not vjp(f(x), x), which is {program!r}")
         if tape.head.guards != NULL and tape.head.guards.inner:
             copy_out(tape)      # what the program around it has learned
         if PyList_GET_SIZE(REFUSED) and not isinstance(error, TapeEngineError):

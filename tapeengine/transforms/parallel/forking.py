@@ -62,6 +62,9 @@ def fork_map(
     if not callable(f):
         raise StructureError(f"fork_map takes a function and its items, not {f!r}: write fork_map(f, xs)")
     chunksize = whole("fork_map", "chunksize", chunksize)
+    for items in iterables:
+        if not isinstance(items, Iterable) and not hasattr(items, "__getitem__"):
+            raise StructureError(f"fork_map takes sequences of arguments, not {items!r}: write fork_map(f, [x, y])")
     items = list(zip(*iterables, strict=True))
     calls: list[tuple[Any, ...]] = [(f, item, ()) for item in items]
     if chunksize > 1:

@@ -19,7 +19,7 @@ from ..captures.generators import generator_states, same_states
 from ..contract import Engine
 from ..programs import for_values
 from ..progress import Progress, told
-from ..transformed import whole
+from ..transformed import check_program, whole
 from .passed_states import Comparison, PassedStates, hashes, sketch
 from .recorded_tasks import RecordedFunction
 from .rerun import (
@@ -49,6 +49,7 @@ HIDDEN = (
 
 def iterate(engine: Engine, step: Step, n: int, x: Any, checkpoints: int, progress: Progress | None = None) -> Any:
     """See `Engine.iterate`."""
+    check_program("iterate", step, "({}, n, x)")
     n, checkpoints = whole("iterate(step, n, x)", "n", n, 0), whole("iterate", "checkpoints", checkpoints)
     steps = Steps(engine, step, n, checkpoints, progress)
     traced, result = call_with_rule(engine, (steps.snapshot.captured, x), steps.called, "iterate")

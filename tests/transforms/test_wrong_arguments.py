@@ -1,0 +1,74 @@
+"""A public function that gets other arguments than it takes, as no function, says what to write instead."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+#: Functions of typed programs, which are plain Python outside of them.
+OF_THE_LANGUAGE = {"fold", "scan"}
+#: What each of the further parameters may be.
+FILLED = {"n": 2, "x": 1.0, "primals": (1.0,), "tangents": (1.0,), "cotangents": (1.0,), "iterables": [1.0]}
+
+
+def first_parameter(function: Any) -> str:
+    try:
+        return next(iter(inspect.signature(function).parameters), "")
+    except ValueError:
+        return ""
+
+
+NAMES = [
+    name
+    for name in dir(te)
+    if name[0] != "_" and name not in OF_THE_LANGUAGE and inspect.isroutine(getattr(te, name))
+    if first_parameter(getattr(te, name)) in ("f", "program", "step", "function")
+]
+
+
+def rest(function: Any) -> list[Any]:
+    _, *others = inspect.signature(function).parameters.values()
+    return [FILLED.get(p.name, 1.0) for p in others if p.default is p.empty and p.kind is not p.KEYWORD_ONLY]
+
+
+@pytest.mark.parametrize("wrong", [1, 2.5, None, "x", [], {}, (1.0,), object()], ids=repr)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_no_function(name: str, wrong: Any) -> None:
+    if wrong is None and name in ("primitive", "program"):
+        return  # they return a decorator
+    function = getattr(te, name)
+    with pytest.raises(TapeEngineError) as raised:
+        function(wrong, *rest(function))
+    assert "function" in str(raised.value)
+    assert "write" in str(raised.value)
+
+
+def test_the_names_are_those_of_the_transforms() -> None:
+    assert {"vjp", "jvp", "grad", "hessian", "linearize", "tape", "iterate", "checkpoint", "vmap", "stage"} <= {*NAMES}
+
+
+def double(x: Any) -> Any:
+    return 2.0 * x
+
+
+CALLS: dict[str, tuple[Callable[[], Any], str]] = {
+    "items": (lambda: te.fork_map(double, 1.5), "fork_map takes sequences"),
+    "a function as items": (lambda: te.fork_map(double, double), "fork_map takes sequences"),
+    "pattern": (lambda: te.sparse_jacobian(double, 0, 3.0), "pattern"),
+    "name": (lambda: te.Primitive(double, double, {}, {}), "family.operation"),  # type: ignore[arg-type]
+    "an open file": (lambda: te.load_staged(1), "1 holds no staged program"),
+    "steps": (lambda: te.iterate(double, 1.5, 1.0), "a whole number"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_arguments(name: str) -> None:
+    call, text = CALLS[name]
+    with pytest.raises(TapeEngineError, match=text):
+        call()
