@@ -117,7 +117,8 @@ class Program(Enterable):
     Raises
     ------
     ProgramError
-        Where the function uses something outside the language, with file, line, column and what to write instead.
+        Where a function whose annotations say all types uses something outside the language, with file, line, column
+        and what to write instead.
 
     Examples
     --------
@@ -1037,7 +1038,8 @@ def program(
     Raises
     ------
     ProgramError
-        Where the function uses something outside the language.
+        Where the function uses something outside the language, and its annotations say all types. Other programs run
+        on dual numbers then.
     ValueError
         For another back end.
 
