@@ -64,11 +64,6 @@ def annotation_of(value: Any, name: str) -> Any:
     return type(value)
 
 
-def holds_empty_list(value: Any) -> bool:
-    """Tell whether a value has a list without elements, which shows no type of these: that of floats is a guess."""
-    return isinstance(value, list | tuple) and (value == [] or any(map(holds_empty_list, value)))
-
-
 def _nested(element: Any, ndim: int) -> Any:
     for _ in range(ndim):
         element = Array(element)

@@ -13,7 +13,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
@@ -29,7 +29,7 @@ from .backends.convert import of_plain
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .display import display
 from .forward.directional import directional, filled
-from .infer import annotation_of, holds_empty_list, is_importable, key_of, kind_of
+from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
 from .language.depth import with_room
@@ -117,7 +117,8 @@ class Program(Enterable):
     Raises
     ------
     ProgramError
-        Where the function uses something outside the language, with file, line, column and what to write instead.
+        Where a function whose annotations say all types uses something outside the language, with file, line, column
+        and what to write instead.
 
     Examples
     --------
@@ -133,7 +134,7 @@ class Program(Enterable):
     __qualname__: str
     _python: tuple[Callable[..., Any], Checks] | None = None
     untyped: Program | None = None
-    unread: Program | None = None
+    unread: Unread | None = None
     _parsed: Parsed | None = None
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
@@ -399,8 +400,11 @@ class Program(Enterable):
         Returns
         -------
         str
-            Sections that begin with lines of ``#``. The last one is there where llvmlite is installed.
+            Sections that begin with lines of ``#``. The last one is there where llvmlite is installed. Of a program
+            that runs on dual numbers, what the language lacks.
         """
+        if self.unread is not None:
+            return f"# {self.symbol}: runs on dual numbers\n{self.unread.refusal}\n"
         form = self.derivative("loops")
         parts = [("terms", display(self.module)), ("intermediate form", form)]
         if is_installed():
@@ -680,15 +684,21 @@ class Program(Enterable):
         self.forget()
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
-        """Give the program for the types of arguments, or what runs it on dual numbers if it cannot be read."""
+        """Give the program for the types of arguments, or what runs it on dual numbers if the language lacks it.
+
+        A program whose annotations say all types asks for compiled code: of its refusals only those of objects do so.
+        """
         try:
             found = self.of_types(values)
             _ = found.linked
-        except ProgramError as refusal:
-            if not (isinstance(refusal, OnDuals) or (self.inferred and any(map(holds_empty_list, values)))):
+            if self.inferred and found.wanted and (found.arrays == () or not ARRAYS.issuperset(map(type, values))):
+                check_lists([each for each in found.wanted if each.of_lists is not None], self.names, values)
+        except (UnsupportedError, StructureError) as refusal:
+            if not (isinstance(refusal, OnDuals) or self.inferred):
                 raise
-            self.unread = self.unread or Unread(self, refusal)
-            return self.unread
+            unread = self.unread = self.unread or Unread(self, refusal)
+            unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
+            return unread
         return found
 
     def of_types(self, values: tuple[Any, ...]) -> Program:
@@ -924,9 +934,9 @@ class Unread(Program):
     """A program that the language does not take: dual numbers on the plain function compute its derivatives."""
 
     is_twice_differentiable, is_read, inferred = False, False, ()
+    refusal: TapeEngineError
 
-    def __init__(self, program: Program, refusal: ProgramError) -> None:
-        self.refusal = refusal
+    def __init__(self, program: Program, refusal: TapeEngineError) -> None:
         if program.backend in COMPILED:
             warn(program.symbol, refusal)
         self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
@@ -935,9 +945,14 @@ class Unread(Program):
         """Give itself."""
         return self
 
+    @property
+    def linked(self) -> NoReturn:
+        """Refuse to give what a program in the language has."""
+        raise copy.copy(self.refusal)
+
     def __tapeengine_directional__(self) -> Along:
         """Refuse to give a program of directional derivatives."""
-        raise self.refusal
+        return self.linked
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
@@ -1023,7 +1038,8 @@ def program(
     Raises
     ------
     ProgramError
-        Where the function uses something outside the language.
+        Where the function uses something outside the language, and its annotations say all types. Other programs run
+        on dual numbers then.
     ValueError
         For another back end.
 

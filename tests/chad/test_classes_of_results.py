@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine
 from tapeengine import chad as te
@@ -149,7 +149,7 @@ def test_results_of_linear_algebra_are_of_numpys_classes(call):
     plain = eval("np.linalg." + call, fields)
     if any(map(np.iscomplexobj, plain)):  # eig, from numpy 2.5 on; the language has no complex numbers
         with pytest.raises(ProgramError, match="complex128 has no type in the language"):
-            ENGINE.vjp(te.program(function_of("a", [*lines, "return found"])), a)
+            refused(te.program(function_of("a", [*lines, "return found"])), a)
         return
     names = plain._fields
     numbers = [f"np.sum(abs(np.ones(3) * found.{name}) ** 2.5)" for name in names]

@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine
 from tapeengine import chad as te
@@ -99,7 +99,7 @@ for v in (k * v for v in [1.0, x]):|    k = v|return k
 def test_iterators_that_are_refused(text):
     lines = ["k = 2.0", "s = 0.0", "d = {'a': x, 'b': 2.0}", *text.split("|")]
     with pytest.raises(ProgramError):
-        ENGINE.vjp(te.program(function_of("x", lines, **OUTSIDE)), 1.5)
+        refused(te.program(function_of("x", lines, **OUTSIDE)), 1.5)
 
 
 #: Views of dicts that are kept: dual numbers run the plain function.
@@ -167,4 +167,4 @@ def test_a_repetition_that_only_a_run_tells_is_refused():
         "x, n", ["return sum(x * i for i, j in itertools.product(range(3), repeat=n))"], itertools=itertools
     )
     with pytest.raises(ProgramError, match="repeat= of product"):
-        ENGINE.vjp(te.program(f), 0.3, 2)
+        refused(te.program(f), 0.3, 2)

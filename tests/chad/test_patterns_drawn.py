@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from chad.written_functions import defined
+from chad.written_functions import defined, refused
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -178,4 +178,4 @@ def test_a_name_of_a_case_whose_condition_fails_is_refused_where_it_is_used():
                 return a * x
 
     with pytest.raises(ProgramError, match="a may have a value from a case whose condition fails"):
-        te.vjp(te.program(f), (1.0, 2.0), 3.0)
+        refused(te.program(f), (1.0, 2.0), 3.0)

@@ -142,15 +142,14 @@ def test_derivatives_with_cycles(derivative, function, make, other, is_used):
 
 
 def test_traces_reach_through_cycles():
-    """A traced value is found in data that contain themselves, and gets its derivative."""
+    """A traced value is found in data that contain themselves, and gets its derivative, by dual numbers."""
 
     def through(x):
         a = Link(x)
         a.next = a
         return te.program(lambda n: n.next.v * n.v)(a)
 
-    with pytest.raises(StructureError, match="contains itself"):
-        te.grad(through)(3.0)
+    assert te.grad(through)(3.0) == 6.0
 
 
 def test_shared_parts_are_no_cycles():

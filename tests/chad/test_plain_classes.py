@@ -99,7 +99,7 @@ def test_another_name_of_an_object_has_pythons_meaning_or_is_refused(text):
     for backend in (None, "machine", *(("native",) if is_installed() else ())):
         try:
             found = te.vjp(te.program(f, backend=backend), 1.5)
-        except TapeEngineError:
+        except (TapeEngineError, TypeError):
             continue
         assert found[0] == f(1.5)
 

@@ -23,7 +23,7 @@ from chad.changing_functions import (
     take_last,
     visit,
 )
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine
 from tapeengine import chad as te
@@ -409,7 +409,7 @@ REFUSED = [
 @pytest.mark.parametrize(("function", "reason"), REFUSED, ids=lambda f: getattr(f, "__name__", ""))
 def test_changes_that_others_see_are_refused(function, reason):
     with pytest.raises(ProgramError, match=reason):
-        ENGINE.vjp(te.program(function), [0.5, 0.2, 0.1])
+        refused(te.program(function), [0.5, 0.2, 0.1])
 
 
 @pytest.mark.parametrize(("function", "given"), [(argument, ()), (a_record_argument, (Body(1.0, 2.0),))])
@@ -457,4 +457,4 @@ def test_a_function_that_changes_variables_and_is_a_value_is_named(text):
     lines = ["n = 0.0", "def add(d):", "    nonlocal n", "    n += d", "    return n", *text.split("|")]
     f = function_of("x, y", lines, math=math, functools=functools)
     with pytest.raises(ProgramError, match=r"changes variables around it, and is used as a value|nonlocal"):
-        ENGINE.vjp(te.program(f), 0.3, 0.7)
+        refused(te.program(f), 0.3, 0.7)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -83,7 +83,7 @@ def test_a_vector_without_elements_has_the_initial_value():
 )
 def test_a_refusal_says_what_to_write(text, advice):
     with pytest.raises(ProgramError, match=advice):
-        te.vjp(te.program(written(text)), ARRAYS[2], MASKS[2])
+        refused(te.program(written(text)), ARRAYS[2], MASKS[2])
 
 
 def test_a_mean_has_no_initial_value():

@@ -227,10 +227,6 @@ def string(x: float) -> float:
     return y * x
 
 
-def gives_a_text(x: float):
-    return ("positive" if True else "negative"), x
-
-
 def formats(x: float) -> float:
     y = f"{x}"
     return x
@@ -340,7 +336,6 @@ REFUSED = {
     no_return: ("not every path", "return"),
     prints: ("the value of this call is not used", "assign or return"),
     string: ("arithmetic on 'text'", "numbers"),
-    gives_a_text: ("tuple['positive', float] as a result", "outside"),
     gives_a_function: ("as a result", "outside"),
     sees_the_last_one: ("these functions capture x", "x=x"),
     sees_the_last_one_of_a_loop: ("another function after each step", "captures"),

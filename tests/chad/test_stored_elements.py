@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from chad.written_functions import refused
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -92,4 +93,4 @@ def either(x: np.ndarray, is_list: bool):
 @pytest.mark.parametrize(("function", "others"), [(kept, ()), (either, (True,))])
 def test_elements_of_lists_are_shared(function, others):
     with pytest.raises(ProgramError):
-        te.vjp(te.program(function), np.ones(3), *others)
+        refused(te.program(function), np.ones(3), *others)

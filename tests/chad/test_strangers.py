@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine
 from tapeengine import chad as te
@@ -78,21 +78,22 @@ def test_classes_of_their_own_are_refused(annotation):
     taken = 0
     for (strange, plain), backend in itertools.product(STRANGE, (None, "machine")):
         head = "a, x" if annotation == "" else "a: T, x"
-        program = te.program(function_of(head, ["return x"], T=annotation), backend=backend)
+        function = function_of(head, ["return x"], T=annotation)
+        program = te.program(function, backend=backend)
         for value in (strange, plain, strange):
             if value is plain:
                 taken += takes(program, value)[1]
             else:
-                assert not takes(program, value)[1], (value, annotation)
+                assert takes(program, value) == (takes(function, value) if annotation == "" else (False, False))
     assert taken
 
 
 def test_a_refusal_names_the_class():
     program = te.program(function_of("a, x", ["return x"]))
     with pytest.raises(UnsupportedError, match="Money"):
-        ENGINE.vjp(program, [1.0, Money(2.0)], 1.0)
+        refused(program, [1.0, Money(2.0)], 1.0)
     with pytest.raises(UnsupportedError, match="MaskedArray"):
-        ENGINE.vjp(program, np.ma.array([1.0]), 1.0)
+        refused(program, np.ma.array([1.0]), 1.0)
     with pytest.raises(StructureError, match="longdouble"):
         ENGINE.vjp(te.program(function_of("a: float, x", ["return x"])), np.longdouble(1.0), 1.0)
 

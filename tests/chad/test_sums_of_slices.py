@@ -7,7 +7,6 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
-from tapeengine.errors import StructureError
 
 PAIRS = list(itertools.product(("xs", "ys"), repeat=2))
 #: The ends of the first slice, and the beginnings of the second: one place after the end, or others.
@@ -22,10 +21,6 @@ def test_sums_of_slices(places, pair, make):
     function = function_of("xs, ys, j", [f"zs = {first}[:{end}] + {second}[{start}:]", "return zs"])
     for size in (3, 4):
         args = make([1.5, 2.5, -0.5, 4.0][:size]), make([0.5, 3.0, 7.0, -2.0][:size]), 1
-        if make is np.array and first == second and places == ("j", "j + 1"):
-            with pytest.raises(StructureError, match="is no list"):
-                te.vjp(te.program(function), *args)
-            continue
         try:
             wanted, wanted_back = te.vjp(function, *args)
         except ValueError:  # arrays of unequal lengths

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -84,4 +84,4 @@ def test_a_property_that_only_the_last_class_has():
 def test_what_is_no_property_is_refused():
     f = function_of("x", ["return C(x).unknown()"], C=Last)
     with pytest.raises(ProgramError, match=r"super\(\).x is no property"):
-        te.grad(te.program(f))(0.7)
+        refused(te.program(f), 0.7)

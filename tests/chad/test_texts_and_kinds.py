@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from chad.source_programs import Source, function_of
+from chad.written_functions import refused
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -87,7 +88,7 @@ def test_an_operation_on_what_is_a_list_in_one_case_is_refused():
         return ys * 2.0
 
     with pytest.raises(ProgramError, match="a list in one case, an array in another"):
-        te.vjp(te.program(program), np.ones(2), 1)
+        refused(te.program(program), np.ones(2), 1)
 
 
 def test_a_constant_index_out_of_range_matters_where_it_is_read():

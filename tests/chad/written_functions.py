@@ -1,5 +1,6 @@
 """Functions that tests write as text, with their source where `inspect` finds it; lists of functions with arguments."""
 
+import copy
 import itertools
 import linecache
 from collections.abc import Iterable
@@ -38,3 +39,9 @@ def defined(source: str, name: str = "f", /, **names: Any) -> Any:
 def function_of(head: str, lines: Iterable[str], /, **names: Any) -> Any:
     """The function ``def f`` with a head, such as ``x, y``, and lines; it sees numpy as np, and further names."""
     return defined(f"def f({head}):\n" + "".join(f"    {line}\n" for line in lines), **{"np": np, **names})
+
+
+def refused(program: Any, *args: Any) -> None:
+    """Raise what the language lacks where a program runs on dual numbers; nothing where it has the program."""
+    if not (found := program.for_values(args)).is_read:
+        raise copy.copy(found.refusal)

@@ -88,12 +88,14 @@ METHODS = frozenset(("accumulate", "at", "outer", "reduce", "reduceat"))
 
 
 def on_arrays(method, *args, **options):
-    """Call a method of a ufunc, with arrays in place of lists that hold traced values."""
+    """Call a method of a ufunc, with arrays in place of lists that hold traced values, except one to be changed."""
     traced = first_traced(options.values())
     if traced is not None:
         return rules_of(traced).ufunc(method.__self__, method.__name__, args, options)
-    return method(*[from_values(x) if type(x) in (list, tuple) and first_traced(x) is not None else x for x in args],
-                  **options)
+    kept = args[:1] if method.__name__ == "at" else ()
+    rest = [from_values(x) if type(x) in (list, tuple) and first_traced(x) is not None else x
+            for x in args[len(kept):]]
+    return method(*kept, *rest, **options)
 
 
 cdef class Ufunc:

@@ -37,7 +37,7 @@ from ..language.types import (
     numbers_of,
     show,
 )
-from ..language.values import field_of, parts_in, record_of, suffixes
+from ..language.values import field_of, is_record, parts_in, record_of, suffixes
 from ..lowering.patterns import stored
 from ..ordinary import check_trees
 from .forms import Forms
@@ -223,8 +223,7 @@ class Converter:
     def member(self, of: Sum | Named, value: Any, path: Path) -> tuple[int, Any]:
         """Give the number of the option that a value belongs to, and what is inside."""
         for i, option in enumerate(self.options(of)):
-            name = option.name if isinstance(option, Product) else ""
-            if type(value).__name__ == name if name else (value is None) == (option == UNIT):
+            if is_member(value, option):
                 return i, value
         raise refusal(of, type(value).__name__, path)
 
@@ -255,7 +254,8 @@ class Converter:
         return 0.0 if leaf is None else float(leaf)
 
     def parts_of(self, of: Product, d: Any, path: Path) -> Sequence[Any]:
-        """Give the cotangents of the parts of a record or a tuple."""
+        """Give the cotangents of the parts of a record or a tuple, which is also a list of several types."""
+        d = tuple(d) if type(d) is list else d
         found = (None,) * len(of.items) if d is None or of == UNIT else parts_in(of, d)
         if found is None:
             raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit {show(of)}")
@@ -275,7 +275,9 @@ class Converter:
         if of == UNIT:
             return () if type(like) is tuple else None
         cls: Any = self.classes[of.name] if of.name else tuple
-        if isinstance(of, Fixed) or (not parts and cls is not dict and not is_made_by_python(cls)):
+        if isinstance(of, Fixed):
+            return of.value if like is None else like
+        if not parts and cls is not dict and not is_made_by_python(cls):
             return like
         return record_of(cls, of.fields, parts) if of.name else tuple(parts)
 
@@ -294,6 +296,15 @@ class Converter:
         if isinstance(like, tuple):
             return tuple(made)
         return numpy.array(made, dtype=float).reshape(like.shape) if isinstance(like, numpy.ndarray) else made
+
+
+def is_member(value: Any, option: Type) -> bool:
+    """Tell whether a value belongs to an option of a sum."""
+    if isinstance(option, Fixed):
+        return bool(value == option.value)
+    if isinstance(option, Product) and option.name:
+        return is_record(value, option.name, option.fields)
+    return (value is None) == (option == UNIT)
 
 
 def is_strict(path: Path) -> bool:

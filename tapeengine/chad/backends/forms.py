@@ -9,7 +9,20 @@ from ..intermediate.operations import REAL, TRUTH, WHOLE
 from ..intermediate.statements import ArrayOf
 from ..intermediate.statements import Type as FormType
 from ..language.kinds import Kind, ListOf, TupleOf, list_axes
-from ..language.types import Array, Bool, Float, Int, Named, Product, Sum, Type, numbers_of, rank_of
+from ..language.types import (
+    Array,
+    Bool,
+    Fixed,
+    Float,
+    Int,
+    Named,
+    Product,
+    Sum,
+    Type,
+    are_distinct,
+    numbers_of,
+    rank_of,
+)
 from ..language.written import is_flat
 from .machine import MOST_DIMENSIONS, NotAssembled
 
@@ -42,7 +55,7 @@ class Forms:
             case Product(items, name, fields) if items or name or self.types is not None:
                 parts = tuple(map(self, items))
                 return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
-            case Sum(options) if self.types is not None:
+            case Sum(options) if self.types is not None and are_distinct(options):
                 return filled(Form("sum"), tuple(map(self, options)))
             case Named(name) if self.types is not None:
                 if name not in self.boxes:
@@ -63,7 +76,7 @@ class Forms:
                     return filled(Form("rows"), (self(element),))
             case Array() if 0 < rank_of(of) <= MOST_DIMENSIONS:
                 return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
-            case Product(items, name, fields):
+            case Product(items, name, fields) if not isinstance(of, Fixed):
                 kinds = (
                     kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
                 )
@@ -71,7 +84,7 @@ class Forms:
                 return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
             case Float() | Int() | Bool():
                 return self(of)
-        raise NotAssembled("rows in a value")
+        raise NotAssembled("rows or texts in a value")
 
     def find(self, of: Type) -> Form | None:
         """Give the form of a type; None if it has none."""

@@ -27,6 +27,7 @@ from ..language.types import (
     FLOAT,
     INT,
     Array,
+    Fixed,
     Float,
     Function,
     Named,
@@ -99,7 +100,7 @@ def doubled(of: Type) -> Type:
     match of:
         case Float():
             return PAIR
-        case Product(items):
+        case Product(items) if not isinstance(of, Fixed):
             return Product(tuple(map(doubled, items)))
         case Array(element):
             return Array(doubled(element))

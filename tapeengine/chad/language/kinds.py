@@ -85,7 +85,8 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
                 return ListOf(of_arrays(kind.element, element), kind.made)
             return MIXED if kind in (None, SOME) else kind
         case Product(items, name, fields):
-            if not name and (kind == MIXED or (isinstance(kind, Given) and (kind.is_mixed or kind.or_list))):
+            is_open = isinstance(kind, Given) and (kind.is_mixed or kind.or_list)
+            if not name and (kind == MIXED or is_open or isinstance(kind, ListOf)):
                 return MIXED
             if isinstance(kind, Given):
                 steps = fields if name else range(len(items))

@@ -8,8 +8,9 @@ addition environment vectors (`EV`) and computations that accumulate into one (`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any
 
 
@@ -246,6 +247,12 @@ def name_of(type_: object) -> str:
     return getattr(type_, "name", "")
 
 
+def are_distinct(options: Sequence[Type]) -> bool:
+    """Tell whether classes of values, and keys of dicts, tell the members of a union apart."""
+    marks = {(name_of(of), frozenset(of.fields) if name_of(of) == "dict" else ()) for of in options}  # type: ignore[attr-defined]
+    return len(marks) == len(options)
+
+
 def is_union(type_: Type) -> bool:
     """Tell whether values of a type have members of a union of records that no annotation names."""
     is_own = isinstance(type_, Sum) and not type_.name and sum(bool(name_of(of)) for of in type_.options) > 1
@@ -260,6 +267,13 @@ def is_choice(type_: Type) -> bool:
 def is_known(type_: Type) -> bool:
     """Tell whether values of a type have parts that the parser knows: texts, functions, members of enumerations."""
     return isinstance(type_, Fixed | Closure) or any(map(is_known, parts_of(type_)))
+
+
+def holds_code(type_: Type) -> bool:
+    """Tell whether values of a type are, or have as parts, functions and other objects that a result cannot name."""
+    if isinstance(type_, Fixed):
+        return not isinstance(type_.value, str | Enum)
+    return isinstance(type_, Closure) or any(map(holds_code, parts_of(type_)))
 
 
 def has_functions(type_: Type) -> bool:

@@ -12,7 +12,7 @@ from ..language.errors import OnDuals, ProgramError
 from ..language.kinds import Given, of_arrays
 from ..language.terms import Definition, Let, Term, Tuple, Var
 from ..language.traverse import map_children
-from ..language.types import Type, is_known, is_union, show, with_elements
+from ..language.types import Type, holds_code, is_union, show, with_elements
 from .analyses.lists import RESULT
 from .analyses.whole_arrays import Wanted
 from .expressions import closures, subscripts
@@ -80,9 +80,9 @@ class ProgramParser(Parser):
             self.note_copies(self.tree, result)
         term = body(self, self.tree, env, result)
         term = self.coerce(self.tree, term, with_elements(term.type))
-        if is_known(term.type):
+        if holds_code(term.type):
             what = f"{show(term.type)} as a result"
-            self.error(self.tree, what, "return numbers, and choose texts and functions outside the program")
+            self.error(self.tree, what, "return numbers, and choose functions outside the program")
         kind = of_arrays(self.kinds.names.get(RESULT), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         definitions = {n: replace(d, body=self.read(d.body, set())) for n, d in self.definitions.items()}

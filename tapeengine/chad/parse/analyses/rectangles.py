@@ -136,7 +136,7 @@ def copies(s: ast.stmt, reading: Collection[str]) -> bool:
 
 def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
     """Say why a variable is no grid; it may get the arrays of all variables of a group."""
-    statements = [s for s in every_node(function) if isinstance(s, ast.stmt)]
+    statements = [s for s in every_node(function) if isinstance(s, ast.stmt) and s is not function]
     makers = [s for s in statements if name in bound(s) and not exchanged(s) and name not in handed(s)]
     if not makers or any(a.arg == name for a in every_node(function.args) if isinstance(a, ast.arg)):
         return "the program has not made it"

@@ -156,9 +156,16 @@ def call_local(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env
     """Call a local function."""
     if local.is_recursive:
         return p.grammar.recursive(p, node, local, args, env)
+    if waits(p, local, args):
+        return failing()
     types = types_of(args, local)
     given = tuple(p.coerce(node, a, t) for a, t in zip(args, types, strict=True))
     return Apply(value_of(p, local, types, env), given)
+
+
+def waits(p: Parser, local: Local, args: Sequence[Term]) -> bool:
+    """Tell whether a call gets an element of a list that begins empty before its type is known."""
+    return any(t is None and p.is_undecided(a.type) for a, t in zip(args, local.parameters.types, strict=True))
 
 
 def types_of(args: Sequence[Term], local: Local) -> tuple[Type, ...]:
@@ -222,6 +229,8 @@ def again(local: Local) -> Local:
 def call_closure(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term:
     """Call a local function that is a value: its text is read with the types of the arguments."""
     local = opened(f)
+    if waits(p, local, args):
+        return failing()
     types = tuple(a.type if t is None else t for a, t in zip(args, local.parameters.types, strict=True))
     given = [p.coerce(node, a, t) for a, t in zip(args, types, strict=True)]
     reader = p.reading(local.reader)

@@ -553,6 +553,8 @@ def truth(p: Parser, node: ast.AST, term: Term) -> Term:
     """Give the truth value of a bool, a number or a list, as `bool` does."""
     if term.type == BOOL:
         return term
+    if not p.is_reached(term):
+        return failing(BOOL)
     if term.type in (INT, FLOAT):
         return Op("ne", (term, lit(0) if term.type == INT else lit(0.0)), BOOL)
     if isinstance(term.type, Array) and isinstance(node, ast.expr) and p.as_list(node):

@@ -170,13 +170,18 @@ def _enumerate(p: Parser, node: ast.Call, env: Env) -> Iteration:
     """``enumerate(xs, start)``."""
     inner = iteration(p, node.args[0], env)
     named = [k.value for k in node.keywords]
-    if not (start := next(iter((*node.args[1:2], *named)), None)):
-        pairs = [Tuple((lit(k), item)) for k, item in enumerate(inner.items or ())]
-        return Iteration(inner.size, lambda i: Tuple((i, inner.item(i))), inner.lets, items=inner.items and pairs)
-    first = p.coerce(start, expression(p, start, env), INT)
+    start = next(iter((*node.args[1:2], *named)), None)
+    first = p.coerce(start, expression(p, start, env), INT) if start else lit(0)
     var = p.fresh("start", INT)
-    counted = lambda i: Tuple((Op("iadd", (var, i), INT), inner.item(i)))  # noqa: E731
-    return Iteration(inner.size, counted, (*inner.lets, (var, first)))
+    known = first.value if isinstance(first, Literal) else None
+
+    def counted(i: Term) -> Term:
+        if known is not None and (not known or isinstance(i, Literal)):
+            return Tuple((lit(int(known + i.value)) if isinstance(i, Literal) else i, inner.item(i)))
+        return Tuple((Op("iadd", (var, i), INT), inner.item(i)))
+
+    items = inner.items and [counted(lit(k)) for k in range(len(inner.items))]
+    return Iteration(inner.size, counted, inner.lets if known == 0 else (*inner.lets, (var, first)), items=items)
 
 
 def _minus(a: Term, b: Term) -> Term:

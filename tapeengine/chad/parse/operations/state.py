@@ -63,6 +63,7 @@ from ...language.types import (
     Product,
     Sum,
     Type,
+    are_distinct,
     has_arrays,
     is_choice,
     is_known,
@@ -796,7 +797,7 @@ class Parser(Lets):
             return Sum(options)
         if UNIT in (first, second) and not any(map(is_known, options)):
             return Sum((*(of for of in options if of != UNIT), UNIT))
-        if all(of == UNIT or self.is_record(of) for of in options) and len({*map(name_of, options)}) == len(options):
+        if all(of == UNIT or self.is_record(of) or name_of(of) == "dict" for of in options) and are_distinct(options):
             self.unions.add(Sum(options))
             return Sum(options)
         if isinstance(first, Product) and isinstance(second, Product) and len(first.items) == len(second.items):

@@ -618,6 +618,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         params = tuple(v.of for v in own.params)
         _count(p, node, args, params)
         return Call(p.symbol, coerced(p, node, args, params), own.result)
+    if any(p.is_undecided(a.type) for a in args) and getattr(found, "inferred", True):
+        return failing()
     name = library_name(found)
     if name.partition(".")[0] in ("math", "numpy"):
         args = [present(p, node, a) for a in args]
