@@ -36,8 +36,17 @@ WRAPPERS: dict[str, tuple[Program, float]] = {  # and the order of the derivativ
 }
 
 
-#: A name under which tests put a function, as a decorator does.
+#: A name under which tests put what a decorator makes.
 decorated: Any = None
+
+
+def in_module(decorator: Program, program: Program, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a decorator makes of a program that is written in this module."""
+    function = FunctionType(program.__code__, globals())  # type: ignore[attr-defined]
+    function.__name__ = function.__qualname__ = "decorated"
+    made = decorator(function)
+    monkeypatch.setitem(globals(), "decorated", made)
+    return made
 
 
 def derivative(order: float, x: float) -> float:
@@ -62,8 +71,8 @@ def test_a_decorated_function_which_pickles_store_by_its_name_can_be_lifted(
         return found[1] if isinstance(found, tuple) else found
 
     wrap, order = WRAPPERS[name]
-    made = wrap(FunctionType(own.__code__, globals(), "decorated"))
-    monkeypatch.setitem(globals(), "decorated", made)
+    made = in_module(wrap, own, monkeypatch)
+    assert name == "grad of grad" or made.__reduce_ex__(4) == "decorated"
     for program in (calling, made):
         lifted = te.lift(program)
         last = (lambda found: found[1]) if program is made and name == "value_and_grad" else (lambda found: found)
@@ -89,8 +98,7 @@ def test_a_decorated_function_with_a_rule_keeps_it(transform: Program, monkeypat
     def same(x: Any) -> Any:
         return x
 
-    made = with_rule(transform, FunctionType(same.__code__, globals(), "decorated"))
-    monkeypatch.setitem(globals(), "decorated", made)
+    made = in_module(lambda program: with_rule(transform, program), same, monkeypatch)
     assert te.grad(te.lift(made))(2.0) == 10.0
     assert te.grad(te.lift(lambda x: decorated(x) * x))(2.0) == 2.0 + 10.0 * 2.0
 
