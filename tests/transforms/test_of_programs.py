@@ -146,6 +146,51 @@ def test_what_has_no_second_derivative_of_its_own_runs_on_dual_numbers() -> None
     np.testing.assert_allclose(te.grad(lambda m: through_a_primitive(m, 2.0))(m), te.grad(through_a_primitive)(m, 2.0))
 
 
+def through_det(x: te.Vec) -> float:
+    return np.linalg.det(np.outer(x, x) + np.eye(len(x))) * x[0]
+
+
+def through_sorting(x: te.Vec) -> float:
+    return sum(v * v * v for v in sorted(x)[1:])
+
+
+def within_recursion(x: te.Vec) -> float:
+    def halved(y: float, n: int) -> float:
+        return y * x[0] if n == 0 else halved(y * y * 0.5, n - 1) + x[1]
+
+    return halved(x[2], 2)
+
+
+AROUND = {
+    "called": lambda f: lambda x: f(x),
+    "checkpointed": te.checkpoint,
+    "within a checkpoint": lambda f: te.checkpoint(lambda x: f(x)),
+    "iterated": lambda f: lambda x: te.iterate(lambda s: s + f(x), 2, 0.0),
+    "forked": lambda f: lambda x: te.fork_map(f, [x, x * x])[1],
+    "staged": te.stage,
+    "mapped": lambda f: lambda x: te.vmap(f)(tnp.stack([x, x * x])).sum(),
+}
+ORDERS = {
+    "hessian": te.hessian,
+    "jacfwd of grad": lambda f: te.jacfwd(te.grad(f)),
+    "jacrev of grad": lambda f: te.jacrev(te.grad(f)),
+    "grad of jvp": lambda f: te.grad(lambda x: te.jvp(f, (x,), (W,))[1]),
+    "jvp of jvp": lambda f: lambda x: te.jvp(lambda x: te.jvp(f, (x,), (W,))[1], (x,), (DW,))[1],
+    "map of grad": lambda f: lambda x: te.linearize(te.grad(f), x)[1].matrix(),
+    "grad of hvp": lambda f: te.grad(lambda x: te.hvp(f, (x,), (W,)).sum()),
+}
+
+
+@pytest.mark.parametrize("f", [through_det, through_sorting, within_recursion])
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("order", ORDERS)
+def test_higher_derivatives_of_programs_within_transforms_are_those_of_the_plain_function(
+    f: Callable[..., Any], around: str, order: str
+) -> None:
+    made, plain = AROUND[around](te.program(f)), AROUND[around](f)
+    np.testing.assert_allclose(ORDERS[order](made)(W), ORDERS[order](plain)(W), rtol=1e-11)
+
+
 @pytest.mark.parametrize("argnums", [1, -1, (0, 1), (-2, -1), (0, -1), (1, -2)])
 def test_places_of_staged_programs_may_be_counted_from_the_end(argnums: Any) -> None:
     def program(x: Any, y: Any) -> Any:
