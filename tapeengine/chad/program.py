@@ -24,7 +24,7 @@ from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
-from ..naming import attribute_of
+from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .display import display
@@ -160,7 +160,7 @@ class Program(Enterable):
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
         self.function: Callable[..., Any] = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
-        functools.update_wrapper(self, function)
+        wrap(self, function)
         self.code = self.function.__code__
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
