@@ -129,6 +129,8 @@ def check_constants(program: Any, constants: Any) -> None:
 
 def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
     """The cotangents of a program's arguments, as a function of the arguments and the result's cotangent."""
+    if traced_part(engine, (args, cotangent)) and not program.is_twice_differentiable:
+        return without_discrete(engine, args, engine.vjp(program.with_others(()), *args)[1](cotangent))  # type: ignore[no-any-return]
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
         inner, given = values
@@ -187,6 +189,8 @@ def vjp(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Ca
 
 def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The value and the tangent of a program at traced primals or tangents."""
+    if not program.is_twice_differentiable:
+        return engine.jvp(program.with_others(()), primals, tangents)
     along = program.tangents(primals, tangents)
     value, tangent = call(engine, program.__tapeengine_directional__(), (*primals, *along))
     return value, without_discrete(engine, tangent, tangent)

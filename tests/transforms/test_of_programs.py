@@ -259,3 +259,65 @@ def test_second_derivatives_that_are_not_finite_are_those_of_the_plain_function(
         np.testing.assert_array_equal(te.hessian(te.program(f))(x), expected)
         for along in np.eye(3):
             np.testing.assert_array_equal(te.hvp(te.program(f), (x,), (along,)), te.hvp(f, (x,), (along,)))
+
+
+def through_products(x: te.Vec) -> float:
+    return np.sum(np.outer(x, np.sin(x)) @ x) * np.linalg.norm(x)
+
+
+PRODUCTS = te.program(through_products)
+LONG, D_LONG = RANDOM.normal(size=30), RANDOM.normal(size=30)
+TASKS: dict[str, Callable[[Any], Any]] = {
+    "call": PRODUCTS,
+    "jvp": lambda x: te.jvp(PRODUCTS, (x,), (D_LONG,))[1],
+    "jvp of a call": lambda x: te.jvp(lambda x: PRODUCTS(x) * x[0], (x,), (D_LONG,))[1],
+    "grad": lambda x: te.grad(PRODUCTS)(x) @ D_LONG,
+    "linearize": lambda x: te.linearize(PRODUCTS, x)[1](D_LONG),
+    "jvp of a fork": lambda x: te.jvp(lambda x: te.fork_map(PRODUCTS, [x, 2.0 * x])[1], (x,), (D_LONG,))[1],
+    "jvp of an iteration": lambda x: te.jvp(lambda x: te.iterate(lambda s: s + PRODUCTS(x), 2, 0.0), (x,), (D_LONG,))[
+        1
+    ],
+}
+
+
+def within_traces(count: int, run: Callable[[], Any]) -> Any:
+    """What a run gives while so many traces are open on which it does not depend."""
+    found: list[Any] = []
+
+    def around(count: int, z: float) -> float:
+        if count == 0:
+            found.append(run())
+            return z
+        return te.vjp(lambda z: around(count - 1, z), 1.0)[0] * z
+
+    around(count, 1.0)
+    return found[0]
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("transform", [te.grad, te.value_and_grad, te.jacfwd, te.hessian])
+def test_bits_do_not_depend_on_open_traces_of_others(task: str, transform: Callable[..., Any]) -> None:
+    def bits() -> list[bytes]:
+        return [np.asarray(leaf).tobytes() for leaf in leaves(transform(TASKS[task])(LONG))]
+
+    assert all(within_traces(count, bits) == bits() for count in range(1, 6))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tasks_on_threads_have_the_same_bits_in_each_run(task: str) -> None:
+    def bits() -> bytes:
+        return te.grad(lambda x: sum(te.fork_map(lambda k: TASKS[task](x * k), np.arange(1.0, 9.0))))(LONG).tobytes()
+
+    assert len({bits() for _ in range(4)}) == 1
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("seed", range(3))
+def test_later_runs_of_derivatives_of_programs_give_what_the_first_gave(task: str, around: str, seed: int) -> None:
+    x = np.random.default_rng(seed).normal(size=30)
+    found, directly = (te.grad(AROUND[name](TASKS[task]))(x) for name in (around, "called"))
+    if around in ("forked", "mapped"):
+        assert np.isfinite(found).all()
+    else:
+        np.testing.assert_allclose(found, directly * (2.0 if around == "iterated" else 1.0), rtol=1e-10)
