@@ -178,7 +178,7 @@ class Program(Enterable):
             return self.plain(*args, **named)
         if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
             return self.python(*args, **named)
-        if (traced := first_traced((args, named))) is not None:
+        if (traced := first_traced((*args, *named.values()))) is not None:
             whole = self.positional(args, named)[1]
             if self.inferred:
                 found = self.for_values(whole)

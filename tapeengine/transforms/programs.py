@@ -129,8 +129,6 @@ def check_constants(program: Any, constants: Any) -> None:
 
 def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
     """The cotangents of a program's arguments, as a function of the arguments and the result's cotangent."""
-    if traced_part(engine, (args, cotangent)) and not program.is_twice_differentiable:
-        return without_discrete(engine, args, engine.vjp(program.with_others(()), *args)[1](cotangent))  # type: ignore[no-any-return]
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
         inner, given = values
@@ -155,6 +153,10 @@ class Transposed:
 
     def along(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the derivative of <cotangent, Df(x) tangents> with respect to the arguments."""
+        if not self.program.is_twice_differentiable:
+            plain = self.program.with_others(())
+            found = self.engine.vjp(lambda *args: self.engine.jvp(plain, args, tangents)[1], *self.args)
+            return found[1](self.cotangent)  # type: ignore[no-any-return]
         zeros = form_of(self.engine.structures, self.cotangent).zeros()
         given = (*self.args, *self.program.tangents(self.args, tangents))
         found = transposed(self.engine, self.program.__tapeengine_directional__(), given, (zeros, self.cotangent))
