@@ -4,7 +4,7 @@ import functools
 import operator
 import sys
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 #: Instructions that give a global variable, or one of an enclosing function, another value; and that read global ones.
@@ -35,6 +35,17 @@ def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> 
     """Give a function the names and, unless it has a text of its own, the documentation of another; return it."""
     made.__name__, made.__qualname__, made.__doc__ = there.__name__, there.__qualname__, doc or there.__doc__
     return made
+
+
+def wrap(made: Any, function: Any) -> None:
+    """Give an object the names and the documentation of what it is made of, and attributes that it has not itself.
+
+    A function may have attributes of any name; other callable objects keep what is theirs.
+    """
+    functools.update_wrapper(made, function, updated=())
+    if type(function) is FunctionType:
+        own, of_class = vars(made), type(made)
+        own.update({name: x for name, x in vars(function).items() if name not in own and not hasattr(of_class, name)})
 
 
 def operation_of(name: str) -> Callable[..., Any] | None:

@@ -162,15 +162,20 @@ NUMBERS = frozenset({float, int, bool, str, type(None)})
 
 def holds_traced(value: Any) -> bool:
     """Whether a value, or a part of it, belongs to a trace."""
+    return first_traced(value) is not None
+
+
+def first_traced(value: Any) -> Any:
+    """A value, or a part of it, that belongs to a trace; None if there is none."""
     pending, seen = [value], dict[int, Any]()
     while pending:
         one = pending.pop()
         if type(one) not in NUMBERS and id(one) not in seen:
             if is_traced(one):
-                return True
+                return one
             seen[id(one)] = one
             pending += parts_of(one)
-    return False
+    return None
 
 
 def parts_of(value: Any) -> Collection[Any]:

@@ -20,11 +20,12 @@ import numpy
 
 from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
 from .._core.programs.replay import Checks
+from .._core.sweeps.trace import order_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..html import source
-from ..naming import attribute_of
+from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
 from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
 from .display import display
@@ -40,7 +41,7 @@ from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
-from .ordinary import calls_own_program, check_shared, check_trees, holds_traced, watched_on_duals
+from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
 from .parse.names.sizes import Sizes
@@ -139,6 +140,8 @@ class Program(Enterable):
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
     times_forgotten = 0
+    #: The order of the program's derivatives: more than 1 if it is a directional derivative itself.
+    order = 1
     guess: Type = NEVER
     is_read = True
 
@@ -161,7 +164,7 @@ class Program(Enterable):
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
         self.function: Callable[..., Any] = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
-        functools.update_wrapper(self, function)
+        wrap(self, function)
         self.code = self.function.__code__
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
@@ -176,12 +179,12 @@ class Program(Enterable):
             return self.plain(*args, **named)
         if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
             return self.python(*args, **named)
-        if holds_traced(args) or holds_traced(tuple(named.values())):
+        if (traced := first_traced((*args, *named.values()))) is not None:
             whole = self.positional(args, named)[1]
             if self.inferred:
                 found = self.for_values(whole)
                 return found(*whole) if found.is_read else self.python(*args, **named)
-            if self.is_recorded(live_traces() - 1) and not self.changes:
+            if self.is_recorded(traced, 3) and not self.changes:
                 return default_engine().call_program(self, whole)
         return self.python(*args, **named)
 
@@ -441,7 +444,7 @@ class Program(Enterable):
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
-            if holds_traced((own, others)) and self.is_recorded(live_traces()):
+            if self.is_recorded(first_traced((own, others)), 2):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
             return engine.vjp(self.with_others(others), *own)
@@ -507,7 +510,7 @@ class Program(Enterable):
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 
         def on_duals() -> tuple[Any, Any]:
-            if holds_traced((primals, tangents)) and self.is_recorded(live_traces()):
+            if self.is_recorded(first_traced((primals, tangents)), 2):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
@@ -782,18 +785,22 @@ class Program(Enterable):
 
     @functools.cached_property
     def is_twice_differentiable(self) -> bool:
-        """Whether the program's derivatives can be differentiated again without running it on dual numbers."""
-        try:
-            return self.__tapeengine_directional__().executable is not None
-        except UnsupportedError:
-            return False
-
-    def is_recorded(self, around: int) -> bool:
-        """Tell whether a derivative within so many traces is one record, whose derivatives are programs.
+        """Whether the program's derivatives can be differentiated again without running it on dual numbers.
 
         The program of each further order is some four times as long; beyond the third, dual numbers are faster.
         """
-        return around <= 2 and self.is_twice_differentiable
+        try:
+            return self.order < 3 and self.__tapeengine_directional__().executable is not None
+        except UnsupportedError:
+            return False
+
+    def is_recorded(self, traced: Any, most: int) -> bool:
+        """Tell whether a derivative at values of at most so many traces is one record, whose derivatives are programs.
+
+        Counting the traces that one of the values belongs to, and not all that are open, gives the same bits in each
+        thread and in each run of a task.
+        """
+        return traced is not None and order_of(traced) <= most and self.is_twice_differentiable
 
     @functools.cached_property
     def _directional(self) -> Along:
@@ -869,7 +876,7 @@ class Along(Program):
     """The directional derivative of a program: ``(x, dx) -> (f(x), Df(x) dx)``, a program itself."""
 
     def __init__(self, base: Program) -> None:
-        self.base = base
+        self.base, self.order = base, base.order + 1
         self.inferred, self.given, self.is_entry = (), None, False
         self.backend, self.by_blas, self.sizes = base.backend, None, base.sizes
         self.function, self.code = base.function, base.function.__code__

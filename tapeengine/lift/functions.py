@@ -17,8 +17,8 @@ from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
-from .._core.programs.callables import Linked, changed, original
-from ..errors import TWINS, module_of
+from .._core.programs.callables import Linked, Made, changed, original
+from ..errors import TWINS
 from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in
 from .compilers import of_compiled
 from .modules import replaced_object
@@ -268,9 +268,10 @@ class Relinked:
 
 def remade(value: Any, twin: Callable[[Any], Any]) -> Any:
     """What a transform such as `tapeengine.grad` makes of the twin of its function; None for other objects."""
-    if not module_of(type(value)).startswith("tapeengine.") or not hasattr(value, "__wrapped__"):
+    of_class = getattr(type(value), "__tapeengine_made__", None)
+    if of_class is None and not isinstance(value, Made):
         return None
-    transform, engine = value.__reduce_ex__(4)[:2]
+    transform, engine = of_class(value) if of_class else (value.make, value.args)
     if type(transform) is not operator.methodcaller:
         return None
     call: Any = transform.__reduce__()

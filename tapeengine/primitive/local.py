@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, overload
@@ -11,7 +10,7 @@ import numpy as np
 
 from ..default import default_engine
 from ..errors import CotangentError, DroppedDerivativeError, PrimitiveError, UnsupportedError
-from ..naming import reduced
+from ..naming import reduced, wrap
 from . import Primitive, Rule
 from .rule_checks import CheckedRule, form, place_of
 from .signatures import parameter_names, read_signature
@@ -36,7 +35,7 @@ class LocalPrimitive:
         self._unwritten = Unwritten(function, name)
         self._plain = Primitive(name, function, {}, {}, **options)
         self.record = self._build({}, {})
-        functools.update_wrapper(self, function)
+        wrap(self, function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self, vars(self)["__wrapped__"], super().__reduce_ex__(protocol))
@@ -133,7 +132,7 @@ class Unwritten:
     """
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
-        functools.update_wrapper(self, function)
+        wrap(self, function)
         self._function, self._name = function, name
         self._on_copies = True
         self._takes_views = True

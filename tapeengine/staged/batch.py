@@ -79,10 +79,12 @@ class Batched:
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
-    def __reduce__(self) -> Any:
+    def __tapeengine_made__(self) -> tuple[operator.methodcaller, tuple[Engine]]:
         given, options = (self.in_axes, self.out_axes), {"threads": self.threads, "progress": self.progress}
-        call = operator.methodcaller("vmap", self.program, *given, **options), (self.engine,)
-        return reduced(self, self.program, call)
+        return operator.methodcaller("vmap", self.program, *given, **options), (self.engine,)
+
+    def __reduce__(self) -> Any:
+        return reduced(self, self.program, self.__tapeengine_made__())
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return the values of all lanes."""

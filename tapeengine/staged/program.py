@@ -195,9 +195,12 @@ class Staged(Replays):
         self.settle()
         return self.why
 
-    def __reduce__(self) -> Any:
+    def __tapeengine_made__(self) -> tuple[operator.methodcaller, tuple[Engine]]:
         options = {"paths": self.paths, "optimise": self.optimise, "share": self.share}
-        return reduced(self, self.program, (operator.methodcaller("stage", self.program, **options), (self.engine,)))
+        return operator.methodcaller("stage", self.program, **options), (self.engine,)
+
+    def __reduce__(self) -> Any:
+        return reduced(self, self.program, self.__tapeengine_made__())
 
     # -- called by transforms ------------------------------------------------------------------------------------------
     def called(self, primals: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

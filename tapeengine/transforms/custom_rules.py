@@ -15,7 +15,7 @@ from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
 from ..forms import flatten, form_of, is_traced, leaves_like, unflatten
-from ..naming import reduced
+from ..naming import reduced, wrap
 from .calls import call_with_rule, parts_by_argument
 from .captures.closures import Made, Snapshot
 from .contract import Engine
@@ -52,7 +52,7 @@ class CustomFunction:
 
     def __init__(self, engine: Engine, function: Callable[..., Any]) -> None:
         check_program("custom_vjp or custom_jvp", function)
-        functools.update_wrapper(self, function)
+        wrap(self, function)
         self.engine = engine
         self.function = function
         #: Calls with fewer arguments may leave out some that have defaults.

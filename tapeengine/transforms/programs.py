@@ -153,6 +153,10 @@ class Transposed:
 
     def along(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the derivative of <cotangent, Df(x) tangents> with respect to the arguments."""
+        if not self.program.is_twice_differentiable:
+            plain = self.program.with_others(())
+            found = self.engine.vjp(lambda *args: self.engine.jvp(plain, args, tangents)[1], *self.args)
+            return found[1](self.cotangent)  # type: ignore[no-any-return]
         zeros = form_of(self.engine.structures, self.cotangent).zeros()
         given = (*self.args, *self.program.tangents(self.args, tangents))
         found = transposed(self.engine, self.program.__tapeengine_directional__(), given, (zeros, self.cotangent))
@@ -187,6 +191,8 @@ def vjp(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Ca
 
 def jvp(engine: Engine, program: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The value and the tangent of a program at traced primals or tangents."""
+    if not program.is_twice_differentiable:
+        return engine.jvp(program.with_others(()), primals, tangents)
     along = program.tangents(primals, tangents)
     value, tangent = call(engine, program.__tapeengine_directional__(), (*primals, *along))
     return value, without_discrete(engine, tangent, tangent)

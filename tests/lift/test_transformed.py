@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,19 @@ WRAPPERS: dict[str, tuple[Program, float]] = {  # and the order of the derivativ
 }
 
 
+#: A name under which tests put what a decorator makes.
+decorated: Any = None
+
+
+def in_module(decorator: Program, program: Program, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a decorator makes of a program that is written in this module."""
+    function = FunctionType(program.__code__, globals())  # type: ignore[attr-defined]
+    function.__name__ = function.__qualname__ = "decorated"
+    made = decorator(function)
+    monkeypatch.setitem(globals(), "decorated", made)
+    return made
+
+
 def derivative(order: float, x: float) -> float:
     return (x + order) * math.exp(x)
 
@@ -46,6 +60,47 @@ def test_what_a_transform_makes_can_be_lifted(name: str) -> None:
     last = (lambda found: found[1]) if name == "value_and_grad" else (lambda found: found)
     assert last(lifted(0.5)) == pytest.approx(derivative(order, 0.5), rel=1e-14)
     assert te.grad(lambda x: last(lifted(x)))(0.5) == pytest.approx(derivative(order + 1, 0.5), rel=1e-13)
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_a_decorated_function_which_pickles_store_by_its_name_can_be_lifted(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def calling(x: Any) -> Any:
+        found = decorated(x)
+        return found[1] if isinstance(found, tuple) else found
+
+    wrap, order = WRAPPERS[name]
+    made = in_module(wrap, own, monkeypatch)
+    assert name == "grad of grad" or made.__reduce_ex__(4) == "decorated"
+    for program in (calling, made):
+        lifted = te.lift(program)
+        last = (lambda found: found[1]) if program is made and name == "value_and_grad" else (lambda found: found)
+        assert te.grad(lambda x, f=lifted, last=last: last(f(x)))(0.5) == pytest.approx(
+            derivative(order + 1, 0.5), rel=1e-13
+        )
+
+
+def with_rule(transform: Program, program: Program) -> Any:
+    """A function with a rule that gives ten times the derivative."""
+    made: Any = transform(program)
+    if transform is te.primitive:
+        made.def_vjp(x=lambda ct: 10.0 * ct)
+    elif transform is te.custom_vjp:
+        made.defvjp(lambda x: (program(x), None), lambda residuals, ct: (10.0 * ct,))
+    else:
+        made.defjvp(lambda primals, tangents: (program(*primals), 10.0 * tangents[0]))
+    return made
+
+
+@pytest.mark.parametrize("transform", [te.primitive, te.custom_vjp, te.custom_jvp])
+def test_a_decorated_function_with_a_rule_keeps_it(transform: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    def same(x: Any) -> Any:
+        return x
+
+    made = in_module(lambda program: with_rule(transform, program), same, monkeypatch)
+    assert te.grad(te.lift(made))(2.0) == 10.0
+    assert te.grad(te.lift(lambda x: decorated(x) * x))(2.0) == 2.0 + 10.0 * 2.0
 
 
 @pytest.mark.parametrize("name", WRAPPERS)

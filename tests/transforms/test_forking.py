@@ -55,6 +55,30 @@ def test_derivatives_of_all_orders_are_those_of_the_program_without_forks() -> N
         np.testing.assert_allclose(product(mixed, at, tangents), product(mixed_in_order, at, tangents), rtol=1e-13)
 
 
+SECOND = {
+    "grad of grad": lambda f: te.grad(lambda x: te.grad(f)(x).sum()),
+    "jacrev of grad": lambda f: lambda x: te.jacrev(te.grad(f))(x).sum(0),
+    "hessian": lambda f: lambda x: te.hessian(f)(x).sum(0),
+    "third": lambda f: te.grad(lambda x: te.grad(lambda x: te.grad(f)(x).sum())(x).sum()),
+}
+
+
+@pytest.mark.parametrize("order", SECOND)
+@pytest.mark.parametrize("beside", [3, None, "text", [True, {"a": None}], (2.0, 1), (np.ones(2), "text")], ids=str)
+@pytest.mark.parametrize("has_array", [False, True])
+def test_derivatives_of_all_orders_of_tasks_that_return_numbers_beside_what_is_discrete(
+    order: str, beside: Any, has_array: bool
+) -> None:
+    def task(x: Any, k: float) -> Any:
+        return {"x": x * k if has_array else np.sum(x**3) * k, "beside": beside}
+
+    def total(of: Any, x: Any) -> Any:
+        return sum(np.sum(found["x"] ** 2) * np.sum(x) for found in of(partial(task, x), [1.0, 2.0]))
+
+    forked = SECOND[order](lambda x: total(te.fork_map, x))(X)
+    assert np.allclose(forked, SECOND[order](lambda x: total(map, x))(X), rtol=1e-12)
+
+
 def test_the_trace_that_forks_has_one_record_and_one_for_each_number_that_comes_out() -> None:
     def power(x: Any, n: int) -> Any:
         product = x

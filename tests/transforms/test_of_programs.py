@@ -146,6 +146,51 @@ def test_what_has_no_second_derivative_of_its_own_runs_on_dual_numbers() -> None
     np.testing.assert_allclose(te.grad(lambda m: through_a_primitive(m, 2.0))(m), te.grad(through_a_primitive)(m, 2.0))
 
 
+def through_det(x: te.Vec) -> float:
+    return np.linalg.det(np.outer(x, x) + np.eye(len(x))) * x[0]
+
+
+def through_sorting(x: te.Vec) -> float:
+    return sum(v * v * v for v in sorted(x)[1:])
+
+
+def within_recursion(x: te.Vec) -> float:
+    def halved(y: float, n: int) -> float:
+        return y * x[0] if n == 0 else halved(y * y * 0.5, n - 1) + x[1]
+
+    return halved(x[2], 2)
+
+
+AROUND = {
+    "called": lambda f: lambda x: f(x),
+    "checkpointed": te.checkpoint,
+    "within a checkpoint": lambda f: te.checkpoint(lambda x: f(x)),
+    "iterated": lambda f: lambda x: te.iterate(lambda s: s + f(x), 2, 0.0),
+    "forked": lambda f: lambda x: te.fork_map(f, [x, x * x])[1],
+    "staged": te.stage,
+    "mapped": lambda f: lambda x: te.vmap(f)(tnp.stack([x, x * x])).sum(),
+}
+ORDERS = {
+    "hessian": te.hessian,
+    "jacfwd of grad": lambda f: te.jacfwd(te.grad(f)),
+    "jacrev of grad": lambda f: te.jacrev(te.grad(f)),
+    "grad of jvp": lambda f: te.grad(lambda x: te.jvp(f, (x,), (W,))[1]),
+    "jvp of jvp": lambda f: lambda x: te.jvp(lambda x: te.jvp(f, (x,), (W,))[1], (x,), (DW,))[1],
+    "map of grad": lambda f: lambda x: te.linearize(te.grad(f), x)[1].matrix(),
+    "grad of hvp": lambda f: te.grad(lambda x: te.hvp(f, (x,), (W,)).sum()),
+}
+
+
+@pytest.mark.parametrize("f", [through_det, through_sorting, within_recursion])
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("order", ORDERS)
+def test_higher_derivatives_of_programs_within_transforms_are_those_of_the_plain_function(
+    f: Callable[..., Any], around: str, order: str
+) -> None:
+    made, plain = AROUND[around](te.program(f)), AROUND[around](f)
+    np.testing.assert_allclose(ORDERS[order](made)(W), ORDERS[order](plain)(W), rtol=1e-11, atol=1e-14)
+
+
 @pytest.mark.parametrize("argnums", [1, -1, (0, 1), (-2, -1), (0, -1), (1, -2)])
 def test_places_of_staged_programs_may_be_counted_from_the_end(argnums: Any) -> None:
     def program(x: Any, y: Any) -> Any:
@@ -214,3 +259,65 @@ def test_second_derivatives_that_are_not_finite_are_those_of_the_plain_function(
         np.testing.assert_array_equal(te.hessian(te.program(f))(x), expected)
         for along in np.eye(3):
             np.testing.assert_array_equal(te.hvp(te.program(f), (x,), (along,)), te.hvp(f, (x,), (along,)))
+
+
+def through_products(x: te.Vec) -> float:
+    return np.sum(np.outer(x, np.sin(x)) @ x) * np.linalg.norm(x)
+
+
+PRODUCTS = te.program(through_products)
+LONG, D_LONG = RANDOM.normal(size=30), RANDOM.normal(size=30)
+TASKS: dict[str, Callable[[Any], Any]] = {
+    "call": PRODUCTS,
+    "jvp": lambda x: te.jvp(PRODUCTS, (x,), (D_LONG,))[1],
+    "jvp of a call": lambda x: te.jvp(lambda x: PRODUCTS(x) * x[0], (x,), (D_LONG,))[1],
+    "grad": lambda x: te.grad(PRODUCTS)(x) @ D_LONG,
+    "linearize": lambda x: te.linearize(PRODUCTS, x)[1](D_LONG),
+    "jvp of a fork": lambda x: te.jvp(lambda x: te.fork_map(PRODUCTS, [x, 2.0 * x])[1], (x,), (D_LONG,))[1],
+    "jvp of an iteration": lambda x: te.jvp(lambda x: te.iterate(lambda s: s + PRODUCTS(x), 2, 0.0), (x,), (D_LONG,))[
+        1
+    ],
+}
+
+
+def within_traces(count: int, run: Callable[[], Any]) -> Any:
+    """What a run gives while so many traces are open on which it does not depend."""
+    found: list[Any] = []
+
+    def around(count: int, z: float) -> float:
+        if count == 0:
+            found.append(run())
+            return z
+        return te.vjp(lambda z: around(count - 1, z), 1.0)[0] * z
+
+    around(count, 1.0)
+    return found[0]
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("transform", [te.grad, te.value_and_grad, te.jacfwd, te.hessian])
+def test_bits_do_not_depend_on_open_traces_of_others(task: str, transform: Callable[..., Any]) -> None:
+    def bits() -> list[bytes]:
+        return [np.asarray(leaf).tobytes() for leaf in leaves(transform(TASKS[task])(LONG))]
+
+    assert all(within_traces(count, bits) == bits() for count in range(1, 6))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tasks_on_threads_have_the_same_bits_in_each_run(task: str) -> None:
+    def bits() -> bytes:
+        return te.grad(lambda x: sum(te.fork_map(lambda k: TASKS[task](x * k), np.arange(1.0, 9.0))))(LONG).tobytes()
+
+    assert len({bits() for _ in range(4)}) == 1
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("seed", range(3))
+def test_later_runs_of_derivatives_of_programs_give_what_the_first_gave(task: str, around: str, seed: int) -> None:
+    x = np.random.default_rng(seed).normal(size=30)
+    found, directly = (te.grad(AROUND[name](TASKS[task]))(x) for name in (around, "called"))
+    if around in ("forked", "mapped"):
+        assert np.isfinite(found).all()
+    else:
+        np.testing.assert_allclose(found, directly * (2.0 if around == "iterated" else 1.0), rtol=1e-10)

@@ -6,6 +6,7 @@ import inspect
 import pickle
 import weakref
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -183,3 +184,47 @@ def test_it_can_be_referred_to_weakly(name):
     del made
     gc.collect()
     assert not known
+
+
+def square(x: float) -> float:
+    return 2.0 * x * x
+
+
+def with_attributes(names: Any) -> Callable[..., Any]:
+    """A copy of `square` that has attributes."""
+    made = FunctionType(square.__code__, globals(), "square")
+    made.__module__, made.__annotations__ = __name__, square.__annotations__
+    vars(made).update(dict.fromkeys(names, "text"))
+    return made
+
+
+def with_rule(transform: Callable[..., Any], f: Callable[..., Any]) -> Any:
+    made = transform(f)
+    if transform is te.primitive:
+        made.def_vjp(x=lambda ct, x: 4.0 * x * ct)
+    elif transform is te.custom_vjp:
+        made.defvjp(lambda x: (f(x), x), lambda x, ct: (4.0 * x * ct,))
+    elif transform is te.custom_jvp:
+        made.defjvp(lambda primals, tangents: (f(*primals), 4.0 * primals[0] * tangents[0]))
+    return made
+
+
+HOLDERS = (te.stage, te.program, te.checkpoint, te.lift, te.primitive, te.custom_vjp, te.custom_jvp, te.grad)
+
+
+@pytest.mark.parametrize("transform", HOLDERS, ids=lambda f: f.__name__)
+def test_attributes_of_a_function_replace_none_of_what_is_made_of_it(transform: Callable[..., Any]) -> None:
+    made = with_rule(transform, square)
+    value, gradient = te.value_and_grad(made)(1.5)
+    own = {name for name in {*dir(made), *getattr(made, "__dict__", ())} if not name.startswith("__")}
+    for names in [*([name] for name in sorted(own)), own]:
+        again = with_rule(transform, with_attributes(names))
+        assert te.value_and_grad(again)(1.5) == (value, gradient), names
+
+
+@pytest.mark.parametrize("rule", [te.custom_vjp, te.custom_jvp])
+@pytest.mark.parametrize("repeated", [te.checkpoint, lambda f: lambda x: te.iterate(lambda s: s + f(x), 2, 0.0)])
+def test_a_rule_for_a_program_is_run_again(rule: Callable[..., Any], repeated: Callable[..., Any]) -> None:
+    made, plain = with_rule(rule, te.program(square)), repeated(square)
+    for transform in (te.grad, te.hessian):
+        assert transform(repeated(made))(1.5) == transform(plain)(1.5)

@@ -406,4 +406,25 @@ def value_of(x):
         return numpy.complex128(x._value) if (<ComplexDual> x).numpys else x._value
     return number_seen(<Dual> x) if type(x) is Dual else x
 
+
+def order_of(x):
+    """Return how many traces, one within another, a traced number or array belongs to.
+
+    Traces of other threads, and open ones on which it does not depend, do not count.
+    """
+    cdef Head *h
+    cdef int count = 0
+    if type(x) is Array:
+        while type(x) is Array:
+            count += 1
+            x = (<Array> x).storage.base
+        return count
+    if type(x) is ComplexDual:
+        x = (<ComplexDual> x).re if type((<ComplexDual> x).re) is Dual else (<ComplexDual> x).im
+    h = head_of((<Dual?> x).tag)
+    while h != NULL:
+        count += 1
+        h = outer_of(<Tape> h.owner)
+    return count
+
 include "sweep.pxi"

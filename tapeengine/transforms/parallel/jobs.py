@@ -48,16 +48,19 @@ def rows_of(pull: Pull, form: Form) -> Rows | None:
 
 
 def _is_finite(leaf: Any) -> bool:
-    return math.isfinite(leaf) if type(leaf) is float else bool(np.isfinite(leaf).all())
+    return math.isfinite(leaf) if type(leaf) is float else leaf is None or bool(np.isfinite(leaf).all())
 
 
 def combined(structures: Structures, rows: Rows, cotangent: Any) -> list[Any] | None:
-    """The sum of rows, each scaled by the cotangent of its number; None if all these cotangents are exactly zero."""
+    """The sum of rows, each scaled by the cotangent of its number; None if all these cotangents are exactly zero.
+
+    A leaf of a row is None if the task's value is discrete, such as a part of a cotangent.
+    """
     total: list[Any] | None = None
     for ct, row in zip(_numbers(structures, cotangent), rows, strict=True):
         if is_traced(ct) or ct:
-            part = [ct * leaf for leaf in row]
-            total = part if total is None else [a + b for a, b in zip(total, part, strict=True)]
+            part = [leaf if leaf is None else ct * leaf for leaf in row]
+            total = part if total is None else [a if a is None else a + b for a, b in zip(total, part, strict=True)]
     return total
 
 
