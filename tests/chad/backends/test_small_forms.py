@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
+from tapeengine.chad.backends.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.aliases import made_classes
 from tapeengine.chad.backends.llvm.compile import emission
 from tapeengine.chad.backends.llvm.elementary import table
 from tapeengine.chad.backends.llvm.fuse import accumulated, fused
 from tapeengine.chad.backends.llvm.layout import constant, name_of, words
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.ranges import naturals
 from tapeengine.chad.intermediate import statements as F

@@ -19,7 +19,7 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, keeps, named, outs, reads, renamed, walk, with_blocks
 from ...intermediate.operations import LOOPS, REAL, Scalar
-from .lifetimes import Lifetimes
+from ..lifetimes import Lifetimes
 
 
 def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
