@@ -359,7 +359,7 @@ class Executable:
     def by_text(self) -> ByText | None:
         """What runs a program that calls itself in the order of native code, if the machine is asked for."""
         try:
-            passes = (self.passes or self.lower_rows()) if self.backend == "machine" else None
+            passes = self.lower_rows() if self.backend == "machine" else None
         except NotLowered:
             return None
         if passes is None or not passes.is_recursive:

@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 import pytest
-from chad.written_functions import run_in
+from chad.written_functions import function_of, run_in
 
 import tapeengine as te
 from tapeengine.chad.backends.tiers import is_installed
@@ -128,3 +128,20 @@ def test_the_back_ends_give_the_same_bits_for_recursive_data(seed):
         w = args[2]
         ahead = [drawn.f(*args[:2], w + s * 1e-6 * w) for s in (1, -1)]
         assert math.isclose((ahead[0] - ahead[1]) / 2e-6, back(1.0)[2] @ w, rel_tol=1e-5, abs_tol=1e-7)
+
+
+@pytest.mark.parametrize(("sizes", "form"), [((3, 3), np.array), ((3, 3), list), ((3, 1, 2), list), ((1,), list)])
+@pytest.mark.parametrize(
+    "number",
+    [
+        *("sum([sum([v * a for v in r]) for r in m])", "np.sum(np.exp(m[0] * a))", "m[0] @ m[0] * a"),
+        *("np.sum(m[0] ** 2.5) + a", "np.max(m[0]) * a + m[-1][0]", "math.log(a * a + len(m)) * m[n % len(m)][0]"),
+    ],
+)
+def test_the_back_ends_give_the_same_bits_for_rows_of_recursive_functions(number, sizes, form):
+    lines = [f"s = {number}", "return a * s if n == 0 else f(m, math.sin(s) + a * 0.5, n - 1) * a + s * s"]
+    f = function_of("m: te.Array[te.Vec], a: float, n: int", lines, math=math, te=te)
+    m = form([np.random.default_rng(k).uniform(0.1, 1.0, n) for k, n in enumerate(sizes)])
+    machine, native = (te.vjp(te.program(f, backend=b), m, 0.7, 3) for b in ("machine", "native"))
+    assert machine[0] == native[0] and shown(machine[1](1.0)) == shown(native[1](1.0))
+    assert math.isclose(machine[0], f(m, 0.7, 3), rel_tol=1e-12)
