@@ -62,7 +62,7 @@ enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, T
     X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
     X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
     X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP) \
-    X(VIEW) X(REFERENCE) X(PUT) X(PUSH) X(CALL)
+    X(VIEW) X(REFERENCE) X(PUT) X(PUSH) X(COPY) X(DESCRIBE) X(CALL)
 
 #define TE_NUMBER(name) M_##name,
 enum { TE_BEFORE_CONTROL = OP_COUNT - 1, TE_CONTROL(TE_NUMBER) TE_STEP_COUNT };
@@ -145,9 +145,17 @@ static inline te_array *te_describe(te_memory *m, int rank, int kind) {
     return x;
 }
 
+/* The array that an instruction has made before, where it finds it in a register of its own; otherwise a new one. */
+static inline te_array *te_renew(te_memory *m, te_word *r, int32_t own, int rank, int kind) {
+    te_array *x = own < 0 ? NULL : r[own].p;
+    if (!x) x = te_describe(m, rank, kind);
+    if (own >= 0) r[own].p = x;
+    return x;
+}
+
 static inline int64_t te_itemsize(int kind) { return kind == 2 ? 1 : kind > 2 ? 8 * (kind - 1) : 8; }
 
-/* Allocate memory for an array whose shape is set; return 1 if there is none, 2 if the shape is invalid. */
+/* Give an array whose shape is set elements of zero, in its own memory if that is large enough; return 1 if there is none, 2 if the shape is invalid. */
 static inline int te_allocate(te_array *x) {
     int64_t size = te_itemsize(x->kind);
     for (int k = x->rank - 1; k >= 0; k--) {
@@ -156,8 +164,11 @@ static inline int te_allocate(te_array *x) {
         if (x->shape[k] && size > INT64_MAX / 2 / x->shape[k]) return 1;
         size *= x->shape[k];
     }
-    x->data = (char *)calloc(size ? (size_t)size : 1, 1);
-    x->capacity = size ? size : 1;
+    size += !size;
+    if (size <= x->capacity) return memset(x->data, 0, (size_t)size), 0;
+    if (x->capacity) free(x->data);
+    x->data = (char *)calloc((size_t)size, 1);
+    x->capacity = x->data ? size : 0;
     return x->data == NULL;
 }
 
@@ -226,13 +237,14 @@ static inline te_word te_load(const te_array *x, const char *at) {
 /* ---------------------------------------------------------------- views and references */
 
 static char *te_plain(te_memory *m, const te_array *x);
+static void te_copy(const te_array *x, char *to);
 
 /* Describe the part of an array at n indices; return the status of the run. */
-TE_RARE static int te_view(te_memory *m, const te_array *x, const te_word *r, const int32_t *index, int n, te_word *out) {
+TE_RARE static int te_view(te_memory *m, const te_array *x, te_word *r, const int32_t *index, int n, te_word *out) {
     te_array part = *x;
     part.rank = n;
     part.data = te_place(&part, r, index);
-    te_array *made = te_describe(m, x->rank - n, x->kind);
+    te_array *made = te_renew(m, r, index[n], x->rank - n, x->kind);
     if (!made) return TE_NO_MEMORY;
     made->data = part.data;
     memcpy(made->shape, x->shape + n, sizeof *x->shape * made->rank);
@@ -241,17 +253,31 @@ TE_RARE static int te_view(te_memory *m, const te_array *x, const te_word *r, co
     return part.data ? TE_DONE : TE_REFER;
 }
 
-/* Describe the array to which an element refers. */
-TE_RARE static int te_reference(te_memory *m, const te_array *x, int64_t i, int kind, te_word *out) {
-    const char *at = te_place1(x, i);
+/* Describe the array to which the element r[*index] refers. */
+TE_RARE static int te_reference(te_memory *m, const te_array *x, te_word *r, const int32_t *index, int kind, te_word *out) {
+    const char *at = te_place1(x, r[*index].i);
     if (!at) return TE_REFER;
-    te_array *made = te_describe(m, x->kind - 2, kind);
+    te_array *made = te_renew(m, r, index[1], x->kind - 2, kind);
     if (!made) return TE_NO_MEMORY;
     memcpy(&made->data, at, 8);
     memcpy(made->shape, at + 8, 8 * made->rank);
     int64_t size = te_itemsize(kind);
     for (int k = made->rank - 1; k >= 0; size *= made->shape[k--]) made->strides[k] = size;
     out->p = made;
+    return TE_DONE;
+}
+
+/* Copy an array, or only its description, to that of r[b], which is that of r[c] for the next copy. */
+TE_RARE static int te_recopy(te_memory *m, const te_array *x, te_word *r, const te_step *p, int is_whole) {
+    te_array *to = te_renew(m, r, p->b, x->rank, x->kind);
+    if (!to) return TE_NO_MEMORY;
+    memcpy(to->shape, x->shape, sizeof x->shape);
+    memcpy(to->strides, x->strides, sizeof x->strides);
+    if (is_whole && te_allocate(to)) return TE_NO_MEMORY;
+    if (is_whole) te_copy(x, to->data);
+    else to->data = x->data;
+    r[p->b] = r[p->c];
+    r[p->c].p = r[p->d].p = to;
     return TE_DONE;
 }
 
@@ -454,8 +480,8 @@ again:
     TE_AT(ADD1) if (!(at = te_place1(D.p, B.i))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
     TE_AT(ADD2) if (!(at = te_place2(D.p, B.i, C.i))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
     TE_AT(ADDAT) if (!(at = te_place(D.p, r, s->side + p->b))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
-    TE_AT(ZEROS) { /* sizes in r[side[a]...], b of them; c is the kind */
-        te_array *x = te_describe(s->memory, p->b, p->c);
+    TE_AT(ZEROS) { /* sizes in r[side[a]...], b of them, then the array to renew, see te_renew; c is the kind */
+        te_array *x = te_renew(s->memory, r, s->side[p->a + p->b], p->b, p->c);
         if (!x) TE_STOP(TE_NO_MEMORY);
         for (int k = 0; k < p->b; k++) x->shape[k] = r[s->side[p->a + k]].i;
         int failed = te_allocate(x);
@@ -463,9 +489,10 @@ again:
         D.p = x;
         TE_END
     }
-    TE_AT(NEW) { /* a row to append to; c is the kind */
-        te_array *x = te_describe(s->memory, 1, p->c);
+    TE_AT(NEW) { /* a row to append to; a is the array to renew, c the kind */
+        te_array *x = te_renew(s->memory, r, p->a, 1, p->c);
         if (!x) TE_STOP(TE_NO_MEMORY);
+        x->shape[0] = 0;
         x->strides[0] = te_itemsize(p->c);
         D.p = x;
         TE_END
@@ -473,14 +500,16 @@ again:
     TE_AT(APPEND) if (te_append(D.p, A)) TE_STOP(TE_NO_MEMORY); TE_END
     TE_AT(POP) if (--((te_array *)D.p)->shape[0] < 0) TE_STOP(TE_REFER); TE_END
 
-    /* Arrays as values. VIEW: c indices in r[side[b]...]. REFERENCE: the element r[b], of numbers of the kind c. PUT and PUSH
-       store and append a reference. */
+    /* Arrays as values. VIEW: c indices in r[side[b]...], REFERENCE: the element r[side[b]], of numbers of the kind c; then
+       the array to renew. PUT and PUSH store and append a reference. COPY and DESCRIBE: an array, to r[b] and r[c] in turns. */
     TE_AT(VIEW) if ((status = te_view(s->memory, A.p, r, s->side + p->b, p->c, &D))) TE_STOP(status); TE_END
-    TE_AT(REFERENCE) if ((status = te_reference(s->memory, A.p, B.i, p->c, &D))) TE_STOP(status); TE_END
+    TE_AT(REFERENCE) if ((status = te_reference(s->memory, A.p, r, s->side + p->b, p->c, &D))) TE_STOP(status); TE_END
     TE_AT(PUT) if ((status = te_put(s->memory, te_place1(D.p, B.i), A.p))) TE_STOP(status); TE_END
     TE_AT(PUSH) if (!(at = te_grow(D.p))) TE_STOP(TE_NO_MEMORY);
         if ((status = te_put(s->memory, at, A.p))) TE_STOP(status);
         TE_END
+    TE_AT(COPY) if ((status = te_recopy(s->memory, A.p, r, p, 1))) TE_STOP(status); TE_END
+    TE_AT(DESCRIBE) if ((status = te_recopy(s->memory, A.p, r, p, 0))) TE_STOP(status); TE_END
     TE_AT(CALL) TE_STOP(TE_CALL);
 #ifndef __GNUC__
     }
@@ -627,6 +656,12 @@ static char *te_plain(te_memory *m, const te_array *x) {
     int status = te_in_order(&s, x, &data, NULL);
     te_used(m, &s.kept);
     return status ? NULL : data;
+}
+
+/* Copy the elements of an array in C order. */
+static void te_copy(const te_array *x, char *to) {
+    te_native s = {.budget = INT64_MAX};
+    te_copy_axis(&s, x, 0, x->data, &to, NULL);
 }
 
 /* The last block that a run has opened, from which te_free_blocks goes down. */

@@ -64,7 +64,8 @@ cdef extern from "machine.h" nogil:
         OP_COUNT, TE_STEP_COUNT
 
 cdef extern from "machine.h":
-    char *te_plain(te_memory *m, const te_array *x) noexcept
+    void te_copy(const te_array *x, char *to) noexcept
+    te_array *te_renew(te_memory *m, te_word *r, int32_t own, int rank, int kind) noexcept
     int te_in_order(te_native *s, const te_array *x, char **out, int (*look)(te_native *) noexcept) noexcept
 
 cdef enum:
@@ -235,14 +236,14 @@ cdef class Code:
     cdef int call(self, te_state *s) except -1:
         """Call a Python function; return how the run goes on."""
         cdef te_step step = s.pc[0]
-        cdef const int32_t *at = s.side + step.a   # kinds and registers: of the arguments, then of the results
+        cdef const int32_t *at = s.side + step.a   # kinds and registers of the arguments, then of the results, to renew
         cdef int k
-        found = self.owner[step.d]([value_of(at[2 * k], s.registers[at[2 * k + 1]], s.memory) for k in range(step.b)])
+        found = self.owner[step.d]([value_of(at[2 * k], s.registers[at[2 * k + 1]]) for k in range(step.b)])
         if found is None:
             return TE_REFER
         at += 2 * step.b
         for k in range(step.c):
-            set_value(at[2 * k], found[k], s.registers + at[2 * k + 1], s.memory)
+            set_value(at + 3 * k, found[k], s.registers, s.memory)
         s.pc += 1
         s.budget -= CALLING
         return TE_DONE
@@ -288,33 +289,31 @@ cdef class Code:
         te_free(memory)
 
 
-cdef object value_of(int kind, te_word x, te_memory *memory):
+cdef object value_of(int kind, te_word x):
     """A number in a register, or a copy of an array (ARRAY)."""
     cdef npy_intp[TE_RANK] dims
     cdef int k
-    cdef const char *data
     if kind < ARRAY:
         return x.f if kind == 0 else x.i if kind == 1 else x.i != 0
     for k in range(x.p.rank):
         dims[k] = x.p.shape[k]
-    made, data = PyArray_EMPTY(x.p.rank, dims, types[x.p.kind], False), te_plain(memory, x.p)
-    if data == NULL and PyArray_NBYTES(<ndarray> made):
-        raise MemoryError
-    memcpy(PyArray_DATA(<ndarray> made), data, PyArray_NBYTES(<ndarray> made))
+    made = PyArray_EMPTY(x.p.rank, dims, types[x.p.kind], False)
+    te_copy(x.p, <char *> PyArray_DATA(<ndarray> made))
     return made
 
 
-cdef int set_value(int kind, object x, te_word *to, te_memory *memory) except -1:
+cdef int set_value(const int32_t *at, object x, te_word *r, te_memory *memory) except -1:
     """Write a number into a register, or a copy of a contiguous array (ARRAY + the kind of its numbers)."""
     cdef te_array *made
-    cdef int k
+    cdef int k, kind = at[0]
+    cdef te_word *to = r + at[1]
     if kind < ARRAY:
         if kind == 0:
             to.f = x
         else:
             to.i = x
         return 0
-    made = te_describe(memory, x.ndim, kind - ARRAY)
+    made = te_renew(memory, r, at[2], x.ndim, kind - ARRAY)
     if made == NULL:
         raise MemoryError
     for k in range(made.rank):

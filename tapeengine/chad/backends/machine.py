@@ -21,6 +21,7 @@ from ..intermediate.analysis import blocks, keeps, reads, recalls, walk
 from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..language.tables import entry, table
 from .callbacks import referring
+from .lifetimes import Lifetimes, lasting_rows
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
@@ -50,6 +51,9 @@ class Assembler:
         self.primitives = primitives
         self.called: list[Callable[[list[Any]], list[Any] | None]] = []
         self.values = passed_on(function)
+        self.lifetimes = Lifetimes(function)
+        self.lasting = lasting_rows(function, self.lifetimes)
+        self.renewed: list[int] = []
         self.steps: list[list[int]] = []
         self.side: list[int] = []
         self.registers: dict[str, int] = {}
@@ -125,9 +129,9 @@ class Assembler:
                 raise NotAssembled(f"the statement {type(s).__name__}")
             write(self, s)
 
-    def moves(self, pairs: Iterable[tuple[F.Var, F.Operand]]) -> None:
+    def moves(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Write simultaneous moves, in an order in which every source is read before it is overwritten."""
-        waiting = {d: s for d, s in ((self.at(v), self.at(x)) for v, x in pairs) if d != s}
+        waiting = {d: s for d, s in pairs if d != s}
         ordered: list[tuple[int, int]] = []
         while waiting:
             free = next((d for d in waiting if d not in waiting.values()), None)
@@ -147,6 +151,33 @@ class Assembler:
         """Refuse a loop that makes arrays, or describes parts of arrays, where the machine should not run it."""
         if self.depth and not self.makes_arrays:
             raise NotAssembled("an array that a loop makes")
+
+    def renews(self, may: bool) -> int:
+        """Give the register of the array that an instruction reuses in the next step; -1 if its arrays may live on."""
+        if not may or not self.depth:
+            return -1
+        self.renewed.append(self.fresh())
+        return self.renewed[-1]
+
+    def made(self, x: F.Var) -> int:
+        """Give the register in which an instruction that makes an array finds the one of the previous step."""
+        return self.renews(self.lifetimes.is_renewed(x))
+
+    def refers(self, out: int, array: int, index: int, kind: int, may: bool = True) -> None:
+        """Describe the array to which an element refers."""
+        self.step("REFERENCE", out, array, self.listed((index, self.renews(may))), kind)
+
+    def carry(self, v: F.Var, x: F.Operand, copied: Sequence[F.Var]) -> tuple[int, int]:
+        """Give the registers of a move to the next step, of a copy if this step's statements overwrite the array there.
+
+        The copy before it may still be read.
+        """
+        to = self.at(x)
+        if v != x and isinstance(v.type, F.ArrayOf) and (v in copied or v.name not in self.lasting):
+            to = self.fresh()
+            name = "COPY" if v in copied else "DESCRIBE"
+            self.step(name, to, self.at(x), self.renews(True), self.renews(True))
+        return self.at(v), to
 
     # ------------------------------------------------------------ frames
 
@@ -183,7 +214,7 @@ def load(a: Assembler, s: F.Load) -> None:
     if isinstance(s.out.type, F.ArrayOf):
         a.describes()
         (index,) = s.indices
-        a.step("REFERENCE", a.at(s.out), a.at(s.array), a.at(index), kind_of(s.out.type))
+        a.refers(a.at(s.out), a.at(s.array), a.at(index), kind_of(s.out.type), s.out.name not in a.lasting)
         return
     whole, indices = a.place(s.array, s.indices)
     read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
@@ -204,7 +235,8 @@ def row(a: Assembler, s: F.Row) -> None:
     if s.out.name in a.values:
         a.describes()
         places = [a.at(i) for i in (*before, *s.indices)]
-        a.step("VIEW", a.at(s.out), a.at(whole), a.listed(places), len(places))
+        own = a.renews(s.out.name not in a.lasting)
+        a.step("VIEW", a.at(s.out), a.at(whole), a.listed((*places, own)), len(places))
         return
     if s.checked:
         for dim, i in enumerate(s.indices):
@@ -240,26 +272,26 @@ def new(a: Assembler, s: F.New) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     out, kind = a.at(s.out), kind_of(s.out.type)
     if s.sizes:
-        a.step("ZEROS", out, a.listed(map(a.at, s.sizes)), len(s.sizes), kind)
+        a.step("ZEROS", out, a.listed([*map(a.at, s.sizes), a.made(s.out)]), len(s.sizes), kind)
     else:
-        a.step("NEW", out, 0, 0, kind)
+        a.step("NEW", out, a.made(s.out), 0, kind)
 
 
 @entry
 def zeros_like(a: Assembler, s: F.ZerosLike) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     a.describes()
-    zeros(a, a.at(s.out), s.out.type, sizes_of(a, s.array, s.out.type.rank), s.array)
+    zeros(a, a.at(s.out), s.out.type, sizes_of(a, s.array, s.out.type.rank), s.array, a.made(s.out))
 
 
-def zeros(a: Assembler, out: int, of: F.ArrayOf, sizes: Sequence[int], like: F.Operand | int) -> None:
+def zeros(a: Assembler, out: int, of: F.ArrayOf, sizes: Sequence[int], like: F.Operand | int, own: int = -1) -> None:
     """Make an array of zeros; of rows of any sizes, with rows of zeros."""
-    a.step("ZEROS", out, a.listed(sizes), len(sizes), kind_of(of))
+    a.step("ZEROS", out, a.listed((*sizes, own)), len(sizes), kind_of(of))
     if isinstance(of.element, F.ArrayOf):
         whole = like if isinstance(like, int) else a.at(like)
         row, made, at = a.fresh(), a.fresh(), a.fresh()
         head = a.step("FROM", at, sizes[0])
-        a.step("REFERENCE", row, whole, at, kind_of(of.element))
+        a.refers(row, whole, at, kind_of(of.element))
         zeros(a, made, of.element, sizes_in(a, row, of.element.rank), row)
         a.step("PUT", out, made, at)
         a.back("NEXT", head + 1, at, sizes[0])
@@ -302,7 +334,7 @@ def pop(a: Assembler, s: F.Pop) -> None:
 
 @entry
 def assign(a: Assembler, s: F.Assign) -> None:
-    a.moves(zip(s.outs, s.values, strict=True))
+    a.moves((a.at(v), a.at(x)) for v, x in zip(s.outs, s.values, strict=True))
 
 
 @entry
@@ -337,7 +369,7 @@ def add_arrays(a: Assembler, of: F.ArrayOf, into: list[int], given: list[int], s
     if isinstance(of.element, F.ArrayOf):
         rows = [a.fresh(), a.fresh()]
         for row_, (array,) in zip(rows, (into, given), strict=True):
-            a.step("REFERENCE", row_, array, at[0], kind_of(of.element))
+            a.refers(row_, array, at[0], kind_of(of.element))
         add_arrays(a, of.element, rows[:1], rows[1:], sizes_in(a, rows[1], of.element.rank))
     elif of.element == REAL:
         value = a.fresh()
@@ -388,7 +420,8 @@ def for_(a: Assembler, s: F.For) -> None:
 def end(a: Assembler, s: F.For | F.While) -> None:
     """The end of a step."""
     a.keep(s.kept)
-    a.moves(s.carried)
+    copied = a.lifetimes.copied(s, a.lifetimes.outliving)
+    a.moves([a.carry(v, x, copied) for v, x in s.carried])
 
 
 @entry
@@ -435,7 +468,7 @@ def registered(a: Assembler, s: F.Registered) -> None:
     if any(isinstance(v.type, F.ArrayOf) for v in s.outs):
         a.describes()
     given = [field for x in s.args for field in (min(kind_of(x.type, whole=True), ARRAY), a.at(x))]
-    found = [field for v in s.outs for field in (kind_of(v.type, whole=True), a.at(v))]
+    found = [field for v in s.outs for field in (kind_of(v.type, whole=True), a.at(v), a.made(v))]
     a.called.append(referring(a.primitives, s))
     a.step("CALL", len(a.called) - 1, a.listed([*given, *found]), len(s.args), len(s.outs))
 
@@ -512,4 +545,5 @@ def assemble(
     gave = [a.at(x) for x in results]
     a.step("DONE")
     flat = [field for step in a.steps for field in step]
-    return Code(flat, a.side, a.count, len(shared), list(a.constants.values()), params, gave, 0, tuple(a.called))
+    constants = [*a.constants.values(), *((register, 0) for register in a.renewed)]
+    return Code(flat, a.side, a.count, len(shared), constants, params, gave, 0, tuple(a.called))

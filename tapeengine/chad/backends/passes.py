@@ -46,6 +46,11 @@ class Passes:
     result: Form
     cotangent: Form
 
+    @property
+    def is_recursive(self) -> bool:
+        """Whether the passes call further functions."""
+        return not {p.function.name for p in self.pair}.issuperset(self.program.functions)
+
     def native(self, ahead: Code, back: Code, again: Callable[..., Any] | None = None) -> Native:
         """Give the code of both passes to the core, with the fallback for runs that are referred to Python."""
         return Native(ahead, back, self.params, self.result, self.cotangent, again)
@@ -181,8 +186,8 @@ FEW = 16
 
 def native(passes: Passes, again: Callable[..., Any] | None = None, makes_arrays: bool = True) -> Native | None:
     """Assemble a forward and a reverse pass; None where the machine cannot run them."""
-    if not {p.function.name for p in passes.pair}.issuperset(passes.program.functions):
-        return None  # recursion
+    if passes.is_recursive:
+        return None
     try:
         primitives = passes.program.primitives
         ahead, back = (

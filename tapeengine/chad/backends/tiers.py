@@ -25,6 +25,7 @@ from ..language.depth import deep, with_room
 from ..lowering.passes import Lowered
 from ..lowering.values import NotLowered
 from ..ordinary import check_trees
+from .by_text import ByText
 from .llvm import calling
 from .machine import NotAssembled
 from .passes import Passes
@@ -38,7 +39,7 @@ COMPILED = ("native", "fastmath")
 COMPILING, EACH = 2_000_000, 100_000
 #: The seconds of such an instruction, of importing LLVM, and of lowering a program to see its statements.
 INSTRUCTION, IMPORTING, LOWERING = 5e-9, 0.05, 0.01
-Steps = Sequence[Callable[[], "float | Native | None"]]
+Steps = Sequence[Callable[[], "float | Native | ByText | None"]]
 NO_STEPS: Steps = (lambda: None,)
 
 
@@ -129,9 +130,9 @@ class Others:
     ) -> None:
         self.steps, self.run, self.forms, self.converted = steps, run, forms, converted
         self.left = 0.0
-        self.native: Native | None = None
+        self.native: Native | ByText | None = None
 
-    def ready(self) -> Native | None:
+    def ready(self) -> Native | ByText | None:
         """Give native code, if there is some already."""
         while self.left <= 0.0:
             step, *rest = self.steps

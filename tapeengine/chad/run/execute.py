@@ -13,11 +13,23 @@ from ..._core.programs.native import Native, Whole, is_few, is_ragged, run
 from ...default import default_engine
 from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ...primitive import Primitive
+from ..backends.by_text import ByText
 from ..backends.convert import VALUE, Converter, of_plain
 from ..backends.forms import Forms, has_rows, may_have_rows
 from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
-from ..backends.tiers import COMPILED, NO_STEPS, Others, compiling, is_installed, may_assemble, native, or_else, warn
+from ..backends.tiers import (
+    COMPILED,
+    NO_STEPS,
+    Others,
+    Steps,
+    compiling,
+    is_installed,
+    may_assemble,
+    native,
+    or_else,
+    warn,
+)
 from ..backends.whole.boundary import Boundary
 from ..backends.whole.passes import POLES, WholePasses
 from ..backends.whole.running import DifferentSizes
@@ -329,7 +341,9 @@ class Executable:
         has_rows = self.takes_references or any(may_have_rows(p.of) for p in of.params)
         is_assembled = may_assemble(self.closed.types, self.module.by_numpy, self.backend)
         lower, again = self.lower_rows, self.general_vjp
-        steps = compiling(lower, of.name, again, self.backend, is_assembled) if has_rows else NO_STEPS
+        steps: Steps = (lambda: self.by_text,)
+        if self.by_text is None:
+            steps = compiling(lower, of.name, again, self.backend, is_assembled) if has_rows else NO_STEPS
         run, converter = self.for_duals
         return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
 
@@ -340,6 +354,17 @@ class Executable:
             return of_values(lowered, self.definition, self.classes, self.closed.types)
         except NotAssembled:
             return None
+
+    @functools.cached_property
+    def by_text(self) -> ByText | None:
+        """What runs a program that calls itself in the order of native code, if the machine is asked for."""
+        try:
+            passes = self.lower_rows() if self.backend == "machine" else None
+        except NotLowered:
+            return None
+        if passes is None or not passes.is_recursive:
+            return None
+        return ByText(passes, self.definition, self.converter, self.dual_vjp)
 
     @functools.cached_property
     def takes_references(self) -> bool:
@@ -361,6 +386,9 @@ class Executable:
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
+        by_text = None if self.by_text is None else self.by_text.vjp(*primals)
+        if by_text is not None:
+            return by_text
         made = None
         if self.whole is not None and not is_ragged(tuple(primals)):
             self.check_trees(primals)

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from chad.backends import runs
 from chad.written_functions import function_of
 from plain_sums import in_order
 
@@ -262,3 +263,24 @@ def test_a_loop_stores_only_arguments_that_do_not_lie_side_by_side(argument, mon
     forward = texts[1].split('@"main.forward"')[1].split('@"entry.forward"')[0]
     assert "@loop.exp" in forward
     assert ("\nhead." not in forward) == ARGUMENTS[argument]
+
+
+@pytest.mark.parametrize("backend", ["machine", "native"])
+@pytest.mark.parametrize("n", [3, 4, 2.5, 0.5, 0.75, -1, -1.5, -2])
+def test_a_power_of_an_array_has_a_power_of_an_array_as_derivative(n, backend):
+    program = te.program(function_of("x: te.Vec", [f"return np.sum(x ** {n})"], te=te), backend=backend)
+    for size in SIZES:
+        x = np.random.default_rng(size).uniform(0.05, 3.0, size)
+        if n > 1:
+            x[::5] = 0.0
+        wanted = n * (x * x if n == 3 else np.power(x, n - 1.0))
+        assert te.grad(program)(x).tobytes() == wanted.tobytes()
+        x += 0.1
+        ahead = te.jvp(te.grad(program), (x,), (x,))[1]
+        np.testing.assert_allclose(ahead, n * (n - 1) * x ** (n - 1.0), rtol=1e-13)
+
+
+def test_no_power_of_an_array_is_computed_number_by_number():
+    f = function_of("x: te.Vec", ["return np.sum(x ** 2.5)"], te=te)
+    for text in runs.texts(f, (np.ones(3),), True):
+        assert "@te_apply" in text and "powda" not in text

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.chad.backends.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.aliases import Aliases, made_classes
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.intermediate.operations import REAL, WHOLE
 from tapeengine.chad.intermediate.statements import (
     Add,

@@ -4,12 +4,12 @@ from collections import Counter
 
 import pytest
 
+from tapeengine.chad.backends.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.aliases import made_classes
 from tapeengine.chad.backends.llvm.compile import emission
 from tapeengine.chad.backends.llvm.elementary import table
 from tapeengine.chad.backends.llvm.fuse import accumulated, fused
 from tapeengine.chad.backends.llvm.layout import constant, name_of, words
-from tapeengine.chad.backends.llvm.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.ranges import naturals
 from tapeengine.chad.intermediate import statements as F
@@ -44,6 +44,24 @@ def test_an_array_that_is_only_summed_is_not_made():
     add = F.For(j, three, [F.Load(x, a, (j,), checked=False), F.Add(total, x)])
     body = [F.New(a, (three,)), build, F.Assign((total,), (F.Const(0.0, REAL),)), add]
     assert kinds(fused(F.Function("f", [], body, [total])).body) == ["Assign", "For"]
+
+
+def test_the_first_contribution_to_each_element_is_stored():
+    read, add = F.Load(x, b, (i,)), F.AddAt(a, (i,), x)
+
+    def stores(loop):
+        made = fused(F.Function("f", [b], [F.New(a, (three,)), loop], [a])).body[1]
+        return kinds(made.body)
+
+    assert stores(F.For(i, three, [read, add, add])) == ["Load", "Compute", "Store", "AddAt"]
+    for loop in (
+        F.For(i, three, [read, add, F.AddAt(a, (n,), x)]),  # a step adds to another element
+        F.For(i, three, [read, add, F.Load(x, a, (n,))]),
+        F.For(i, three, [read, F.If(x, [add], [])]),
+        F.For(i, n, [read, add]),
+        F.For(i, three, [read, add], is_parallel=True),
+    ):
+        assert "Store" not in stores(loop)
 
 
 def test_steps_run_in_any_order_if_they_write_to_different_elements():

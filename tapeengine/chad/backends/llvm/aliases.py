@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...intermediate.analysis import outs, walk
 from ...intermediate.operations import Scalar
 from ...intermediate.statements import Assign, For, Function, Load, New, Operand, Row, Var, While, ZerosLike
-from .lifetimes import Lifetimes, is_numbers
+from ..lifetimes import Lifetimes, is_numbers
 
 #: The number of the first piece of metadata; smaller ones are those of all modules.
 FIRST = 100

@@ -18,8 +18,9 @@ from typing import Any
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, keeps, named, outs, reads, renamed, walk, with_blocks
-from ...intermediate.operations import LOOPS, REAL, Scalar
-from .lifetimes import Lifetimes
+from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, Scalar
+from ..lifetimes import Lifetimes, carries, mentions
+from .order import names_of
 
 
 def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
@@ -93,14 +94,47 @@ def filled(loop: F.For, array: F.Var) -> bool:
         if isinstance(s, F.Assign):
             index |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, F.Var) and x.name in index}
     adds = [s for s in loop.body if isinstance(s, F.AddAt) and s.array == array]
-    return len(adds) == 1 and all(isinstance(i, F.Var) and i.name in index for i in adds[0].indices)
+    return len(adds) == 1 and named_in(adds[0].indices, index)
 
 
 def fused(function: F.Function) -> F.Function:
     """Give a function without arrays that are only summed."""
     function = replace(function, body=added(function.body))
     times = occurrences(function)
-    return accumulated(replace(function, body=at_arrays(function.body, times, join)), times)
+    found = accumulated(replace(function, body=at_arrays(function.body, times, join)), times)
+    return replace(found, body=begun(found.body))
+
+
+def begun(statements: Sequence[F.Statement]) -> list[F.Statement]:
+    """Let the first contribution to each element of an array be stored, so that no zeros are written and read before.
+
+    It is added to the number zero, which has the same bits.
+    """
+    found = [with_blocks(s, begun) for s in statements]
+    for k, s in enumerate(found):
+        if isinstance(s, F.New) and len(s.sizes) == 1 and s.out.type == F.ArrayOf(REAL):
+            at = next((n for n in range(k + 1, len(found)) if mentions(found[n], s.out.name)), k)
+            found[at] = storing(found[at], s)
+    return found
+
+
+def storing(s: F.Statement, made: F.New) -> F.Statement:
+    """Give the loop that fills an array, whose first contribution to an element is stored."""
+    if not isinstance(s, F.For) or s.count != made.sizes[0] or s.is_parallel or carries(s, made.out.name):
+        return s
+    index = names_of(s.index, s.body) | {made.out.name}
+    uses = [t for t in s.body if mentions(t, made.out.name)]
+    if not uses or not all(isinstance(t, F.AddAt) and named_in((t.array, *t.indices), index) for t in uses):
+        return s
+    first = F.Var(f"{made.out.name}.first", REAL)
+    added = F.Compute(first, OPERATIONS_BY_NAME["add"], (F.Const(0.0, REAL), uses[0].value))  # type: ignore[union-attr, arg-type]
+    k = s.body.index(uses[0])
+    return replace(s, body=[*s.body[:k], added, F.Store(made.out, (s.index,), first), *s.body[k + 1 :]])
+
+
+def named_in(xs: Sequence[F.Operand], names: Collection[str]) -> bool:
+    """Tell whether all operands are variables of some names."""
+    return all(isinstance(x, F.Var) and x.name in names for x in xs)
 
 
 def added(statements: Sequence[F.Statement]) -> list[F.Statement]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import outs, walk
-from .lifetimes import Lifetimes, is_numbers
+from ..lifetimes import Lifetimes, is_numbers
 
 
 @dataclass(frozen=True, eq=False)

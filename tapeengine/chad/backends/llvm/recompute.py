@@ -18,8 +18,8 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.analysis import blocks, changes, named, outs, renamed, walk, with_blocks
 from ...intermediate.operations import WHOLE, Scalar
+from ..lifetimes import Lifetimes
 from .fuse import filled_by
-from .lifetimes import Lifetimes
 from .overwritten import overwritten
 
 CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))

@@ -8,12 +8,12 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...language.tables import entry, table
+from ..lifetimes import is_filled
 from . import control
 from .body import SCRATCH, Body
 from .callbacks import callback
 from .helpers import typed
 from .layout import stride, words
-from .lifetimes import is_filled
 from .operations import compute
 from .quotients import DIVIDING
 from .writer import ELEMENT, FRAME, REFER

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ...intermediate.analysis import outs, walk
 from ...intermediate.statements import Const, For, Function, Operand, Var, While
+from ..lifetimes import Lifetimes
 from .layout import constant, words
-from .lifetimes import Lifetimes
 from .writer import Writer
 
 #: The words of a growing array: its elements, its size, and its capacity.

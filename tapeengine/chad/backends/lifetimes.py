@@ -1,4 +1,4 @@
-"""Lifetimes of arrays: which arrays may use memory that a loop releases at the end of each step.
+"""Lifetimes of arrays: which arrays may use memory that a loop releases or uses again at the end of each step.
 
 Names of arrays that may share memory form a class (a flow-insensitive analysis, by union-find). A class *escapes* if
 one of its members is stored in a frame or a record, passed to a call, or returned. Arrays of other classes use scratch
@@ -8,11 +8,11 @@ copied to a buffer of the loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from ...intermediate import statements as F
-from ...intermediate.analysis import keeps, named, walk
-from ...intermediate.operations import Scalar
+from ..intermediate import statements as F
+from ..intermediate.analysis import changes, keeps, named, walk
+from ..intermediate.operations import Scalar
 
 #: Arrays of at most this many elements, if the number is known, are on the stack.
 FEW = 64
@@ -40,13 +40,17 @@ class Lifetimes:
         self.params = {p.name for p in function.params}
         self.loops: dict[str, tuple[F.Flow, ...]] = {}
         self.carriers: dict[str, list[F.Flow]] = {}
-        kept = [] if function.kept is None else function.kept.fields
-        self.escape([*function.results, *kept])
+        changed: list[tuple[str, F.For | F.While]] = []
         for s, around in walk(function.body):
             self.note(s)
-            for v in made_by(s):
-                self.loops[v.name] = tuple(f for f in around if isinstance(f, F.For | F.While))
-        self.escaping = {self.find(name) for name in self.lasting}
+            loops = tuple(f for f in around if isinstance(f, F.For | F.While))
+            self.loops |= dict.fromkeys((v.name for v in made_by(s)), loops)
+            changed += [(v.name, f) for v in changes(s) for f in loops]
+        self.outliving = {self.find(name) for name in self.lasting}
+        self.outliving |= {self.find(name) for name, f in changed if self.is_carried_on(name, f)}
+        kept = [] if function.kept is None else function.kept.fields
+        self.escape([*function.results, *kept])
+        self.escaping = {self.find(name) for name in (*self.lasting, *self.grown)}
 
     # ------------------------------------------------------------ classes
 
@@ -91,7 +95,6 @@ class Lifetimes:
             case F.Append() | F.Pop():
                 self.join([(s.value, s.array)] if isinstance(s, F.Append) else ())
                 self.grown.add(s.array.name)
-                self.escape([s.array])
             case F.Unpack():
                 self.join((v, s.box) for v in s.outs)
                 self.escape([s.box])
@@ -107,9 +110,22 @@ class Lifetimes:
 
     # ------------------------------------------------------------ questions
 
+    def is_carried_on(self, name: str, loop: F.For | F.While) -> bool:
+        """Tell whether the steps of a loop may change an array that they do not make under a name that they carry."""
+        memory, made = self.find(name), self.loops.get(name, ())
+        carried = any(v != x and self.find(v.name) == memory for v, x in loop.carried)
+        return carried and not any(f is loop for f in made)
+
     def is_scratch(self, x: F.Var) -> bool:
         """Tell whether an array, except for copies, does not outlive the step that makes it."""
         return is_numbers(x) and self.find(x.name) not in self.escaping
+
+    def is_renewed(self, x: F.Var) -> bool:
+        """Tell whether the statement that makes an array in a loop may reuse it and its memory in the next step.
+
+        What leaves a loop is carried, so it has been copied; see `copied` with `outliving`.
+        """
+        return is_numbers(x) and self.find(x.name) not in self.outliving
 
     def on_stack(self, s: F.New) -> int:
         """Give the number of elements of a small array that may be on the stack, otherwise 0."""
@@ -131,10 +147,30 @@ class Lifetimes:
         """Tell whether a loop releases scratch memory at the end of each step."""
         return any(f and f[-1] is loop for name, f in self.loops.items() if self.find(name) not in self.escaping)
 
-    def copied(self, loop: F.For | F.While) -> list[F.Var]:
-        """Give the arrays that a loop must copy to carry them to the next step."""
-        made = {self.find(name) for name, f in self.loops.items() if any(flow is loop for flow in f)} - self.escaping
+    def copied(self, loop: F.For | F.While, lasting: Collection[str] | None = None) -> list[F.Var]:
+        """Give the arrays that a loop must copy to carry them to the next step; classes that last are not copied."""
+        made = {self.find(name) for name, f in self.loops.items() if any(flow is loop for flow in f)}
+        made -= set(self.escaping if lasting is None else lasting)
         return [v for v, x in loop.carried if is_numbers(v) and v != x and self.find(v.name) in made]
+
+
+def lasting_rows(function: F.Function, lifetimes: Lifetimes) -> set[str]:
+    """Give the names of arrays whose description a frame keeps, or that grow, so that each step needs another one."""
+    grown = {lifetimes.find(name) for name in lifetimes.grown}
+    found = set(lifetimes.grown)
+    same: list[tuple[F.Var, F.Operand]] = []
+    for s, _ in walk(function.body):
+        found |= {v.name for v in keeps(s)}
+        if isinstance(s, F.Assign):
+            same += zip(s.outs, s.values, strict=True)
+        if isinstance(s, F.For | F.While):
+            found |= {v.name for v, _ in s.carried if lifetimes.find(v.name) in grown}
+            same += s.carried
+    more = found
+    while more:
+        more = {x.name for v, x in same if v.name in found and isinstance(x, F.Var)} - found
+        found |= more
+    return found
 
 
 def is_filled(
