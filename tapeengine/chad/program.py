@@ -20,6 +20,7 @@ import numpy
 
 from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
 from .._core.programs.replay import Checks
+from .._core.sweeps.trace import value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
@@ -554,12 +555,17 @@ class Program(Enterable):
             return None
         executable, chosen = own.executable, range(len(primals)) if places is None else places
         found, along = executable.blocks_of(way, tuple(chosen))
-        if found is None:
+        if found is None or (own.catches and type(executable.vjp(whole)[1]) not in OWN):
             return None
         parts = tuple([whole[k] for k in along])
         if way == "products":
             return found.at(whole, parts[:1], parts[1:])
         return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
+
+    @functools.cached_property
+    def catches(self) -> bool:
+        """Whether an error may have been caught in a run that has a value; blocks do not compute what raises it."""
+        return any(catches(unit.function.__code__) for unit in reached(self, Program.parsed))
 
     def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primitive's rule has a part in the derivative for these primals."""
@@ -891,13 +897,20 @@ class Along(Program):
     @property
     def python(self) -> Callable[..., Any]:
         """The same on dual numbers."""
-        n, of = self.base.arity, self.base.executable.definition.result
+        n, own = self.base.arity, self.base.executable
+        of = own.definition.result
 
         def along(*xs: Any) -> tuple[Any, Any]:
             value, tangent = default_engine().jvp(self.base.by_position, xs[:n], of_plain(xs[:n], xs[n:]))
-            return value, filled(of, value, tangent)
+            is_as_read = own.is_declared or own.returned(value_of(value)) is not None
+            return value, filled(of, value, tangent) if is_as_read else tangent
 
         return along
+
+    @property
+    def catches(self) -> bool:
+        """Whether its base may have caught an error."""
+        return self.base.catches
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""
@@ -917,7 +930,8 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        return Executable(*self.linked, python=self.python, backend=self.backend)
+        declared = is_declared(self.function)
+        return Executable(*self.linked, python=self.python, backend=self.backend, is_declared=declared)
 
 
 class Unread(Program):
@@ -973,6 +987,12 @@ def is_straight(code: CodeType) -> bool:
     """Tell whether a function has no loops and no functions inside."""
     jumps = (step.opname for step in dis.get_instructions(code))
     return not any("BACKWARD" in name for name in jumps) and not any(isinstance(x, CodeType) for x in code.co_consts)
+
+
+def catches(code: CodeType) -> bool:
+    """Tell whether a function, or one inside, handles errors."""
+    is_here = any(step.opname == "PUSH_EXC_INFO" for step in dis.get_instructions(code))
+    return is_here or any(catches(x) for x in code.co_consts if isinstance(x, CodeType))
 
 
 def own_symbol(symbol: str, program: Program) -> str:

@@ -112,7 +112,7 @@ class ProgramParser(Parser):
         self.definitions[self.symbol] = Definition(self.symbol, params, guess, Tuple(()))
         return body(self, self.tree, env, None)
 
-    def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool | None) -> Wanted:
+    def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool | str | None) -> Wanted:
         """Record that an operation at a node needs arguments to be arrays, or lists."""
         return Wanted(operands, f"line {self.first + getattr(node, 'lineno', 1) - 1}", of_lists)
 

@@ -43,15 +43,16 @@ class Kinds:
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
         self.outside = outside
         self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
-        own = parameters_of(function)
+        self.own = own = parameters_of(function)
         local = dict(pair for node in every_node(function) for pair in functions_in(node) if node is not function)
-        bound: dict[str, list[ast.expr]] = {}
+        self.bound = bound = dict[str, list[ast.expr]]()
         for node in every_node(function):
             for name, value in (*bindings(node), *passed(node, local)):
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
         arguments = {a.arg: a.annotation for a in every_node(function) if isinstance(a, ast.arg) and not is_around(a)}
+        self.inner = arguments.keys() - set(own)
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
         called = {name for node in every_node(function) for name, _ in passed(node, local)}
@@ -210,6 +211,40 @@ class Kinds:
             case _:
                 return [self.of(node)]
         return [kind for part in parts for kind in self.of_operands(part)]
+
+    def in_python(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> frozenset[Given] | None:
+        """Give the arguments that make a number one of Python's if they are; None if it may be one of numpy's."""
+        name = getattr(node, "id", "")
+        if name in seen or name in self.inner:
+            return frozenset() if name in seen else None
+        parts = self.deciding(node)
+        if parts is None:
+            kind = self.of(node)
+            found = [kind] if isinstance(kind, Given) and self.outside.lies_in_python(kind) else []
+            return frozenset(found) if found or self.outside.is_python(node) else None
+        each = [self.in_python(part, seen | {name} if name else seen) for part in parts]
+        return None if None in each else frozenset[Given]().union(*(part or () for part in each))
+
+    def deciding(self, node: ast.expr) -> list[ast.expr] | None:
+        """Give the expressions whose classes decide that of a number; None where the text shows none."""
+        match node:
+            case ast.Name(id=name) if name in self.bound or name in self.own:
+                own = [Known(Given(frozenset({(name, ())})))] if name in self.own else []
+                return [*self.bound.get(name, ()), *own]
+            case ast.Call(func=ast.Name(id=name)) if f"{name}()" in self.bound:
+                return [ast.Name(f"{name}()")]
+            case ast.UnaryOp(op=ast.Not()) | ast.Constant():
+                return []
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                is_always = len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
+                return [] if is_always else [left, *others]
+            case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
+                return [left, right]
+            case ast.BoolOp(values=values):
+                return values
+            case ast.UnaryOp(operand=value) | ast.NamedExpr(value=value):
+                return [value]
+        return None
 
     def of_attribute(self, kind: Kind, name: str) -> Kind:
         """Give the kind of a field or a property of a record, or of an array's transpose."""

@@ -306,7 +306,11 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         return condition(p, node, env)
     if (same := same_bool(node)) is not None:
         left = expression(p, node.left, env)
-        return expression(p, same, env) if left.type == BOOL else p.by_type(left, lit(False))
+        if left.type != BOOL:
+            return p.by_type(left, lit(isinstance(node.ops[0], ast.IsNot)))
+        if p.in_python(node.left):
+            return expression(p, same, env)
+        p.on_duals(node, "a bool that may be numpy's, which is neither True nor False", "use ==, or bool(x)")
     left_node, left = node.left, expression(p, node.left, env)
     match node:
         case ast.Compare(ast.Call() | ast.Subscript(), [ast.Is() | ast.IsNot()], [ast.Constant(value=None)]):
@@ -359,10 +363,11 @@ def present(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def same_bool(node: ast.Compare) -> ast.expr | None:
-    """Give ``x`` or ``not x`` for ``x is True`` and ``x is False`` in a pattern; None for another comparison."""
+    """Give ``x`` or ``not x`` for ``x is True``, ``x is not True`` and the like; None for another comparison."""
     match node:
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=bool(value))]):
-            return left if value else ast.copy_location(ast.UnaryOp(ast.Not(), left), node)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=bool(value))]):
+            is_same = value == isinstance(op, ast.Is)
+            return left if is_same else ast.copy_location(ast.UnaryOp(ast.Not(), left), node)
     return None
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ...language.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
-from ...language.kinds import Given
 from ...language.terms import (
     Build,
     Concatenate,
@@ -66,11 +65,16 @@ def number(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def no_bools(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
-    """Refuse arithmetic of bools alone: for numpy its result is a bool, for Python a count.
-
-    Bools that are arguments themselves are Python's.
-    """
-    if all(t.type == BOOL and not isinstance(t, Literal) for t in operands) and not of_arguments(p, node):
+    """Refuse arithmetic of bools alone that may be numpy's: its result is a bool, that of Python's a count."""
+    nodes: list[ast.expr] = []
+    match node:
+        case ast.BinOp(left=left, right=right):
+            nodes = [left, right]
+        case ast.UnaryOp(operand=operand):
+            nodes = [operand]
+        case ast.Call(func=ast.Name("abs"), args=args) if p.outer["abs"] is abs:
+            nodes = args
+    if all(t.type == BOOL for t in operands) and not (nodes and p.in_python(*nodes)):
         p.error(node, "arithmetic of bools alone: Python counts, and numpy gives a bool", "write int(x > 0)")
 
 
@@ -110,20 +114,6 @@ def total_of(p: Parser, xs: Term) -> Term:
         return Total(xs)
     x = p.fresh("x", BOOL)
     return Op("lt", (lit(0), Total(Map((x,), counted(x), (xs,)))), BOOL)
-
-
-def of_arguments(p: Parser, node: ast.AST) -> bool:
-    """Tell whether the operands of an operation are parameters of the program."""
-    found: list[ast.expr] = []
-    match node:
-        case ast.BinOp(left=left, right=right):
-            found = [left, right]
-        case ast.UnaryOp(operand=operand):
-            found = [operand]
-        case ast.Call(args=args):
-            found = args
-    kinds = [p.kinds.of(each) for each in found if isinstance(each, ast.Name)]
-    return len(kinds) == len(found) > 0 and all(isinstance(k, Given) and all(not s for _, s in k.places) for k in kinds)
 
 
 def rank(type_: Type) -> int:

@@ -257,7 +257,7 @@ class Parser(Lets):
         self.declared: dict[str, Type] = {}
         self.open: list[tuple[Any, ...]] = []
         self.single_axes = SingleAxes()
-        self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
+        self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.by_blas = False
         self.unions: set[Type] = set()  # of records, which no annotation names
@@ -559,6 +559,14 @@ class Parser(Lets):
                 self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x) or bool(x)")
             self.operands.append((node, given, None))
 
+    def in_python(self, *nodes: ast.expr) -> bool:
+        """Tell whether numbers are Python's, not numpy's, if the arguments are, of which calls are to give Python's."""
+        found = [self.kinds.in_python(node) for node in nodes]
+        given = frozenset().union(*(each or () for each in found))
+        if given and None not in found:
+            self.operands.append((nodes[0], given, NUMBER))
+        return None not in found
+
     def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
         """Refuse an operator that lists have, too, if the text does not say whether its operands are lists."""
         is_of_lists = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.Add | ast.Mult)
@@ -619,8 +627,14 @@ class Parser(Lets):
         """Record the arguments of another program, which may use them as arrays; numpy's functions take lists."""
         if program.__tapeengine_function__ in WRITTEN:
             return
-        kinds = zip(names, map(self.kinds.of, given), strict=False)
-        self.passed.append(Passed(program, tuple(kinds)))
+        self.passed.append(Passed(program, tuple(zip(names, map(self.passed_kind, given), strict=False))))
+
+    def passed_kind(self, node: ast.expr) -> Kind:
+        """Give the kind of an argument; of a number that of the arguments that decide its class."""
+        kind = self.kinds.of(node)
+        given = self.kinds.in_python(node) if kind in (COMPUTED, NUMBER) else None
+        places = frozenset().union(*(each.places for each in given or ()))
+        return kind if given is None else Given(places) if places else NUMBER
 
     def is_sequence(self, of: Product) -> bool:
         """Tell whether a product is a tuple in Python, which has items by position."""
