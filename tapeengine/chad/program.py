@@ -35,7 +35,7 @@ from .intermediate.reading import readable
 from .intermediate.text import text
 from .language.depth import with_room
 from .language.errors import OnDuals, ProgramError
-from .language.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
+from .language.kinds import ARRAY, COMPUTED, NUMBER, has_lists, has_nothing, is_direct, with_kinds, with_nothing
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -449,7 +449,7 @@ class Program(Enterable):
             integers = getattr(backpropagator, "has_integers", None)
             if integers:
                 return self.of_integers(own, (value, backpropagator))
-            return self.with_integers(value, own) if integers is None else value, backpropagator
+            return self.with_integers(value, own) if integers is None or self.mixes else value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -473,7 +473,7 @@ class Program(Enterable):
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
-        if self.fits((*primals, *others)):
+        if self.fits((*primals, *others)) and not self.mixes:
             return made
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
         return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
@@ -485,7 +485,7 @@ class Program(Enterable):
 
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
-        if not has_whole(value) or self.fits(primals) or holds_traced(primals):
+        if not has_whole(value) or (self.fits(primals) and not self.mixes) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -591,7 +591,12 @@ class Program(Enterable):
     @functools.cached_property
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
-        return is_direct(self.executable.definition.result, self.executable.definition.kind)
+        return not self.mixes and is_direct(self.executable.definition.result, self.executable.definition.kind)
+
+    @functools.cached_property
+    def mixes(self) -> bool:
+        """Whether lists in the result may have integers where the language has floats."""
+        return self.module.mixes and has_lists(self.executable.definition.kind, self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""

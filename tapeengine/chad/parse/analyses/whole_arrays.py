@@ -15,7 +15,7 @@ from typing import Any
 from numpy import generic
 
 from ....errors import StructureError
-from ...language.kinds import NUMBER, Given, Kind, ListOf, Steps, parts_at
+from ...language.kinds import MIXED, NUMBER, Given, Kind, ListOf, Steps, parts_at
 from .lists import extended
 
 
@@ -48,7 +48,8 @@ def through(call: Passed, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
     kinds = dict(call.kinds)
     for each in wanted:
         operands = [o for operand in each.operands if (o := part(kinds, operand)) != NUMBER]
-        is_refused = [not isinstance(o, Given | ListOf) or (each.of_lists and is_mixed(o)) for o in operands]
+        of = Given | ListOf if each.of_lists else Given | ListOf | str  # MIXED may be a list
+        is_refused = [not isinstance(o, of) or (each.of_lists and is_mixed(o)) for o in operands]
         given = frozenset(o for o in operands if isinstance(o, Given))
         if each.of_lists and (given or any(is_refused)):
             found.append(Wanted(frozenset() if any(is_refused) else given, each.place, each.of_lists))
@@ -64,7 +65,7 @@ def part(kinds: dict[str, Kind], operand: Given) -> Kind:
     if given:
         mixed = any(map(is_mixed, given)) or not all(isinstance(k, Given | ListOf) for k in found)
         return Given(frozenset().union(*(k.places for k in given)), mixed)
-    are_alike = all(isinstance(k, ListOf) for k in found) or set(found) == {NUMBER}
+    are_alike = all(isinstance(k, ListOf) for k in found) or set(found) in ({NUMBER}, {MIXED})
     return found[0] if are_alike else None
 
 

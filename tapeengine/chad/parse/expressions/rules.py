@@ -601,7 +601,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
             return expression(p, node.body if test.value else node.orelse, env, wanted)
         terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
-        return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
+        return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
     name, chosen = narrowed
     options = p.table.options(env[name].type) or ()
     variables = [p.narrowing(name, o, env[name]) for o in options]
@@ -647,7 +647,7 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
         inner = items_of(p, node, [expression(p, e, env) for e in full]).of
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
-        return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
+        return Elements(tuple(p.element_of(node, item, inner) for item in items), inner)
     if any(is_known(item.type) for item in items) and not have_one_type(p, [item.type for item in items]):
         return Tuple(tuple(items))
     return items_of(p, node, items)

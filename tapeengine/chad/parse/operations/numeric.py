@@ -286,6 +286,8 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
         if size.type == INT:
             return repeated(p, items, size)
     if isinstance(node.op, ast.Add) and all(lists):
+        if len({getattr(p.kinds.of(n), "made", list) for n in (node.left, node.right)}) > 1:
+            p.on_duals(node, "a tuple joined with a list", "make both lists: list(...)")
         of = p.unify(node, left.type, right.type)
         return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
     if shows:
@@ -403,7 +405,7 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     if isinstance(left.type, Array) or isinstance(right.type, Array):
         p.error(node, f"Python's {op} of arrays", f"write np.{op} for all numbers, np.{op}imum for those of each place")
     of = p.unify(node, left.type, right.type)
-    left, right = p.coerce(node, left, of), p.coerce(node, right, of)
+    left, right = p.element_of(node, left, of), p.element_of(node, right, of)
     test = "gt" if op == "max" else "lt"
     return p.within("a", left, lambda a: p.within("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
 

@@ -66,6 +66,7 @@ from ...language.types import (
     is_choice,
     is_known,
     name_of,
+    numbers_of,
     parts_of,
     show,
 )
@@ -104,6 +105,7 @@ from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
 from ..rewrites.desugar import OutOfOrder, Plain
 from ..rewrites.elements import with_places
+from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
 from ..rewrites.own_fields import own_fields
@@ -124,6 +126,7 @@ class Parsed:
     * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
+    * `mixes`: whether integers become floats where they are elements, or are chosen.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
 
@@ -136,6 +139,7 @@ class Parsed:
     passed: tuple[Passed, ...]
     by_numpy: bool
     copies: bool
+    mixes: bool
     constants: Checks
 
 
@@ -259,7 +263,7 @@ class Parser(Lets):
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
-        self.by_numpy = self.copies = self.by_blas = False
+        self.by_numpy = self.copies = self.mixes = self.by_blas = False
         self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
         self.of_empty: Type = NEVER
@@ -297,6 +301,7 @@ class Parser(Lets):
                 types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
                 tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
             plain = Plain(tree, self.outer)
+            tree = FunctionArguments(tree, self.outer, plain.names).visit(tree)
             tree = BoundInside(tree, plain.names).visit(tree)
             tree = ByCells(tree, plain.names).visit(plain.plain(tree))
             return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))
@@ -702,8 +707,15 @@ class Parser(Lets):
         """Tell whether a variable is a rectangle of numbers that the program changes."""
         return self.grids.get(name, "") is None
 
+    def element_of(self, node: ast.AST, term: Term, of: Type) -> Term:
+        """Do the same for an element, or one of several values; note an integer, which stays one in Python."""
+        self.mixes = self.mixes or (numbers_of(term.type) in (INT, BOOL) and numbers_of(of) == FLOAT)
+        return self.coerce(node, term, of)
+
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Make a term one of a given type: integers become floats, members become members of their union."""
+        if isinstance(of, Array) and numbers_of(term.type) in (INT, BOOL):
+            self.mixes = self.mixes or numbers_of(of) == FLOAT
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"
