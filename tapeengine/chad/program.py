@@ -181,8 +181,8 @@ class Program(Enterable):
             if self.inferred:
                 found = self.for_values(whole)
                 return found(*whole) if found.is_read else self.python(*args, **named)
-            if self.is_recorded(live_traces() - 1) and not self.changes:
-                return default_engine().call_program(self, whole)
+            if self.is_recorded(live_traces() - 1, engine := default_engine()) and not self.changes:
+                return engine.call_program(self, whole)
         return self.python(*args, **named)
 
     def value(self, *args: Any, **named: Any) -> Any:
@@ -438,7 +438,7 @@ class Program(Enterable):
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
-            if holds_traced((own, others)) and self.is_recorded(live_traces()):
+            if holds_traced((own, others)) and self.is_recorded(live_traces(), engine):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
             return engine.vjp(self.with_others(others), *own)
@@ -504,7 +504,7 @@ class Program(Enterable):
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 
         def on_duals() -> tuple[Any, Any]:
-            if holds_traced((primals, tangents)) and self.is_recorded(live_traces()):
+            if holds_traced((primals, tangents)) and self.is_recorded(live_traces(), engine):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
@@ -789,12 +789,13 @@ class Program(Enterable):
         except UnsupportedError:
             return False
 
-    def is_recorded(self, around: int) -> bool:
+    def is_recorded(self, around: int, engine: Any) -> bool:
         """Tell whether a derivative within so many traces is one record, whose derivatives are programs.
 
-        The program of each further order is some four times as long; beyond the third, dual numbers are faster.
+        The program of each further order is some four times as long; beyond the third, dual numbers are faster. An
+        engine that looks at each operation, for its line, has dual numbers.
         """
-        return around <= 2 and self.is_twice_differentiable
+        return around <= 2 and engine.switches is None and self.is_twice_differentiable
 
     @functools.cached_property
     def _directional(self) -> Along:

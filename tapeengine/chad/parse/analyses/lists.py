@@ -565,9 +565,8 @@ def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tupl
             yield from zip(parameters_of(called), args, strict=False)
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
             for function, *given in applied(getattr(node, "known_as", name), node):
-                names = parameters_of(function) if isinstance(function, ast.Lambda) else ()
-                names = local.get(function.id, ()) if isinstance(function, ast.Name) else names
-                yield from zip(names, given, strict=False)
+                own = parameters_of(function) if isinstance(function, ast.Lambda) else ()
+                yield from zip(own or local.get(getattr(function, "id", ""), ()), given, strict=False)
 
 
 def applied(name: str, node: ast.Call) -> Iterator[list[ast.expr]]:
