@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .types import FLOAT, UNIT, Array, Product, Sum, Type, numbers_of, parts_of, rank_of
+from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, numbers_of, parts_of, rank_of
 
 #: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
 Steps = tuple[int | str | None, ...]
@@ -111,11 +111,10 @@ def has_arrays(of: Type) -> bool:
 
 
 def has_lists(kind: Kind, of: Type) -> bool:
-    """Tell whether a value of a type may have lists of floats, by its kind."""
-    if isinstance(of, Product) and isinstance(kind, TupleOf):
-        return any(map(has_lists, kind.items, of.items))
-    is_of_floats = any(numbers_of(part) == FLOAT for part in (of, *parts_of(of)))
-    return is_of_floats and has_arrays(of) and kind not in (None, ARRAY, COMPUTED)
+    """Tell whether a value of a type may have lists with floats in them, by its kind."""
+    if isinstance(of, Product):
+        return any(map(has_lists, kind.items if isinstance(kind, TupleOf) else (kind,) * len(of.items), of.items))
+    return has_arrays(of) and numbers_of(of) not in (INT, BOOL) and kind not in (None, ARRAY, COMPUTED)
 
 
 def depends(kind: Kind) -> bool:

@@ -177,10 +177,10 @@ class Kinds:
                 return self.operators[node]
             case Known(kind=kind):
                 return kind
-            case Held(value=value):
-                return ListOf(self.of(value), None)
             case Changed(value=value):
                 return self.of(value) or ANY
+            case Held(value=value):
+                return ListOf(self.of(value), None)
             case ast.Attribute(value=value, attr=attr):
                 return self.of_attribute(self.of(value), attr)
             case WithField(record=record, field=field, value=value):
@@ -520,14 +520,8 @@ class Held(ast.expr):
         self.value = value
 
 
-class Changed(ast.expr):
+class Changed(Held):
     """Stands for what a function hands back that changes it, which leaves a list a list."""
-
-    _fields = ("value",)
-
-    def __init__(self, value: ast.expr) -> None:
-        super().__init__()
-        self.value = value
 
 
 class WithField(ast.expr):
