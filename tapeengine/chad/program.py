@@ -20,7 +20,7 @@ import numpy
 
 from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
 from .._core.programs.replay import Checks
-from .._core.sweeps.trace import order_of
+from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
@@ -35,7 +35,7 @@ from .intermediate.reading import readable
 from .intermediate.text import text
 from .language.depth import with_room
 from .language.errors import OnDuals, ProgramError
-from .language.kinds import ARRAY, COMPUTED, NUMBER, has_nothing, is_direct, with_kinds, with_nothing
+from .language.kinds import ARRAY, COMPUTED, NUMBER, has_lists, has_nothing, is_direct, with_kinds, with_nothing
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -184,8 +184,8 @@ class Program(Enterable):
             if self.inferred:
                 found = self.for_values(whole)
                 return found(*whole) if found.is_read else self.python(*args, **named)
-            if self.is_recorded(traced, 3) and not self.changes:
-                return default_engine().call_program(self, whole)
+            if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
+                return engine.call_program(self, whole)
         return self.python(*args, **named)
 
     def value(self, *args: Any, **named: Any) -> Any:
@@ -444,7 +444,7 @@ class Program(Enterable):
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
 
         def on_duals() -> Any:
-            if self.is_recorded(first_traced((own, others)), 2):
+            if self.is_recorded(first_traced((own, others)), 2, engine):
                 value, back = engine.vjp_of_traced(self, (*own, *others))
                 return value, lambda cotangent: back(cotangent)[: len(own)]
             return engine.vjp(self.with_others(others), *own)
@@ -455,7 +455,7 @@ class Program(Enterable):
             integers = getattr(backpropagator, "has_integers", None)
             if integers:
                 return self.of_integers(own, (value, backpropagator))
-            return self.with_integers(value, own) if integers is None else value, backpropagator
+            return self.with_integers(value, own) if integers is None or self.mixes else value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -479,7 +479,7 @@ class Program(Enterable):
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
-        if self.fits((*primals, *others)):
+        if self.fits((*primals, *others)) and not self.mixes:
             return made
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
         return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
@@ -491,7 +491,7 @@ class Program(Enterable):
 
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
-        if not has_whole(value) or self.fits(primals) or holds_traced(primals):
+        if not has_whole(value) or (self.fits(primals) and not self.mixes) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -510,7 +510,7 @@ class Program(Enterable):
         run = functools.partial(self.executable.jvp, (*primals, *others), whole)
 
         def on_duals() -> tuple[Any, Any]:
-            if self.is_recorded(first_traced((primals, tangents)), 2):
+            if self.is_recorded(first_traced((primals, tangents)), 2, engine):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
             return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
 
@@ -561,12 +561,17 @@ class Program(Enterable):
             return None
         executable, chosen = own.executable, range(len(primals)) if places is None else places
         found, along = executable.blocks_of(way, tuple(chosen))
-        if found is None:
+        if found is None or (own.catches and type(executable.vjp(whole)[1]) not in OWN):
             return None
         parts = tuple([whole[k] for k in along])
         if way == "products":
             return found.at(whole, parts[:1], parts[1:])
         return found.at(whole, *(((value,), parts) if way == "rows" else (parts, (value,))))
+
+    @functools.cached_property
+    def catches(self) -> bool:
+        """Whether an error may have been caught in a run that has a value; blocks do not compute what raises it."""
+        return any(catches(unit.function.__code__) for unit in reached(self, Program.parsed))
 
     def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primitive's rule has a part in the derivative for these primals."""
@@ -592,7 +597,12 @@ class Program(Enterable):
     @functools.cached_property
     def is_direct(self) -> bool:
         """Whether back ends give the result with the lists that it has in Python."""
-        return is_direct(self.executable.definition.result, self.executable.definition.kind)
+        return not self.mixes and is_direct(self.executable.definition.result, self.executable.definition.kind)
+
+    @functools.cached_property
+    def mixes(self) -> bool:
+        """Whether lists in the result may have integers where the language has floats."""
+        return self.module.mixes and has_lists(self.executable.definition.kind, self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""
@@ -785,22 +795,21 @@ class Program(Enterable):
 
     @functools.cached_property
     def is_twice_differentiable(self) -> bool:
-        """Whether the program's derivatives can be differentiated again without running it on dual numbers.
-
-        The program of each further order is some four times as long; beyond the third, dual numbers are faster.
-        """
+        """Whether the program's derivatives can be differentiated again without running it on dual numbers."""
         try:
             return self.order < 3 and self.__tapeengine_directional__().executable is not None
         except UnsupportedError:
             return False
 
-    def is_recorded(self, traced: Any, most: int) -> bool:
+    def is_recorded(self, traced: Any, most: int, engine: Any) -> bool:
         """Tell whether a derivative at values of at most so many traces is one record, whose derivatives are programs.
 
-        Counting the traces that one of the values belongs to, and not all that are open, gives the same bits in each
-        thread and in each run of a task.
+        The program of each further order is some four times as long; beyond the third, dual numbers are faster. An
+        engine that looks at each operation, for its line, has dual numbers. Counting the traces that one of the values
+        belongs to, and not all that are open, gives the same bits in each thread and in each run of a task.
         """
-        return traced is not None and order_of(traced) <= most and self.is_twice_differentiable
+        has_dual_numbers = traced is None or engine.switches is not None
+        return not has_dual_numbers and order_of(traced) <= most and self.is_twice_differentiable
 
     @functools.cached_property
     def _directional(self) -> Along:
@@ -908,13 +917,20 @@ class Along(Program):
     @property
     def python(self) -> Callable[..., Any]:
         """The same on dual numbers."""
-        n, of = self.base.arity, self.base.executable.definition.result
+        n, own = self.base.arity, self.base.executable
+        of = own.definition.result
 
         def along(*xs: Any) -> tuple[Any, Any]:
             value, tangent = default_engine().jvp(self.base.by_position, xs[:n], of_plain(xs[:n], xs[n:]))
-            return value, filled(of, value, tangent)
+            is_as_read = own.is_declared or own.returned(value_of(value)) is not None
+            return value, filled(of, value, tangent) if is_as_read else tangent
 
         return along
+
+    @property
+    def catches(self) -> bool:
+        """Whether its base may have caught an error."""
+        return self.base.catches
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""
@@ -934,7 +950,8 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        return Executable(*self.linked, python=self.python, backend=self.backend)
+        declared = is_declared(self.function)
+        return Executable(*self.linked, python=self.python, backend=self.backend, is_declared=declared)
 
 
 class Unread(Program):
@@ -995,6 +1012,12 @@ def is_straight(code: CodeType) -> bool:
     """Tell whether a function has no loops and no functions inside."""
     jumps = (step.opname for step in dis.get_instructions(code))
     return not any("BACKWARD" in name for name in jumps) and not any(isinstance(x, CodeType) for x in code.co_consts)
+
+
+def catches(code: CodeType) -> bool:
+    """Tell whether a function, or one inside, handles errors."""
+    is_here = any(step.opname == "PUSH_EXC_INFO" for step in dis.get_instructions(code))
+    return is_here or any(catches(x) for x in code.co_consts if isinstance(x, CodeType))
 
 
 def own_symbol(symbol: str, program: Program) -> str:

@@ -298,15 +298,24 @@ cdef int resolve_recorded_element(RecordedReverse r, Record *record, int kind, u
     return 0
 
 
+cdef int tell(RecordedReverse r, uint32_t id) except -1:
+    """Tell the watcher which record is swept next, after so many records of the outer tape; 0 at the end."""
+    r.tape.watcher.passed_on(id, r.outer_tape.watcher, r.outer.count)
+    return 0
+
+
 cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t top) except -1:
     """Resolve the ids from top down to the last input, and record each step on the outer tape."""
     cdef Head *h = &tape.head
     cdef Record *record
     cdef uint32_t i
     cdef int kind
+    cdef bint watched = tape.watcher is not None
     for i in range(top, h.inputs, -1):
         if i & 0xFFFFF == 0:
             PyErr_CheckSignals()
+        if watched:
+            tell(r, i)
         kind = op_at(h, i)
         if kind < SPECIAL:
             if r.scalars[i].value != 0.0 or r.scalars[i].id != 0:
@@ -318,7 +327,7 @@ cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t 
         else:
             resolve_recorded_element(r, record, kind, i)
         r.check_open()
-    return 0
+    return tell(r, 0) if watched else 0
 
 
 cdef int push_recorded_element(RecordedReverse r, Record *record, int kind, uint32_t i) except -1:
@@ -340,13 +349,16 @@ cdef int push_recorded(Tape tape, Copies copies, RecordedReverse r) except -1:
     """The forward sweep with every step recorded on the tape of `r.outer`."""
     cdef Head *h = &tape.head
     cdef uint32_t i
+    cdef bint watched = tape.watcher is not None
     r.forward = True
     for i in range(h.inputs + 1, h.count):
         if i & 0xFFFFF == 0:
             PyErr_CheckSignals()
+        if watched:
+            tell(r, i)
         if op_at(h, i) >= SPECIAL:
             push_special(tape, r, i)
             r.check_open()
         else:
             gather(h, copies, r.outer, r.scalars, i)
-    return 0
+    return tell(r, 0) if watched else 0

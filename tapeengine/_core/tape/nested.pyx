@@ -151,11 +151,15 @@ cdef Copies copy_out(Tape tape):
         copy_guards(tape, None, outer, h.count)
         return None
     for i in range(max(copies.count, h.inputs + 1, first), h.count):
+        if tape.watcher is not None:
+            tape.watcher.passed_on(i, tape_of(outer).watcher, outer.count)
         copy_guards(tape, copies, outer, i)
         if op_at(h, i) < SPECIAL:
             copies.ids[i - first] = copy_record(tape, copies, outer, i)
     copy_guards(tape, copies, outer, h.count)
     copies.count = h.count
+    if tape.watcher is not None:
+        tape.watcher.passed_on(0, tape_of(outer).watcher, outer.count)
     return copies
 
 

@@ -145,7 +145,8 @@ class Converter:
             case Named():
                 tag, *inside = next(leaves)
                 return self.tagged(tag, self.restored(self.options(of)[tag], iter(inside), like))
-        return next(leaves)
+        leaf = next(leaves)
+        return like if type(like) is numpy.float64 and of == Float() else leaf
 
     # ------------------------------------------------------------ cotangents and tangents
 

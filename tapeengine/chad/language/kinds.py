@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .types import UNIT, Array, Product, Sum, Type, parts_of, rank_of
+from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, numbers_of, parts_of, rank_of
 
 #: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
 Steps = tuple[int | str | None, ...]
@@ -54,11 +54,13 @@ class Given:
 
     * `is_mixed`: whether it may also be something else than these and a list of the program's own.
     * `or_list`: whether it may also be a list of the program's own.
+    * `held`: what it also has as elements, which the function puts there.
     """
 
     places: frozenset[Place]
     is_mixed: bool = False
     or_list: bool = False
+    held: Kind = None
 
 
 #: A numpy array, or a number of one.
@@ -85,7 +87,7 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
                 return ListOf(of_arrays(kind.element, element), kind.made)
             return MIXED if kind in (None, SOME) else kind
         case Product(items, name, fields):
-            is_open = isinstance(kind, Given) and (kind.is_mixed or kind.or_list)
+            is_open = isinstance(kind, Given) and (kind.is_mixed or kind.or_list or kind.held)
             if not name and (kind == MIXED or is_open or isinstance(kind, ListOf)):
                 return MIXED
             if isinstance(kind, Given):
@@ -105,6 +107,13 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
 def has_arrays(of: Type) -> bool:
     """Tell whether values of a type are arrays or have parts that are."""
     return isinstance(of, Array) or any(map(has_arrays, parts_of(of)))
+
+
+def has_lists(kind: Kind, of: Type) -> bool:
+    """Tell whether a value of a type may have lists with floats in them, by its kind."""
+    if isinstance(of, Product):
+        return any(map(has_lists, kind.items if isinstance(kind, TupleOf) else (kind,) * len(of.items), of.items))
+    return has_arrays(of) and numbers_of(of) not in (INT, BOOL) and kind not in (None, ARRAY, COMPUTED)
 
 
 def depends(kind: Kind) -> bool:
@@ -183,10 +192,10 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
             return type(value)(*each_of(items, (getattr(value, name) for name in names), names))
         case TupleOf(items) if isinstance(value, dict):
             return dict(zip(value, each_of(items, value.values(), value), strict=True))
-        case Given(places, is_mixed, or_list):
+        case Given(places, is_mixed, or_list, held):
             likes = [part for place in places for part in parts_at(given, *place)]
             classes = {type(x) if isinstance(x, list | tuple) else None for x in likes} | ({list} if or_list else set())
-            is_open = len(classes) > 1 or (is_mixed and classes != {None})
+            is_open = len(classes) > 1 or (is_mixed and classes != {None}) or held is not None
             return as_listed(plain() if is_open or not likes else likes[0], value)
     return value
 

@@ -360,6 +360,7 @@ class Module:
     * `by_numpy`: whether it uses numpy's operations on whole arrays, whose order and functions differ from Python's.
     * `copies`: whether functions that call themselves change arrays that they are given, which would be copied at each
       call.
+    * `mixes`: whether integers become floats where they are elements of lists, or are chosen.
     """
 
     main: str
@@ -367,6 +368,7 @@ class Module:
     types: Mapping[str, Sum] = field(default_factory=dict)
     by_numpy: bool = False
     copies: bool = False
+    mixes: bool = False
 
 
 #: The class of a literal's value, which its text in a derivative is that of.

@@ -88,7 +88,7 @@ class ProgramParser(Parser):
         definitions = {n: replace(d, body=self.read(d.body, set())) for n, d in self.definitions.items()}
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
-        flags = (self.by_numpy, self.copies)
+        flags = (self.by_numpy, self.copies, self.mixes)
         read = self.constants.checks(self.table.classes.values())
         return Parsed(definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
 
@@ -112,7 +112,7 @@ class ProgramParser(Parser):
         self.definitions[self.symbol] = Definition(self.symbol, params, guess, Tuple(()))
         return body(self, self.tree, env, None)
 
-    def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool | None) -> Wanted:
+    def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool | str | None) -> Wanted:
         """Record that an operation at a node needs arguments to be arrays, or lists."""
         return Wanted(operands, f"line {self.first + getattr(node, 'lineno', 1) - 1}", of_lists)
 

@@ -43,7 +43,7 @@ class Watcher:
             if at is not None:
                 operands = _operands(dict(zip(names, values, strict=True)), at, np.shape(part), _by_elements(primitive))
                 raise NotFiniteError(
-                    f"a value that is not finite at {here()}: {primitive.name} gives {_number(part, at)}{operands}"
+                    f"a value that is not finite at {self.here()}: {primitive.name} gives {_number(part, at)}{operands}"
                 )
         if _by_elements(primitive) and not any(is_traced(part) for rule in kept for part in rule):
             self._check_partials(primitive, dict(zip(names, values, strict=True)), out, inputs, kept)
@@ -59,7 +59,7 @@ class Watcher:
             if at is not None:
                 shown = _operands(operands, at, np.shape(partial), True)
                 raise NotFiniteError(
-                    f"a partial that is not finite at {here()}: that of {primitive.name} with "
+                    f"a partial that is not finite at {self.here()}: that of {primitive.name} with "
                     f"respect to {primitive.args[argument]} is {_number(partial, at)}{shown}"
                 )
 
@@ -72,15 +72,24 @@ class Watcher:
                     with suppress(RepeatError):  # the later run is watched
                         rule.push([None] * len(rule.arguments.spaces))
                 raise NotFiniteError(
-                    f"a value that is not finite at {here()}: {getattr(rule, 'name', 'a function')} "
+                    f"a value that is not finite at {self.here()}: {getattr(rule, 'name', 'a function')} "
                     f"gives {_number(result, at)}"
                 )
+
+    def passed_on(self, id: int, outer: Any, count: int) -> None:
+        """Note that a record is copied to an outer tape, or swept there, after so many records; 0 at the end."""
+        if outer is not None:
+            outer.recorder.begin_inner(count, self.recorder.line_of(id) if id else None)
+
+    def here(self) -> str:
+        """The source line of the inner record that is being swept, or the one that is running."""
+        return place_of(self.recorder.inner or line_of(sys._getframe()))
 
     def line_ended(self, tape: Any, first: int, last: int, line: Line, frame: FrameType) -> None:
         """Check the scalar records of a line, and its variables if it wrote to arrays."""
         found = linear.first_not_finite(tape, first, last)
         if found is not None:
-            raise NotFiniteError(_scalar_text(tape, *found, line))
+            raise NotFiniteError(_scalar_text(tape, *found, self.recorder.inner_line(found[0]) or line))
         if any(tape.record(i)[1] == "array" for i in range(first, last + 1)):
             for name, value in list(frame.f_locals.items()):
                 at = first_bad(value) if is_traced(value) else None
@@ -206,11 +215,6 @@ def _scalar_text(tape: Any, id: int, what: str, line: Line) -> str:
 
 def _listed(numbers: Any) -> str:
     return ", ".join(repr(number) for number in numbers)
-
-
-def here() -> str:
-    """The source line that is running."""
-    return place_of(line_of(sys._getframe()))
 
 
 def place_of(line: Line | None) -> str:

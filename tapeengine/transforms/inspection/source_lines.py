@@ -9,8 +9,10 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from time import perf_counter
 from types import FrameType
 from typing import Any, NamedTuple
@@ -62,6 +64,7 @@ class LineRecorder:
         self, check: Callable[[Any, int, int, Line, FrameType], None] | None = None, watcher: Any = None
     ) -> None:
         self.segments: list[Segment] = []
+        self.inners: list[tuple[int, Line | None]] = []
         self.check = check
         self.watcher = watcher
         self.tape: Any = None
@@ -86,10 +89,26 @@ class LineRecorder:
         self.tape = self._line = None  # the tape may refer to its watcher
         return result
 
-    def line_of(self, id: int) -> Line | None:
-        """The line that left a record."""
-        from bisect import bisect_right
+    def begin_inner(self, start: int, line: Line | None) -> None:
+        """Note that the records from an id on come from a record of an inner trace, which a line left; None ends it."""
+        if self.inners and self.inners[-1][0] == start:
+            self.inners.pop()
+        self.inners.append((start, line))
 
+    @property
+    def inner(self) -> Line | None:
+        """The line of the inner record that is being swept or copied."""
+        return self.inners[-1][1] if self.inners else None
+
+    def inner_line(self, id: int) -> Line | None:
+        """The line of the inner record from which a record comes."""
+        k = bisect_right(self.inners, id, key=itemgetter(0)) - 1
+        return self.inners[k][1] if k >= 0 else None
+
+    def line_of(self, id: int) -> Line | None:
+        """The line that left a record, or the record of an inner trace from which it comes."""
+        if (line := self.inner_line(id)) is not None:
+            return line
         k = bisect_right(self.segments, id, key=lambda segment: segment.start) - 1
         return self.segments[k].line if k >= 0 else None
 

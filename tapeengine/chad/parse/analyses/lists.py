@@ -43,15 +43,16 @@ class Kinds:
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
         self.outside = outside
         self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
-        own = parameters_of(function)
+        self.own = own = parameters_of(function)
         local = dict(pair for node in every_node(function) for pair in functions_in(node) if node is not function)
-        bound: dict[str, list[ast.expr]] = {}
+        self.bound = bound = dict[str, list[ast.expr]]()
         for node in every_node(function):
             for name, value in (*bindings(node), *passed(node, local)):
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
         arguments = {a.arg: a.annotation for a in every_node(function) if isinstance(a, ast.arg) and not is_around(a)}
+        self.inner = arguments.keys() - set(own)
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
         called = {name for node in every_node(function) for name, _ in passed(node, local)}
@@ -96,7 +97,8 @@ class Kinds:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
             is_mixed = is_mixed or any(k.made is tuple for k in lists)
             or_list = bool(lists) or is_tuple or MIXED in kinds or any(k.or_list for k in given)
-            return known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
+            found = known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
+            return self.holding(found, [k.held for k in given])
         if not kinds or all(k == kinds[0] for k in kinds):
             return kinds[0] if kinds else ANY
         if all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
@@ -116,6 +118,9 @@ class Kinds:
             return ListOf(self.common([kind.element, *held]), kind.made)
         if isinstance(kind, TupleOf) and kind.made is None:
             return TupleOf(tuple(self.common([item, *held]) for item in kind.items), kind.names)
+        rest = [k for k in held if k not in (None, ANY, NUMBER, COMPUTED)]
+        if isinstance(kind, Given) and rest:
+            return replace(kind, held=self.common([*rest, *([kind.held] if kind.held else [])]))
         return kind
 
     def element(self, kind: Kind, position: int | None = None) -> Kind:
@@ -172,6 +177,8 @@ class Kinds:
                 return self.operators[node]
             case Known(kind=kind):
                 return kind
+            case Changed(value=value):
+                return self.of(value) or ANY
             case Held(value=value):
                 return ListOf(self.of(value), None)
             case ast.Attribute(value=value, attr=attr):
@@ -180,6 +187,8 @@ class Kinds:
                 kind = self.of(record)
                 is_dict = isinstance(kind, TupleOf) and kind.made is None and len(kind.names) == len(kind.items)
                 of_field = isinstance(kind, TupleOf) and (field in kind.names or is_dict)
+                if isinstance(kind, Given):
+                    return self.holding(kind, [self.of(value)])
                 return kind.with_named(field, self.of(value)) if of_field else kind  # type: ignore[union-attr]
             case ast.Subscript(value=value, slice=ast.Tuple()):
                 return ARRAY
@@ -211,6 +220,40 @@ class Kinds:
                 return [self.of(node)]
         return [kind for part in parts for kind in self.of_operands(part)]
 
+    def in_python(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> frozenset[Given] | None:
+        """Give the arguments that make a number one of Python's if they are; None if it may be one of numpy's."""
+        name = getattr(node, "id", "")
+        if name in seen or name in self.inner:
+            return frozenset() if name in seen else None
+        parts = self.deciding(node)
+        if parts is None:
+            kind = self.of(node)
+            found = [kind] if isinstance(kind, Given) and self.outside.lies_in_python(kind) else []
+            return frozenset(found) if found or self.outside.is_python(node) else None
+        each = [self.in_python(part, seen | {name} if name else seen) for part in parts]
+        return None if None in each else frozenset[Given]().union(*(part or () for part in each))
+
+    def deciding(self, node: ast.expr) -> list[ast.expr] | None:
+        """Give the expressions whose classes decide that of a number; None where the text shows none."""
+        match node:
+            case ast.Name(id=name) if name in self.bound or name in self.own:
+                own = [Known(Given(frozenset({(name, ())})))] if name in self.own else []
+                return [*self.bound.get(name, ()), *own]
+            case ast.Call(func=ast.Name(id=name)) if f"{name}()" in self.bound:
+                return [ast.Name(f"{name}()")]
+            case ast.UnaryOp(op=ast.Not()) | ast.Constant():
+                return []
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                is_always = len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
+                return [] if is_always else [left, *others]
+            case ast.BinOp(left=left, right=right) | ast.IfExp(body=left, orelse=right):
+                return [left, right]
+            case ast.BoolOp(values=values):
+                return values
+            case ast.UnaryOp(operand=value) | ast.NamedExpr(value=value):
+                return [value]
+        return None
+
     def of_attribute(self, kind: Kind, name: str) -> Kind:
         """Give the kind of a field or a property of a record, or of an array's transpose."""
         if isinstance(kind, TupleOf) and isinstance(kind.made, type) and name not in kind.names:
@@ -230,6 +273,8 @@ class Kinds:
         joins = isinstance(node.op, ast.Add) and len(lists) == 2
         if isinstance(node.op, ast.Add) and any(isinstance(k, TupleOf) and k.made is None for k in kinds):
             return MIXED  # a tuple, if the other operand is one
+        if joins and len({k.made for k in lists if isinstance(k, ListOf)}) > 1:
+            return ANY  # it raises
         if joins or (isinstance(node.op, ast.Mult) and len(lists) == 1):
             return self.common(lists)
         if lists and all(k in lists or k == NUMBER for k in kinds):
@@ -287,7 +332,9 @@ class Kinds:
                 return ListOf(ARRAY) if attr == "split" else ARRAY
             case ast.Attribute(value=value, attr=attr) if (kind := self.of(value)) is not None:
                 return self.of_method(kind, attr, node)
-            case ast.Name(id=name) | ast.Attribute(attr=name) if found := self.of_python(name, node):
+            case ast.Name(id=name) | ast.Attribute(attr=name) if found := self.of_python(
+                getattr(node, "known_as", name), node
+            ):
                 return found
         return self.of_outside(self.outside.of_call(node.func), node.args, node.keywords)
 
@@ -310,6 +357,11 @@ class Kinds:
         match name, args:
             case "list" | "sorted" | "tuple", _:
                 return ListOf(self.element(self.of(args[0])) if args else None, tuple if name == "tuple" else list)
+            case "zip", [_, *_]:
+                return ListOf(TupleOf(tuple(self.element(self.of(a)) for a in args)))
+            case "reduce", [function, over, *start]:
+                first: ast.expr = start[0] if start else Element(over)
+                return self.common([self.of(first), self.of(ast.Call(function, [first, Element(over)], []))])
             case "zip", [] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
                 return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
             case "reversed" | "deepcopy" | "copy" | " own", [only]:
@@ -411,6 +463,8 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
             return ListOf(substituted(element, given, kinds), made)
         case TupleOf(items=items, names=names, made=made):
             return TupleOf(tuple(substituted(item, given, kinds) for item in items), names, made)
+        case Given(held=held) if held is not None:
+            return kinds.holding(substituted(replace(kind, held=None), given, kinds), [substituted(held, given, kinds)])
         case Given(places=places, is_mixed=is_mixed, or_list=or_list):
             found = kinds.common([part_of(given.get(name), steps, kinds) for name, steps in sorted(places, key=str)])
             if isinstance(found, Given):
@@ -466,6 +520,10 @@ class Held(ast.expr):
         self.value = value
 
 
+class Changed(Held):
+    """Stands for what a function hands back that changes it, which leaves a list a list."""
+
+
 class WithField(ast.expr):
     """Stands for a record or a dict after an assignment to one of its fields or keys."""
 
@@ -499,6 +557,23 @@ def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tupl
             yield from ((names[k.arg], k.value) for k in keywords if k.arg in names)
         case ast.Call(func=ast.Lambda() as called, args=args):
             yield from zip(parameters_of(called), args, strict=False)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            for function, *given in applied(getattr(node, "known_as", name), node):
+                own = parameters_of(function) if isinstance(function, ast.Lambda) else ()
+                yield from zip(own or local.get(getattr(function, "id", ""), ()), given, strict=False)
+
+
+def applied(name: str, node: ast.Call) -> Iterator[list[ast.expr]]:
+    """Go through the functions that a function of Python's applies, each with arguments."""
+    match name, node.args:
+        case "map" | "fork_map" | "filter", [function, *over]:
+            yield [function, *map(Element, over)]
+        case "reduce", [function, over, *start]:
+            yield [function, *(start or [Element(over)]), Element(over)]
+            yield [function, ast.Call(function, [*(start or [Element(over)]), Element(over)], [])]
+        case "max" | "min" | "sorted", [*over]:
+            keys = [k.value for k in node.keywords if k.arg == "key"]
+            yield from ([key, x if over[1:] else Element(x)] for key in keys for x in over)
 
 
 def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -567,7 +642,6 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for i, inner in enumerate(elts):
-                if not is_handed(inner):  # a change leaves a list a list
-                    yield from taken(inner, Element(value, i))
+                yield from taken(inner, Changed(Element(value, i)) if is_handed(inner) else Element(value, i))
         case ast.Starred(value=inner), _:
             yield from taken(inner, ast.List([value], ast.Load()))

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from numpy import generic
+
 from ....errors import StructureError
-from ...language.kinds import Given, Kind, ListOf, Steps, parts_at
+from ...language.kinds import MIXED, NUMBER, Given, Kind, ListOf, Steps, parts_at
 from .lists import extended
 
 
@@ -23,12 +25,13 @@ class Wanted:
 
     * `operands`: the operands, which are arguments of the program, or parts of these.
     * `place`: the place of the operation.
-    * `of_lists`: whether all are to be lists. None for a method that numpy's numbers have and Python's have not.
+    * `of_lists`: whether all are to be lists. None for a method that numpy's numbers have and Python's have not,
+      `NUMBER` for an operation on numbers that are to be Python's.
     """
 
     operands: frozenset[Given]
     place: str
-    of_lists: bool | None = False
+    of_lists: bool | str | None = False
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,12 @@ def through(call: Passed, wanted: Sequence[Wanted]) -> tuple[Wanted, ...]:
     found = []
     kinds = dict(call.kinds)
     for each in wanted:
-        operands = [part(kinds, operand) for operand in each.operands]
-        is_refused = [not isinstance(o, Given | ListOf) or (each.of_lists and is_mixed(o)) for o in operands]
+        operands = [o for operand in each.operands if (o := part(kinds, operand)) != NUMBER]
+        of = Given | ListOf if each.of_lists else Given | ListOf | str  # MIXED may be a list
+        is_refused = [not isinstance(o, of) or (each.of_lists and is_mixed(o)) for o in operands]
         given = frozenset(o for o in operands if isinstance(o, Given))
         if each.of_lists and (given or any(is_refused)):
-            found.append(Wanted(frozenset() if any(is_refused) else given, each.place, of_lists=True))
+            found.append(Wanted(frozenset() if any(is_refused) else given, each.place, each.of_lists))
         elif not each.of_lists and not any(is_refused):
             found.append(Wanted(given, each.place, each.of_lists))
     return tuple(found)
@@ -61,7 +65,8 @@ def part(kinds: dict[str, Kind], operand: Given) -> Kind:
     if given:
         mixed = any(map(is_mixed, given)) or not all(isinstance(k, Given | ListOf) for k in found)
         return Given(frozenset().union(*(k.places for k in given)), mixed)
-    return found[0] if all(isinstance(k, ListOf) for k in found) else None
+    are_alike = all(isinstance(k, ListOf) for k in found) or set(found) in ({NUMBER}, {MIXED})
+    return found[0] if are_alike else None
 
 
 def is_mixed(kind: Kind) -> bool:
@@ -86,7 +91,12 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
         operands = [{type(x) for place in o.places for x in parts_at(values, *place)} for o in each.operands]
-        if each.of_lists and not (operands and set().union(*operands) <= {list}):
+        if each.of_lists == NUMBER and not (
+            operands and not any(issubclass(x, generic) for of in operands for x in of)
+        ):
+            what = f"{named(each) or 'a number'} is one of numpy's numbers, which {each.place} uses as one of Python's"
+            raise StructureError(f"{what}: give float(x), int(x) or bool(x)")
+        if each.of_lists is True and not (operands and set().union(*operands) <= {list}):
             what = f"{named(each) or 'an operand'} is no list, and {each.place} uses it as one"
             raise StructureError(f"{what}: give it as a list, or write the line with numpy's functions")
         if each.of_lists is False and all(of & {list, tuple} for of in operands):

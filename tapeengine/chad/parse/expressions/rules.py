@@ -306,7 +306,11 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         return condition(p, node, env)
     if (same := same_bool(node)) is not None:
         left = expression(p, node.left, env)
-        return expression(p, same, env) if left.type == BOOL else p.by_type(left, lit(False))
+        if left.type != BOOL:
+            return p.by_type(left, lit(isinstance(node.ops[0], ast.IsNot)))
+        if p.in_python(node.left):
+            return expression(p, same, env)
+        p.on_duals(node, "a bool that may be numpy's, which is neither True nor False", "use ==, or bool(x)")
     left_node, left = node.left, expression(p, node.left, env)
     match node:
         case ast.Compare(ast.Call() | ast.Subscript(), [ast.Is() | ast.IsNot()], [ast.Constant(value=None)]):
@@ -359,10 +363,11 @@ def present(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def same_bool(node: ast.Compare) -> ast.expr | None:
-    """Give ``x`` or ``not x`` for ``x is True`` and ``x is False`` in a pattern; None for another comparison."""
+    """Give ``x`` or ``not x`` for ``x is True``, ``x is not True`` and the like; None for another comparison."""
     match node:
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=bool(value))]):
-            return left if value else ast.copy_location(ast.UnaryOp(ast.Not(), left), node)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=bool(value))]):
+            is_same = value == isinstance(op, ast.Is)
+            return left if is_same else ast.copy_location(ast.UnaryOp(ast.Not(), left), node)
     return None
 
 
@@ -598,7 +603,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
             return expression(p, node.body if test.value else node.orelse, env, wanted)
         terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
-        return If(test, p.coerce(node, terms[0], of), p.coerce(node, terms[1], of))
+        return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
     name, chosen = narrowed
     options = p.table.options(env[name].type) or ()
     variables = [p.narrowing(name, o, env[name]) for o in options]
@@ -644,7 +649,7 @@ def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wante
         inner = items_of(p, node, [expression(p, e, env) for e in full]).of
     items = [expression(p, e, env, inner) for e in elts]
     if inner is not None:
-        return Elements(tuple(p.coerce(node, item, inner) for item in items), inner)
+        return Elements(tuple(p.element_of(node, item, inner) for item in items), inner)
     if any(is_known(item.type) for item in items) and not have_one_type(p, [item.type for item in items]):
         return Tuple(tuple(items))
     return items_of(p, node, items)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ...language.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
-from ...language.kinds import Given
 from ...language.terms import (
     Build,
     Concatenate,
@@ -66,11 +65,16 @@ def number(p: Parser, node: ast.AST, term: Term) -> Term:
 
 
 def no_bools(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
-    """Refuse arithmetic of bools alone: for numpy its result is a bool, for Python a count.
-
-    Bools that are arguments themselves are Python's.
-    """
-    if all(t.type == BOOL and not isinstance(t, Literal) for t in operands) and not of_arguments(p, node):
+    """Refuse arithmetic of bools alone that may be numpy's: its result is a bool, that of Python's a count."""
+    nodes: list[ast.expr] = []
+    match node:
+        case ast.BinOp(left=left, right=right):
+            nodes = [left, right]
+        case ast.UnaryOp(operand=operand):
+            nodes = [operand]
+        case ast.Call(func=ast.Name("abs"), args=args) if p.outer["abs"] is abs:
+            nodes = args
+    if all(t.type == BOOL for t in operands) and not (nodes and p.in_python(*nodes)):
         p.error(node, "arithmetic of bools alone: Python counts, and numpy gives a bool", "write int(x > 0)")
 
 
@@ -110,20 +114,6 @@ def total_of(p: Parser, xs: Term) -> Term:
         return Total(xs)
     x = p.fresh("x", BOOL)
     return Op("lt", (lit(0), Total(Map((x,), counted(x), (xs,)))), BOOL)
-
-
-def of_arguments(p: Parser, node: ast.AST) -> bool:
-    """Tell whether the operands of an operation are parameters of the program."""
-    found: list[ast.expr] = []
-    match node:
-        case ast.BinOp(left=left, right=right):
-            found = [left, right]
-        case ast.UnaryOp(operand=operand):
-            found = [operand]
-        case ast.Call(args=args):
-            found = args
-    kinds = [p.kinds.of(each) for each in found if isinstance(each, ast.Name)]
-    return len(kinds) == len(found) > 0 and all(isinstance(k, Given) and all(not s for _, s in k.places) for k in kinds)
 
 
 def rank(type_: Type) -> int:
@@ -296,6 +286,8 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
         if size.type == INT:
             return repeated(p, items, size)
     if isinstance(node.op, ast.Add) and all(lists):
+        if len({getattr(p.kinds.of(n), "made", list) for n in (node.left, node.right)}) > 1:
+            p.on_duals(node, "a tuple joined with a list", "make both lists: list(...)")
         of = p.unify(node, left.type, right.type)
         return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
     if shows:
@@ -413,7 +405,7 @@ def maximum(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     if isinstance(left.type, Array) or isinstance(right.type, Array):
         p.error(node, f"Python's {op} of arrays", f"write np.{op} for all numbers, np.{op}imum for those of each place")
     of = p.unify(node, left.type, right.type)
-    left, right = p.coerce(node, left, of), p.coerce(node, right, of)
+    left, right = p.element_of(node, left, of), p.element_of(node, right, of)
     test = "gt" if op == "max" else "lt"
     return p.within("a", left, lambda a: p.within("b", right, lambda b: If(comparison(p, node, test, b, a), b, a)))
 

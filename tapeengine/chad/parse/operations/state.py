@@ -68,6 +68,7 @@ from ...language.types import (
     is_choice,
     is_known,
     name_of,
+    numbers_of,
     parts_of,
     show,
 )
@@ -106,6 +107,7 @@ from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
 from ..rewrites.desugar import OutOfOrder, Plain
 from ..rewrites.elements import with_places
+from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
 from ..rewrites.own_fields import own_fields
@@ -126,6 +128,7 @@ class Parsed:
     * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
+    * `mixes`: whether integers become floats where they are elements, or are chosen.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
 
@@ -138,6 +141,7 @@ class Parsed:
     passed: tuple[Passed, ...]
     by_numpy: bool
     copies: bool
+    mixes: bool
     constants: Checks
 
 
@@ -259,9 +263,9 @@ class Parser(Lets):
         self.declared: dict[str, Type] = {}
         self.open: list[tuple[Any, ...]] = []
         self.single_axes = SingleAxes()
-        self.operands: list[tuple[ast.AST, frozenset[Given], bool | None]] = []
+        self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
-        self.by_numpy = self.copies = self.by_blas = False
+        self.by_numpy = self.copies = self.mixes = self.by_blas = False
         self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
         self.of_empty: Type = NEVER
@@ -299,6 +303,7 @@ class Parser(Lets):
                 types = {n: getattr(of, "name", "") for n, of in self.known_types().items()}
                 tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
             plain = Plain(tree, self.outer)
+            tree = FunctionArguments(tree, self.outer, plain.names).visit(tree)
             tree = BoundInside(tree, plain.names).visit(tree)
             tree = ByCells(tree, plain.names).visit(plain.plain(tree))
             return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))
@@ -561,6 +566,14 @@ class Parser(Lets):
                 self.error(node, f"Python's numbers have no {method.attr}", "write float(x), int(x) or bool(x)")
             self.operands.append((node, given, None))
 
+    def in_python(self, *nodes: ast.expr) -> bool:
+        """Tell whether numbers are Python's, not numpy's, if the arguments are, of which calls are to give Python's."""
+        found = [self.kinds.in_python(node) for node in nodes]
+        given = frozenset().union(*(each or () for each in found))
+        if given and None not in found:
+            self.operands.append((nodes[0], given, NUMBER))
+        return None not in found
+
     def unclear(self, node: ast.AST, kinds: Sequence[Kind]) -> None:
         """Refuse an operator that lists have, too, if the text does not say whether its operands are lists."""
         is_of_lists = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.Add | ast.Mult)
@@ -621,8 +634,14 @@ class Parser(Lets):
         """Record the arguments of another program, which may use them as arrays; numpy's functions take lists."""
         if program.__tapeengine_function__ in WRITTEN:
             return
-        kinds = zip(names, map(self.kinds.of, given), strict=False)
-        self.passed.append(Passed(program, tuple(kinds)))
+        self.passed.append(Passed(program, tuple(zip(names, map(self.passed_kind, given), strict=False))))
+
+    def passed_kind(self, node: ast.expr) -> Kind:
+        """Give the kind of an argument; of a number that of the arguments that decide its class."""
+        kind = self.kinds.of(node)
+        given = self.kinds.in_python(node) if kind in (COMPUTED, NUMBER) else None
+        places = frozenset().union(*(each.places for each in given or ()))
+        return kind if given is None else Given(places) if places else NUMBER
 
     def is_sequence(self, of: Product) -> bool:
         """Tell whether a product is a tuple in Python, which has items by position."""
@@ -695,8 +714,15 @@ class Parser(Lets):
         """Tell whether a variable is a rectangle of numbers that the program changes."""
         return self.grids.get(name, "") is None
 
+    def element_of(self, node: ast.AST, term: Term, of: Type) -> Term:
+        """Do the same for an element, or one of several values; note an integer, which stays one in Python."""
+        self.mixes = self.mixes or (numbers_of(term.type) in (INT, BOOL) and numbers_of(of) == FLOAT)
+        return self.coerce(node, term, of)
+
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Make a term one of a given type: integers become floats, members become members of their union."""
+        if isinstance(of, Array) and numbers_of(term.type) in (INT, BOOL):
+            self.mixes = self.mixes or numbers_of(of) == FLOAT
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"

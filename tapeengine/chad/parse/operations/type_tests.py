@@ -102,6 +102,11 @@ def fits(p: Parser, test: Test, of: Type) -> bool:
         found = {issubclass(numpy.ndarray, test.classes)}
     elif len(found) > 1 and isinstance(of, Array) and p.as_list(test.node):
         found = {issubclass(list, test.classes)}
+    if len(found) > 1 and of in NUMBERS:
+        if not p.in_python(test.node):
+            what = f"{ast.unparse(test.node)} may be a number of Python's or of numpy's here"
+            p.on_duals(test.node, what, "test for both")
+        found = {issubclass(NUMBERS[of][0], test.classes)}
     if len(found) > 1:
         what = f"{ast.unparse(test.node)} may be of several classes of Python or numpy here"
         p.error(test.node, what, "test for all of them, or do it outside the program")
@@ -109,7 +114,7 @@ def fits(p: Parser, test: Test, of: Type) -> bool:
 
 
 def classes_of(p: Parser, test: Test, of: Type) -> tuple[Any, ...]:
-    """Give the classes that a value may have; those of numbers are Python's where a test names none of numpy's."""
+    """Give the classes that a value may have, numbers those of Python and numpy."""
     is_rectangle = isinstance(test.node, ast.Name) and p.is_grid(test.node.id)
     match Array(of) if is_rectangle else of:
         case Array():
@@ -121,8 +126,7 @@ def classes_of(p: Parser, test: Test, of: Type) -> tuple[Any, ...]:
             return (type(value),)
         case Product(name=name) if of != UNIT:
             return (p.table.classes[name] if name else tuple,)
-    found = NUMBERS.get(of, (FunctionType,))
-    return found if any(issubclass(cls, numpy.generic) for cls in test.classes) else found[:1]
+    return NUMBERS.get(of, (FunctionType,))
 
 
 def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:

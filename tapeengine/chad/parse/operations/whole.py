@@ -77,7 +77,7 @@ def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
     of = items[0].type
     for item in items[1:]:
         of = p.unify(node, of, item.type)
-    return Elements(tuple(p.coerce(node, item, of) for item in items), of)
+    return Elements(tuple(p.element_of(node, item, of) for item in items), of)
 
 
 def rectangular(p: Parser, of: Type) -> Type | None:

@@ -22,6 +22,9 @@ from ..names.types import class_fields
 from .classes import maker_of
 from .procedures import text_of
 
+#: The functions that give numbers of Python's, beside those of `math`.
+PYTHON = frozenset(f"builtins.{name}" for name in ("bool", "isinstance", "all", "any", "len", "int", "float"))
+
 
 class Together(threading.local):
     """What functions return that depends on no function that is being read; kept while several are read at a time."""
@@ -76,6 +79,18 @@ class Outside:
     def is_number(self, kind: Given) -> bool:
         """Tell whether a part of an argument is a number."""
         return self.type_of(kind) in (FLOAT, INT, BOOL)
+
+    def lies_in_python(self, kind: Given) -> bool:
+        """Tell whether a part of an argument is an element of no array of numpy's."""
+        each = [(type_at((self.types or {}).get(n), s[:k])) for n, s in kind.places for k in range(len(s) + 1)]
+        is_sure = all(of is not None and getattr(of, "is_list", True) for of in each)
+        return is_sure and not (kind.is_mixed or kind.or_list)
+
+    def is_python(self, node: ast.expr) -> bool:
+        """Tell whether an expression is a constant, or a call of a function, that is always a number of Python's."""
+        found = named_outside(getattr(node, "func", node), self.outer)
+        name = library_name(found) if isinstance(node, ast.Call) else ""
+        return type(found) in (bool, int, float) or name.startswith("math.") or name in PYTHON
 
     def is_list(self, kind: Kind) -> bool:
         """Tell whether the annotation or the value of an argument says that a part of it is a list."""

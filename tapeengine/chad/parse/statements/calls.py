@@ -639,6 +639,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         return apply_program(p, node, found, args)
     if name in REFUSED:
         p.error(node, f"{name.removeprefix('builtins.')} is not in the language", REFUSED[name])
+    if name.startswith("operator.") and any(isinstance(a.type, Array) for a in args):
+        p.on_duals(node, f"{name} of lists or arrays", "write the operator itself")
     if name in OPERATORS:
         given = node.args if isinstance(node, ast.Call) else []
         p.operated(node, list(zip(given, args, strict=False)))

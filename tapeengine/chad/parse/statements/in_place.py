@@ -155,7 +155,8 @@ def with_new(p: Parser, node: ast.Subscript, array: Term, at: Term, old: Var, ne
     """Give an array with an element made of the old one at a place, both of which are bound."""
     of = held_type(p, node, node.value, old.type, new.type)
     p.lets.append((old, Index(array, at)))
-    return replaced(p, array, at, p.bound("v", p.coerce(node, new, of)))
+    stored = p.coerce if p.is_array(node.value) else p.element_of
+    return replaced(p, array, at, p.bound("v", stored(node, new, of)))
 
 
 def is_cell(p: Parser, cell: tuple[str, ast.expr, ast.expr], env: Env) -> bool:
@@ -226,9 +227,9 @@ def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr
     whole = p.coerce(node, array, Array(of))
     if which == "insert":
         at = p.coerce(args[0], expression(p, args[0], env), INT)
-        return p.grammar.bind(p, name, inserted(p, whole, at, p.coerce(node, added, of)), env, then)
+        return p.grammar.bind(p, name, inserted(p, whole, at, p.element_of(node, added, of)), env, then)
     if which == "append":
-        return p.grammar.bind(p, name, Concatenate(whole, Elements((p.coerce(node, added, of),), of)), env, then)
+        return p.grammar.bind(p, name, Concatenate(whole, Elements((p.element_of(node, added, of),), of)), env, then)
     more = p.coerce(node, added, Array(of))
     if of not in (FLOAT, INT, BOOL):
         return p.grammar.bind(p, name, Concatenate(whole, more), env, then)

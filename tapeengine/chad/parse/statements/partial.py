@@ -50,6 +50,7 @@ def held_type(p: Parser, node: ast.AST, changed: ast.expr, before: Type, new: Ty
     if numbers_of(of) != numbers_of(before) and numbers_of(before) in (INT, BOOL) and not p.as_list(changed):
         what = f"{show(numbers_of(new))} in an array of {show(numbers_of(before))}"
         p.error(node, f"{what}: numpy drops the fraction", "make the array of floats: dtype=float, or np.zeros(n)")
+    p.mixes = p.mixes or numbers_of(of) != numbers_of(before)
     return of
 
 

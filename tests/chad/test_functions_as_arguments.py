@@ -1,0 +1,104 @@
+"""``reduce``, ``map``, ``max(key=)`` and ``sorted(key=)`` give what the plain program gives, or are refused."""
+
+import functools
+import itertools
+import operator
+
+import numpy as np
+import pytest
+from chad.written_functions import defined
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+HEAD = """import functools, operator
+def added(p, q):
+    return p + q
+def itself(q):
+    return q
+def packed(q):
+    return tuple(q)
+def first(r):
+    return r[0]
+"""
+#: Rows of several classes, made in the text or parts of arguments.
+ROWS = (
+    "[[v, 1.0] for v in xs]",
+    "[(v, 1.0) for v in xs]",
+    "[v * a for v in xs]",
+    "list(zip(xs, xs))",
+    "zip(xs, a)",
+    "rows",
+    "[tuple(xs), tuple(xs)]",
+    "[a, a]",
+)
+#: What is done with them.
+USES = (
+    "functools.reduce(added, ROWS)",
+    "functools.reduce(operator.add, ROWS)",
+    "functools.reduce(lambda p, q: p + q, ROWS)",
+    "functools.reduce(lambda p, q: q, ROWS) * 2",
+    "list(map(added, ROWS, ROWS))",
+    "list(map(operator.add, ROWS, ROWS))",
+    "list(map(lambda r: r + r, ROWS))",
+    "max(ROWS, key=first) + min(ROWS, key=lambda r: r[0])",
+    "sorted(ROWS, key=first)[0] + sorted(ROWS, key=first)[1]",
+    "[r * 2 for r in sorted(ROWS, key=lambda r: r[0])]",
+    "(max(ROWS, key=first) if c else a) + a",
+    "[max(ROWS, key=first), a][0] * 2",
+    "itself(max(ROWS, key=first)) + [1.0]",
+    "packed(max(ROWS, key=first)) + [v for v in xs]",
+    "packed(max(ROWS, key=first)) + packed(xs)",
+    "operator.mul(max(ROWS, key=first), 2)",
+    "max(ROWS, key=first)",
+    "sorted(ROWS, key=first)",
+)
+A, XS = np.array([0.5, 2.5]), [2.0, 0.5]
+ARGUMENTS = [
+    (A, XS, rows, c)
+    for rows in ([[1.0, 2.0], [3.0, 0.5]], np.array([[1.0, 2.0], [3.0, 0.5]]), [A, 2.0 * A])
+    for c in (True, False)
+]
+
+
+def described(value):
+    """A value with the classes of its parts; numbers are Python's or numpy's."""
+    if isinstance(value, list | tuple):
+        return type(value), [described(part) for part in value]
+    return (np.ndarray, value.tolist()) if isinstance(value, np.ndarray) and value.ndim else (float, float(value))
+
+
+def outcome(run):
+    """What a run gives, described; the class of its error; None for a refusal."""
+    try:
+        return described(run())
+    except TapeEngineError:
+        return None
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_values_have_the_classes_of_the_plain_program(use):
+    answers = 0
+    for rows, given in itertools.product(ROWS, ARGUMENTS):
+        f = defined(f"{HEAD}def f(a, xs, rows, c):\n    return {use.replace('ROWS', rows)}\n", np=np)
+        wanted, found = (
+            outcome(lambda f=f, given=given: f(*given)),
+            outcome(lambda f=f, given=given: te.vjp(te.program(f), *given)[0]),
+        )
+        assert found in (wanted, None), (rows, given)
+        answers += found is not None
+    assert answers
+
+
+def test_sums_of_rows_that_the_text_shows():
+    for joins in (operator.add, lambda p, q: p + q):
+        program = te.program(
+            defined("def f(xs):\n    return r(o, [[v, 1.0] for v in xs])\n", r=functools.reduce, o=joins)
+        )
+        assert outcome(lambda program=program: te.vjp(program, XS)[0]) in (None, described([2.0, 1.0, 0.5, 1.0]))
+    f = defined(
+        "import functools, operator\ndef f(xs):\n    return functools.reduce(operator.add, [[v, 1.0] for v in xs])\n"
+    )
+    assert te.vjp(te.program(f), XS)[0] == f(XS)

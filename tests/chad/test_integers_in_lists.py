@@ -1,0 +1,93 @@
+"""Elements of returned lists are integers, floats, lists and arrays as in the plain program."""
+
+import itertools
+
+import numpy as np
+import pytest
+from chad.written_functions import defined
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+HEAD = """
+def put(g, v):
+    g[1] = v
+def add(g, v):
+    g.append(v)
+    g.insert(0, v)
+def both(g, v):
+    put(g, v)
+    return g
+"""
+#: Lists of floats, and of rows, with what is put into them.
+LISTS = ("[x, 2.0, 2 * x]", "[x, 1, 2]", "[v * 1.0 for v in xs]", "list(xs)", "[0] * 3", "[x] * 2")
+NUMBERS = ("1", "True", "n", "x", "0.5", "1 if x > 1 else x", "max(1, x)")
+ROWS = ("[[x, 1.0], [2.0, x]]", "[np.array([x, 1.0]), np.array([2.0, x])]", "[[v, 1.0] for v in xs]")
+PARTS = ("[x, x]", "np.array([x, x])", "[x, 1]", "g[0]")
+#: How it is put there.
+CHANGES = (
+    "g[1] = V",
+    "g[0], g[1] = V, g[0]",
+    "g.append(V)",
+    "g.insert(0, V)",
+    "g = g + [V]",
+    "g = [V, *g]",
+    "put(g, V)",
+    "add(g, V)",
+    "g = both(g, V)",
+    "for k in range(2):\n        g[k] = V",
+    "g = (g, {'b': [V, x]})",
+    "g = (g, [V, x])",
+)
+
+
+def described(value):
+    """A value with the classes of its parts; numpy's numbers are described as Python's."""
+    if isinstance(value, dict):
+        return {key: described(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value), [described(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return np.ndarray, value.tolist()
+    kinds = ((bool, np.bool_), (int, np.integer), (float, np.floating))
+    return next(of[0] for of in kinds if isinstance(value, of)), float(value)
+
+
+def outcome(run):
+    """What a run gives, described; the class of its error; None for a refusal."""
+    try:
+        return described(run())
+    except TapeEngineError:
+        return None
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_elements_have_the_classes_of_the_plain_program(change):
+    answers = 0
+    for lists, values in ((LISTS, NUMBERS), (ROWS, PARTS)):
+        for made, value in itertools.product(lists, values):
+            source = f"{HEAD}def f(x, xs, n):\n    g = {made}\n    {change.replace('V', value)}\n    return g\n"
+            f = defined(source, np=np)
+            for x, xs in ((2.0, [3.0, 0.5]), (0.5, [1.0, 2.0])):
+                wanted = outcome(lambda f=f, x=x, xs=xs: f(x, list(xs), 3))
+                found = outcome(lambda f=f, x=x, xs=xs: te.vjp(te.program(f), x, xs, 3)[0])
+                assert found in (wanted, None), (made, value, x)
+                answers += found is not None
+    assert answers > 20
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_derivatives_of_lists_with_integers(value):
+    source = f"def f(xs, n):\n    x = xs[0] * xs[1]\n    g = [x, 2.0]\n    g[1] = {value}\n    return [x * x, *g]\n"
+    f = defined(source)
+    program = te.program(f)
+    for xs in ([3.0, 0.5], np.array([1.0, 0.25])):
+        for transform in (te.jacobian, te.jacfwd, te.hessian):
+            found, wanted = (transform(lambda y, g=g: g(y, 3))(xs) for g in (program, f))
+            assert repr(found) == repr(wanted)
+        value_, tangent = te.jvp(program, (xs, 3), (xs, None))
+        assert repr((value_, tangent)).replace("np.float64", "") == repr(te.jvp(f, (xs, 3), (xs, None))).replace(
+            "np.float64", ""
+        ) or described(value_) == described(f(xs, 3))
