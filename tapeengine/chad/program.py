@@ -41,6 +41,7 @@ from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
+from .methods import has_methods, relinked_function
 from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
@@ -181,9 +182,9 @@ class Program(Enterable):
             return self.python(*args, **named)
         if (traced := first_traced((*args, *named.values()))) is not None:
             whole = self.positional(args, named)[1]
-            if self.inferred:
-                found = self.for_values(whole)
-                return found(*whole) if found.is_read else self.python(*args, **named)
+            found = self.for_values(whole) if self.inferred or self._refused is not None else self
+            if found is not self:
+                return found(*whole) if found.is_read else found.python(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
                 return engine.call_program(self, whole)
         return self.python(*args, **named)
@@ -423,7 +424,7 @@ class Program(Enterable):
         instance = self.for_values((*primals, *others))
         is_other = instance is not self
         if not instance.is_read:
-            return engine.vjp(self.with_others(others), *primals)  # type: ignore[no-any-return]
+            return engine.vjp(instance.with_others(others), *primals)  # type: ignore[no-any-return]
         entered: tuple[Any, Any] | None = (
             enter(instance, (*primals, *others), {}, engine) if others or is_other else None
         )
@@ -501,7 +502,7 @@ class Program(Enterable):
         instance = self.for_values(self.positional(primals, {})[1])
         others = self.others(len(primals), {})
         if not instance.is_read:
-            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
+            return engine.jvp(instance.with_others(others), primals, tangents)  # type: ignore[no-any-return]
         if instance is not self:
             return instance.__tapeengine_jvp__(engine, primals, tangents)
         self.check_lists((*primals, *others))
@@ -525,7 +526,8 @@ class Program(Enterable):
         if self.unread is None and (self.by_kinds or self._parsed is not None):
             return None  # so far the language had all arguments
         others = self.others(len(primals), {})
-        return None if self.for_values((*primals, *others)).is_read else self.with_others(others)
+        found = self.for_values((*primals, *others))
+        return None if found.is_read else found.with_others(others)
 
     def plain_value(self, primals: tuple[Any, ...], places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
         """Give the value, in a tuple, where the plain function takes least time; for the parameters see `blocks`."""
@@ -711,7 +713,7 @@ class Program(Enterable):
                 raise
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
-            return unread
+            return unread.at(values)
         return found
 
     def of_types(self, values: tuple[Any, ...]) -> Program:
@@ -957,7 +959,7 @@ class Along(Program):
 class Unread(Program):
     """A program that the language does not take: dual numbers on the plain function compute its derivatives."""
 
-    is_twice_differentiable, is_read, inferred = False, False, ()
+    is_twice_differentiable, is_read, inferred, has_methods = False, False, (), False
     refusal: TapeEngineError
 
     def __init__(self, program: Program, refusal: TapeEngineError) -> None:
@@ -968,6 +970,18 @@ class Unread(Program):
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give itself."""
         return self
+
+    def at(self, values: tuple[Any, ...]) -> Unread:
+        """Give itself after a look at the classes of arguments, whose methods may have to be lifted."""
+        if not self.has_methods and has_methods(self.function, values):
+            self.has_methods = True
+            self.forget_found()
+        return self
+
+    @property
+    def python(self) -> Callable[..., Any]:
+        """What dual numbers run through: a lifted function where methods of classes are to be changed as well."""
+        return relinked_function(self.function) if self.has_methods else super().python
 
     @property
     def linked(self) -> NoReturn:
