@@ -24,7 +24,7 @@ from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_na
 from ..lift.modules import replaced_object
 from ..lift.rewrite import changed_code
 from ..lift.worlds import names_of_code
-from ..lift.wrappers import singledispatch
+from ..lift.wrappers import dispatching
 from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
 from ..numpy import asarray
 from ..primitive import Primitive, is_traced
@@ -230,21 +230,13 @@ def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
         called = _exchanged(value.func, known)
         return value if called is value.func else partial(called, *value.args, **value.keywords)
     if isinstance(value, FunctionType) and hasattr(value, "registry"):
-        return _dispatching(value, known)
+        return dispatching(value, lambda one: _exchanged(one, known))
     return partial(_with_arrays, value) if isinstance(value, Primitive) else replaced_object(value)
 
 
 def _with_arrays(primitive: Primitive, *args: Any, **options: Any) -> Any:
     """Call a primitive with arrays for lists of traced numbers, which are arrays in the language."""
     return primitive(*(asarray(x) if type(x) is list and holds_traced(x) else x for x in args), **options)
-
-
-def _dispatching(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
-    """A function of functools.singledispatch, which takes a traced value for one of the plain value's class."""
-    made = singledispatch(_exchanged(value.registry[object], known))
-    for cls, function in value.registry.items():
-        made.register(cls, _exchanged(function, known))
-    return made
 
 
 def _memoised(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:

@@ -24,7 +24,7 @@ from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
 from .worlds import World
-from .wrappers import memoised, singledispatch, singledispatchmethod
+from .wrappers import dispatching, memoised, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
 _SLOTS = ("__dict__", "__weakref__")
@@ -136,7 +136,7 @@ class Relinked:
             return functools.partial(self.twin(value.func), *args, **value.keywords)
         if isinstance(value, functools.singledispatchmethod):
             method = singledispatchmethod(self.twin(value.func))
-            method.dispatcher = self.dispatching(value.dispatcher)
+            method.dispatcher = dispatching(value.dispatcher, self.twin)
             return method
         if isinstance(value, functools.cached_property):
             made = functools.cached_property(self.twin(value.func))
@@ -180,7 +180,7 @@ class Relinked:
     def function(self, value: FunctionType) -> Any:
         """A function with the same code, the twins' namespace, and the twins of its closure."""
         if value.__globals__ is vars(functools) and hasattr(value, "registry"):
-            return self.dispatching(value)
+            return dispatching(value, self.twin)
         ours = value.__globals__ is self.there
         if not ours and (found := replaced_object(value)) is not value:
             return found
@@ -201,14 +201,6 @@ class Relinked:
         if ours:
             self.use(names_in(value.__code__))
         return twin
-
-    def dispatching(self, value: Any) -> Any:
-        """A copy of a `functools.singledispatch` function with the twins of its implementations."""
-        made = singledispatch(self.twin(value.registry[object]))
-        self.keep(value, made)
-        for cls, implementation in value.registry.items():
-            made.register(cls, self.twin(implementation))
-        return made
 
     def class_(self, value: type) -> Any:
         """A copy of a class of this namespace with the twins of its methods; the counterpart of another class."""

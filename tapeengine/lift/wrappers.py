@@ -24,6 +24,25 @@ def singledispatch(func: Callable[..., Any]) -> Any:
     return wrapper
 
 
+def dispatching(value: Any, twin: Callable[[Any], Any]) -> Any:
+    """A function of functools.singledispatch with the twins of the implementations that it has at a call."""
+    made, seen = singledispatch(twin(value.registry[object])), dict[Any, Any]()
+
+    def renewed() -> Any:
+        for cls, implementation in value.registry.items():
+            if seen.get(cls) is not implementation:
+                seen[cls] = implementation
+                made.register(cls, twin(implementation))
+        return made
+
+    @functools.wraps(made)
+    def wrapper(*args: Any, **options: Any) -> Any:
+        return renewed()(*args, **options)
+
+    vars(wrapper).update(dispatch=lambda cls: renewed().dispatch(cls))
+    return wrapper
+
+
 class singledispatchmethod(functools.singledispatchmethod):  # type: ignore[type-arg]
     """functools.singledispatchmethod."""
 

@@ -7,6 +7,7 @@ class, and differences of it.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any
 
@@ -209,3 +210,25 @@ def f(x, b):
     value, same = te.lift(scope["f"])(2.0, scope["a"])
     assert (value, same is scope["a"], scope["a"].seen, scope["s"].k) == (5.0, True, True, 3.0)
     assert te.grad(lambda x: te.lift(scope["f"])(x, scope["a"])[0])(2.0) == 2.5
+
+
+@pytest.mark.parametrize("made", [te.program, te.lift], ids=["program", "lift"])
+def test_implementations_that_come_later(made: Any) -> None:
+    @functools.singledispatch
+    def rate(x: Any) -> Any:
+        return 2.0 * x
+
+    class Holder:
+        @functools.singledispatchmethod
+        def rate(self, x: Any) -> Any:
+            return 2.0 * x
+
+    def program(x):  # type: ignore[no-untyped-def]
+        return rate(x) * Holder().rate(x) * lacking(x)
+
+    derived = made(program)
+    assert te.grad(derived)(2.0) == 32.0
+    rate.register(float, lambda x: 3.0 * x)
+    Holder.rate.register(float, lambda self, x: 5.0 * x)  # type: ignore[attr-defined]
+    assert te.vjp(derived, 2.0)[0] == program(2.0)
+    assert te.grad(derived)(2.0) == 120.0
