@@ -24,6 +24,7 @@ from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
+from ..forms import map_leaves
 from ..html import source
 from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
@@ -923,8 +924,9 @@ class Along(Program):
         of = own.definition.result
 
         def along(*xs: Any) -> tuple[Any, Any]:
-            value, tangent = default_engine().jvp(self.base.by_position, xs[:n], of_plain(xs[:n], xs[n:]))
-            is_as_read = own.is_declared or own.returned(value_of(value)) is not None
+            engine = default_engine()
+            value, tangent = engine.jvp(self.base.by_position, xs[:n], of_plain(xs[:n], xs[n:]))
+            is_as_read = own.is_declared or own.returned(map_leaves(engine.structures, value_of, value)) is not None
             return value, filled(of, value, tangent) if is_as_read else tangent
 
         return along

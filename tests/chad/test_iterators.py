@@ -40,7 +40,7 @@ s = sum([v * v for v in g])
 s = max(g) + sum(g)
 for v in g:|    s += v
 for v in g:|    k += v|    s += v * k
-for v in g:|    xs.append(v)|    s += v
+for v in g:|    if len(xs) < 6:|        xs.append(v)|    s += v
 for v in g:|    break|s = sum(g)
 for _ in range(2):|    s += sum(g)
 h = (k * v for v in g)|s = sum(h)
@@ -58,12 +58,14 @@ LOCAL = ["scaled = lambda v: k * v", "def double(g):", "    return sum(g) + 10.0
 
 
 def outcome(function):
-    """The value and the derivative; None where the program is refused."""
+    """The value and the derivative, or the error that Python raises; None where the program is refused."""
     try:
         value, back = ENGINE.vjp(function, 1.5)
     except ProgramError:
         return None
-    return value, back(1.0)[0]
+    except ValueError as error:
+        return str(error)
+    return value, back(None if isinstance(value, int) else 1.0)[0]
 
 
 @pytest.mark.parametrize("made", MADE)
