@@ -8,7 +8,6 @@ import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
-from tapeengine.errors import TapeEngineError
 
 #: Bodies of functions of a number x and a vector v.
 BODIES = [
