@@ -1,49 +1,64 @@
-"""Methods of classes in programs that run on dual numbers: such a program is lifted with its classes.
+"""Classes in programs that run on dual numbers: methods that ask whether something is a float are refused.
 
-Functions are exchanged one by one, with what they call (`ordinary.py`). A class cannot be: its objects leave the
-program, and `isinstance` and `type` name it. Lifting has twins of classes, and hands over their objects both ways.
+Functions are exchanged one by one, with what they call (`ordinary.py`), so that a traced number is a float to
+`isinstance`. Methods stay as they are, as objects of their class are also elsewhere: there the answer would be no.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import dis
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
 from ..errors import UnsupportedError
-from ..lift.targets import relinked
+from ..naming import names_in
 from .ordinary import NUMBERS, on_duals, parts_of
 from .parse.names.callees import is_plain
 from .parse.names.constants import content, global_names
 
+ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
+CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
+#: Methods that are called without their names. Operators on what they do not know fail, and are not refused here.
+UNNAMED = frozenset({"__init__", "__post_init__", "__call__"})
 
-def relinked_function(function: Any) -> Callable[..., Any]:
-    """Give a function with the names of lifted code, and with the twins of the classes of its module."""
-    return relinked(function.__globals__, ()).entry(function, ())  # type: ignore[no-any-return]
 
-
-def has_methods(function: Callable[..., Any], values: Iterable[Any]) -> bool:
-    """Tell whether a function at some arguments meets classes with methods that dual numbers need in another form.
+def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
+    """Refuse a function that calls, by its names or at some arguments, methods of a class that ask for a float.
 
     Raises
     ------
     UnsupportedError
-        If a variable around the function holds an object of such a class, as the function shares that variable.
+        With the method, and what to write instead.
     """
     known = dict[Any, Any]()
     on_duals(function, known)
-    functions = [f for f in known if is_plain(f)]
-    around = [(n, content(c)) for f in functions for n, c in zip(f.__code__.co_freevars, f.__closure__ or ())]
-    for name, held in around:
-        if not isinstance(held, type) and is_changed(type(held)):
+    functions = list(filter(is_plain, known))
+    met = [*names_of(functions), *leaves(values)]
+    methods = [m for cls in {x if isinstance(x, type) else type(x) for x in met} - NUMBERS for m in methods_of(cls)]
+    for method in called(functions, methods):
+        if asks(method):
             raise UnsupportedError(
-                f"{name}, a variable around {function.__qualname__}, holds an object of {type(held).__name__}, whose "
-                "methods use functions of plain numbers, and the program runs on dual numbers: make the object in the "
-                "program, or pass it as an argument"
+                f"{method.__qualname__} asks whether something is a float, and {function.__qualname__} runs on dual "
+                "numbers, which are none in methods: ask for numbers.Real (tapeengine.Array for arrays), or lift the "
+                f"function, tapeengine.lift({function.__name__})"
             )
-    outside = [f.__globals__.get(name) for f in functions for name in global_names(f.__code__)]
-    met = (*outside, *(held for _, held in around), *leaves(values))
-    return any(map(is_changed, {x if isinstance(x, type) else type(x) for x in met} - NUMBERS))
+
+
+def called(functions: Sequence[FunctionType], methods: Sequence[FunctionType]) -> list[FunctionType]:
+    """Give the methods of which functions, or methods that they call, have the names."""
+    names, found = set(UNNAMED), list(functions)
+    for f in found:  # which grows
+        names.update(names_in(f.__code__))
+        found += [m for m in methods if m.__name__ in names and m not in found]
+    return found[len(functions) :]
+
+
+def names_of(functions: Iterable[FunctionType]) -> Iterator[Any]:
+    """Go through what functions read from outside."""
+    for f in functions:
+        yield from (f.__globals__.get(name) for name in global_names(f.__code__))
+        yield from map(content, f.__closure__ or ())
 
 
 def leaves(values: Iterable[Any]) -> Iterator[Any]:
@@ -58,20 +73,17 @@ def leaves(values: Iterable[Any]) -> Iterator[Any]:
             pending += parts_of(value)
 
 
-def is_changed(cls: type) -> bool:
-    """Tell whether a class, or one above it, has a method of which dual numbers need another form."""
-    functions = (code_of(x) for c in cls.__mro__ for x in vars(c).values())
-    return any(is_plain(f) and is_exchanged(f) for f in functions)
+def methods_of(cls: type) -> Iterator[FunctionType]:
+    """Go through the functions of methods, properties, class methods and static methods, also of classes above."""
+    for value in (x for c in cls.__mro__ for x in vars(c).values()):
+        function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+        if is_plain(function):
+            yield function
 
 
-def code_of(value: Any) -> Any:
-    """Give the function of a method, a property, a class method or a static method."""
-    return getattr(value, "fget", None) or getattr(value, "__func__", value)
-
-
-def is_exchanged(function: FunctionType) -> bool:
-    """Tell whether dual numbers need another form of a function."""
-    try:
-        return on_duals(function) is not function
-    except UnsupportedError:
-        return True
+def asks(function: FunctionType) -> bool:
+    """Tell whether a function asks for the class of numbers or arrays."""
+    code = function.__code__
+    names = names_in(code)
+    is_asked = not ASKING.isdisjoint(names) or any(i.opname == "MATCH_CLASS" for i in dis.get_instructions(code))
+    return is_asked and not CLASSES.isdisjoint(names)

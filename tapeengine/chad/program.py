@@ -42,7 +42,7 @@ from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
-from .methods import has_methods, relinked_function
+from .methods import check_methods
 from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
@@ -714,7 +714,8 @@ class Program(Enterable):
                 raise
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
-            return unread.at(values)
+            check_methods(self.function, values)
+            return unread
         return found
 
     def of_types(self, values: tuple[Any, ...]) -> Program:
@@ -961,7 +962,7 @@ class Along(Program):
 class Unread(Program):
     """A program that the language does not take: dual numbers on the plain function compute its derivatives."""
 
-    is_twice_differentiable, is_read, inferred, has_methods = False, False, (), False
+    is_twice_differentiable, is_read, inferred = False, False, ()
     refusal: TapeEngineError
 
     def __init__(self, program: Program, refusal: TapeEngineError) -> None:
@@ -972,18 +973,6 @@ class Unread(Program):
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give itself."""
         return self
-
-    def at(self, values: tuple[Any, ...]) -> Unread:
-        """Give itself after a look at the classes of arguments, whose methods may have to be lifted."""
-        if not self.has_methods and has_methods(self.function, values):
-            self.has_methods = True
-            self.forget_found()
-        return self
-
-    @property
-    def python(self) -> Callable[..., Any]:
-        """What dual numbers run through: a lifted function where methods of classes are to be changed as well."""
-        return relinked_function(self.function) if self.has_methods else super().python
 
     @property
     def linked(self) -> NoReturn:

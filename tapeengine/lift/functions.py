@@ -45,7 +45,6 @@ class Relinked:
         self.seen: dict[str, Any] = {}
         self.used: list[str] = []
         self.classes: dict[type, type] = {}
-        self.views: dict[int, tuple[Any, Any]] = {}  # of the namespace's own objects, in both directions
 
     # -- calls of a twin -------------------------------------------------------------------------------------------
     def entry(self, function: FunctionType, also: tuple[str, ...]) -> Any:
@@ -93,7 +92,7 @@ class Relinked:
     def write_back(self, name: str) -> None:
         """Copy a name that a function has bound to the module."""
         if name in self.here:
-            self.there[name] = self.seen[name] = self.here[name]
+            self.there[name] = self.seen[name] = self.out_of(self.here[name])
 
     # -- objects ---------------------------------------------------------------------------------------------------
     def twin(self, value: Any) -> Any:
@@ -150,12 +149,6 @@ class Relinked:
             return made
         if isinstance(value, _LRU):
             return memoised(self.twin(value.__wrapped__), **value.cache_parameters())
-        cls = type(value)
-        is_ours = cls.__module__ == self.there.get("__name__") and not any(slot_names(cls))
-        if is_ours and (twin := self.twin(cls)) is not cls:
-            made = viewed(value, twin)
-            self.views |= {id(value): (value, made), id(made): (made, value)}
-            return made
         return replaced_object(value)
 
     def module(self, value: ModuleType) -> ModuleType:
@@ -255,8 +248,7 @@ class Relinked:
         """A value, or the items of plain containers, with their classes replaced."""
         cls = type(value)
         if cls in classes:
-            known, view = self.views.get(id(value), (None, None))
-            return view if known is value else viewed(value, classes[cls])
+            return viewed(value, classes[cls])
         if cls is tuple or cls is list:
             parts = [self.seen_as(item, classes) for item in value]
             return value if all(a is b for a, b in zip(parts, value, strict=True)) else cls(parts)

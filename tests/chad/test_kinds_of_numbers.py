@@ -51,7 +51,10 @@ def test_kinds_and_values_are_pythons(backend, kinds):
             wanted = outcome(lambda f=f, a=a, b=b: f(a, b, 2.0))
             for run in (te.vjp, lambda p, *xs: te.jvp(p, xs, (None, None, 1.0))):
                 found = outcome(lambda run=run, a=a, b=b, program=program: run(program, a, b, 2.0)[0])
-                assert found in (wanted, None), (expression, a, b)
+                is_same = found in (wanted, None)
+                if "few bits" in kinds and not is_same:  # on dual numbers, where Python words the error
+                    is_same = found[0] is wanted[0] is TypeError
+                assert is_same, (expression, a, b, found, wanted)
 
 
 def test_a_power_that_is_no_integer_inside_a_program():
