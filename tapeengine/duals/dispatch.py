@@ -529,7 +529,7 @@ def core_axes(ufunc: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> t
 def in_precision(ufunc: Any, inputs: tuple[Any, ...], asked: Any, casting: Any) -> tuple[tuple[Any, ...], Any]:
     """The operands of a ufunc in the dtypes in which numpy computes if some are asked for, and those of the results.
 
-    Python's numbers and whole ones adapt.
+    Python's numbers adapt.
     """
     given = [getattr(x, "dtype", type(x) if type(x) in (int, float, complex) else None) for x in inputs]
     given = [
@@ -541,9 +541,9 @@ def in_precision(ufunc: Any, inputs: tuple[Any, ...], asked: Any, casting: Any) 
 
 
 def adapted(x: Any, kind: Any, to: Any) -> Any:
-    """An operand in the dtype in which numpy computes; whole numbers adapt by themselves."""
-    is_inexact = kind is float or (isinstance(kind, numpy.dtype) and kind.kind in "fc")
-    return asarray(x).astype(to) if is_inexact and kind != to else x
+    """An operand in the dtype in which numpy computes; Python's whole numbers adapt by themselves."""
+    is_other = kind is float or (isinstance(kind, numpy.dtype) and to.kind in "fc")
+    return asarray(x).astype(to) if is_other and kind != to else x
 
 
 def cast(result: Any, dtype: Any) -> Any:

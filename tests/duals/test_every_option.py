@@ -303,3 +303,25 @@ def test_programs(name: str) -> None:
 def test_nothing_has_no_sum_without_an_initial_value(empty: Any) -> None:
     with pytest.raises(ValueError, match="which has no identity"):
         te.vjp(lambda x: empty(tnp, x), V)
+
+
+WIDE = np.array([16777217, 3])
+SINGLE = {
+    "subtract": lambda x: np.subtract(x, WIDE, dtype="f4"),
+    "floor_divide": lambda x: np.floor_divide(x, WIDE, dtype="f4"),
+    "fmod": lambda x: np.fmod(x, WIDE, signature="ff->f"),
+    "nextafter": lambda x: np.nextafter(x, WIDE.tolist(), dtype="f4"),
+    "power": lambda x: np.power(x, [1, 2], dtype="f4"),
+    "logaddexp": lambda x: np.logaddexp(x, WIDE, dtype="f4"),
+    "outer": lambda x: np.subtract.outer(x, WIDE, dtype="f4"),
+    "number": lambda x: np.hypot(x, 16777217, dtype="f4"),
+    "bools": lambda x: np.multiply(x, np.array([True, False]), dtype="f4"),
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_whole_operands_are_in_the_precision_that_is_asked_for(name: str) -> None:
+    f, x = SINGLE[name], np.array([16777216.0, 1.5])
+    wanted, found = f(x), te.vjp(f, x)[0]
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)

@@ -63,6 +63,7 @@ SOLVERS: dict[str, Callable[[Any], Any]] = {
         for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
     },
     "newton": lambda x: optimize.newton(lambda y: y - x[0], 0.0, full_output=True),
+    "newton of vectors": lambda x: optimize.newton(lambda y: y - x, np.zeros(5), full_output=True),
     "least_squares": lambda x: optimize.least_squares(lambda y: y - x, np.zeros(5)),
     "linprog": lambda x: optimize.linprog(np.ones(5), A_ub=-np.eye(5), b_ub=-x),
     "fsolve": lambda x: optimize.fsolve(lambda y: y - x, np.zeros(5), full_output=True),

@@ -183,7 +183,7 @@ def looked_up(get: Callable[[Any, Any], Any], owner: Any, key: Any) -> Any:
     """Give an attribute or an item in an annotation."""
     try:
         return get(owner, key)
-    except (AttributeError, TypeError) as error:
+    except (AttributeError, LookupError, TypeError) as error:
         raise UnknownType(str(error)) from None
 
 

@@ -168,13 +168,14 @@ def newton(
     def solve(func: Any, args: Any, slopes: Any) -> Any:
         slope, second_slope = (plain(f, "newton") if callable(f) else f for f in slopes)
         options = (tol, maxiter, second_slope, second, rtol, True, disp)
-        found[:] = scipy.optimize.newton(plain(func, "newton"), start, slope, args, *options)
-        check_converged(numpy.all(getattr(found[1], "converged", found[1])), "newton", "too many iterations")
-        return numpy.reshape(found[0], shape)
+        found[:] = [scipy.optimize.newton(plain(func, "newton"), start, slope, args, *options)]
+        root, report, *_ = found[0]
+        check_converged(numpy.all(getattr(report, "converged", report)), "newton", "too many iterations")
+        return numpy.reshape(root, shape)
 
     shape = numpy.shape(start) or (1,)
     x = solution(closed, solve, lambda x, func, args, _: func(x if numpy.ndim(start) else x[0], *args))
-    x = x if numpy.ndim(start) else x[0]
-    if not numpy.ndim(start):
-        found[1].root = x
-    return (x, *found[1:]) if full_output else x
+    if numpy.ndim(start):
+        return found[0]._replace(root=x) if full_output else x
+    found[0][1].root = x[0]
+    return (x[0], found[0][1]) if full_output else x[0]
