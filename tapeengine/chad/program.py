@@ -42,7 +42,7 @@ from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
-from .methods import check_methods
+from .methods import check_methods, leaves
 from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
@@ -58,6 +58,7 @@ from .reading import guess_of, settled
 from .registered import find
 from .run.execute import Checked, Executable, has_whole
 from .run.monoids import Monoid, OverMonoid
+from .state import changes_outside
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
@@ -260,6 +261,11 @@ class Program(Enterable):
         of = {**self.function.__annotations__, **(self.given or {})}
         found = changed_parameters(self.function) if self.is_entry else ()
         return tuple(name for name in found if of.get(name) not in SCALARS)
+
+    @functools.cached_property
+    def changes_outside(self) -> bool:
+        """Whether it changes data of its module, in which dual numbers would leave traced values."""
+        return changes_outside(self.function)
 
     @functools.cached_property
     def entry(self) -> Callable[..., Any]:
@@ -710,12 +716,11 @@ class Program(Enterable):
             if self.inferred and found.wanted and (found.arrays == () or not ARRAYS.issuperset(map(type, values))):
                 check_lists([each for each in found.wanted if each.of_lists is not None], self.names, values)
         except (UnsupportedError, StructureError) as refusal:
-            if not (isinstance(refusal, OnDuals) or self.inferred):
+            if not isinstance(refusal, OnDuals) and (not self.inferred or self.changes_outside):
                 raise
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
-            check_methods(self.function, values)
-            return unread
+            return unread.at(values)
         return found
 
     def of_types(self, values: tuple[Any, ...]) -> Program:
@@ -969,9 +974,17 @@ class Unread(Program):
         if program.backend in COMPILED:
             warn(program.symbol, refusal)
         self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
+        self.checked: set[frozenset[type]] = set()
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give itself."""
+        return self
+
+    def at(self, values: tuple[Any, ...]) -> Unread:
+        """Give itself after a look at the classes of arguments, whose methods it may call."""
+        if (classes := frozenset(map(type, leaves(values)))) not in self.checked:
+            check_methods(self.function, values)
+            self.checked.add(classes)
         return self
 
     @property

@@ -88,6 +88,8 @@ FLAGS = {bool, int, type(numpy._NoValue)}
 POWERS: dict[Any, Any] = {(int, 2): numpy.square, (int, -1): numpy.reciprocal, (float, 0.5): numpy.sqrt}
 #: The classes of operands that are passed to rules unchanged.
 OPERANDS = frozenset((Array, Dual, ComplexDual, numpy.ndarray, numpy.float64, float, int, complex, bool))
+#: Functions that ask an array for its shape, and so take no list, unless the second argument is a list of places.
+IN_EQUAL_PARTS = {numpy.split, numpy.hsplit, numpy.vsplit, numpy.dsplit}
 #: Functions that change their first argument, which must be an array.
 IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, numpy.putmask, numpy.place}
 #: Functions whose arguments may be lists, which are passed unchanged.
@@ -163,6 +165,9 @@ class Rules:
         if holds_foreign(args) or (options and holds_foreign(options.values())):
             return self.foreign(function, lambda *a, **o: self.function(function, a, o), args, options)
         if list in map(type, args) or tuple in map(type, args):
+            is_list = function in IN_EQUAL_PARTS and type(args[0]) in (list, tuple)
+            if is_list and (function is numpy.hsplit or not numpy.ndim(args[-1])):
+                plain()
             args = tuple(arrays_of_lists(function, arg) for arg in args)
         if options:
             options = dict(zip(options, widened((*options.values(),)), strict=True))

@@ -1,12 +1,14 @@
 """Programs without annotations run on dual numbers where the language lacks something, and say what it is."""
 
 import copy
+import dataclasses
 import enum
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-from chad.written_functions import Cases, refused
+from chad.written_functions import Cases, defined, function_of, refused
 
 import tapeengine as te
 
@@ -296,3 +298,50 @@ def test_an_error_is_pythons():
         assert te.vjp(function, {"a": 1.0}, 0.5)[0] == 1.0
         with pytest.raises(KeyError):
             te.vjp(function, {"a": 1.0}, 1.5)
+
+
+KEPT, TABLE, MADE = [1.0, 2.0], {"a": 1.0}, np.ones(2)
+OF_THE_MODULE = [
+    "kept[0] = x; return kept[0] * x",
+    "kept.append(x); return len({x}) * x",
+    "out = kept; out[1] = x; return len({x}) * x",
+    "out = kept if x > 0 else [x]; out[1] = x; return len({x}) * x",
+    "for row in [kept]: row[0] = x; return len({x}) * x",
+    "table['a'] = x; return len({x}) * x",
+    "made[0] = x; return len({x}) * x",
+    "change(x); return len({x}) * x",
+]
+
+
+@pytest.mark.parametrize("text", OF_THE_MODULE)
+def test_data_of_the_module_keep_plain_numbers(text: str) -> None:
+    kept, table, made = list(KEPT), dict(TABLE), MADE.copy()
+    names: dict[str, Any] = {"kept": kept, "table": table, "made": made}
+    names["change"] = defined("def change(x):\n    kept[0] = x\n", "change", **names)
+    program = te.program(function_of("x", text.split("; ") if "for" not in text else [text], **names))
+    with pytest.raises(te.errors.UnsupportedError):
+        te.grad(program)(2.0)
+    assert (kept, table, made.tolist()) == (KEPT, TABLE, MADE.tolist())
+
+
+def test_data_of_the_program_may_change_on_dual_numbers() -> None:
+    kept = [1.0, 2.0]
+    program = te.program(
+        function_of("x", ["out = list(kept)", "out[1] = x", "return len({x > 0}) * out[1]"], kept=kept)
+    )
+    assert (te.grad(program)(2.0), kept) == (1.0, [1.0, 2.0])
+
+
+@dataclasses.dataclass
+class Held:
+    x: float
+
+
+CLASSES = {"Held": Held, "float": float}
+
+
+def test_classes_of_a_table_under_their_names() -> None:
+    def program(a, y):  # type: ignore[no-untyped-def]
+        return 2.0 * a.x if isinstance(a, CLASSES["Held"]) else y
+
+    assert te.vjp(te.program(program), Held(0.5), 3.0)[0] == 1.0

@@ -149,3 +149,23 @@ def test_a_tape_goes_on_after_a_refused_result() -> None:
 
     assert te.jvp(program, (3.0,), (1.0,)) == (9.0, 6.0)
     assert te.grad(program)(3.0) == 6.0
+
+
+@pytest.mark.parametrize("name", ["split", "hsplit", "vsplit", "array_split"])
+@pytest.mark.parametrize("like", [[1.0, 2.0], [[1.0], [2.0]], [[[1.0, 2.0]]]])
+@pytest.mark.parametrize("parts", [2, [1]])
+def test_lists_are_split_where_numpy_splits_them(name, like, parts):
+    def program(x, module):
+        def scaled(rows):
+            return list(map(scaled, rows)) if isinstance(rows, list) else x * rows
+
+        return getattr(module, name)(scaled(like), parts)
+
+    try:
+        wanted = program(1.0, numpy)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            te.vjp(lambda x: program(x, np), 1.0)
+    else:
+        for a, b in zip(te.vjp(lambda x: program(x, np), 1.0)[0], wanted, strict=True):
+            np.testing.assert_array_equal(a, b)

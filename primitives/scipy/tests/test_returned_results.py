@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
 from scipy.optimize import OptimizeResult
 
@@ -63,7 +64,6 @@ SOLVERS: dict[str, Callable[[Any], Any]] = {
         for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
     },
     "newton": lambda x: optimize.newton(lambda y: y - x[0], 0.0, full_output=True),
-    "newton of vectors": lambda x: optimize.newton(lambda y: y - x, np.zeros(5), full_output=True),
     "least_squares": lambda x: optimize.least_squares(lambda y: y - x, np.zeros(5)),
     "linprog": lambda x: optimize.linprog(np.ones(5), A_ub=-np.eye(5), b_ub=-x),
     "fsolve": lambda x: optimize.fsolve(lambda y: y - x, np.zeros(5), full_output=True),
@@ -180,3 +180,14 @@ def test_attributes_of_a_result_have_derivatives() -> None:
     assert tangent(lambda x: again(tested(x))) == pytest.approx(wanted)
     assert tangent(tested).statistic == pytest.approx(tangent(lambda x: tested(x).statistic))
     assert te.vjp(tested, POINT)[0].confidence_interval() == scipy.stats.ttest_1samp(POINT, 0.3).confidence_interval()
+
+
+def test_newton_of_a_vector_gives_scipys_fields():
+    def program(x):
+        return optimize.newton(lambda y: y - x * x, np.zeros(2), full_output=True)
+
+    wanted = scipy.optimize.newton(lambda y: y - np.array([4.0, 9.0]), np.zeros(2), full_output=True)
+    value, back = te.vjp(lambda x: program(x).root, np.array([2.0, 3.0]))
+    np.testing.assert_allclose(value, [4.0, 9.0])
+    np.testing.assert_allclose(back(np.ones(2))[0], [4.0, 6.0])
+    assert te.vjp(program, np.array([2.0, 3.0]))[0]._fields == wanted._fields
