@@ -111,9 +111,10 @@ class Watcher:
         if linear.depends_on_outer(backpropagator) or any(map(is_traced, flatten(self.structures, given)[0])):
             return
         fault = fault_of(backpropagator, given)
+        if fault is not None and not fault.id:
+            raise NotFiniteError(f"{what} is not finite")
         if fault is not None:
-            text = self._sweep_text(backpropagator.tape, fault, what.split()[-1])
-            raise NotFiniteError(text if fault.id else f"{what} is not finite")
+            raise NotFiniteError(self._sweep_text(backpropagator.tape, fault, what.split()[-1]))
 
     def _sweep_text(self, tape: Any, fault: Any, what: str) -> str:
         """Describe a fault: the operation, its non-finite result, and its operands."""
