@@ -1,6 +1,7 @@
 """Programs tell numpy's bools from Python's, as the plain program does, or are refused."""
 
 import itertools
+import os
 
 import numpy as np
 import pytest
@@ -111,13 +112,17 @@ def outcome(run):
         return type(error)
 
 
+#: Otherwise each use has a third of the conditions.
+NIGHTLY = os.environ.get("TAPEENGINE_NIGHTLY") == "1"
+
+
 @pytest.mark.parametrize("annotations", ["", "list[float] float bool"])
 @pytest.mark.parametrize("use", USES)
 def test_bools_are_pythons_or_numpys_as_in_the_plain_program(use, annotations):
     kinds = annotations.split() or [""] * 3
     head = ", ".join(f"{n}: {kind}" if kind else n for n, kind in zip("axc", kinds, strict=True))
     answers = 0
-    for condition in CONDITIONS:
+    for condition in CONDITIONS if NIGHTLY else CONDITIONS[USES.index(use) % 3 :: 3]:
         body = use.replace("C", condition)
         f = defined(f"{HEAD}def f({head}):\n    t = {condition}\n    {body}\n    return y * 1.0\n", LIMIT=LIMIT)
         for given in ARGUMENTS:
@@ -126,7 +131,7 @@ def test_bools_are_pythons_or_numpys_as_in_the_plain_program(use, annotations):
                 found = outcome(lambda f=f, given=given: te.vjp(te.program(f), *given)[0])
                 assert found is None or found == wanted, (condition, body, given)
                 answers += found is not None
-    assert answers > 20
+    assert answers > (20 if NIGHTLY else 5)
 
 
 def test_arithmetic_of_pythons_bools_counts():
