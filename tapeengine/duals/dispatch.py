@@ -547,7 +547,7 @@ def in_precision(ufunc: Any, inputs: tuple[Any, ...], asked: Any, casting: Any) 
 
 def adapted(x: Any, kind: Any, to: Any) -> Any:
     """An operand in the dtype in which numpy computes; Python's whole numbers adapt by themselves."""
-    is_other = kind is float or (isinstance(kind, numpy.dtype) and to.kind in "fc")
+    is_other = kind is float or (isinstance(kind, numpy.dtype) and (kind.kind in "fc" or to.kind in "fc"))
     return asarray(x).astype(to) if is_other and kind != to else x
 
 
