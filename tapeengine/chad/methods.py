@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import UnsupportedError
 from ..naming import names_in
-from .ordinary import NUMBERS, on_duals, parts_of
+from .ordinary import NUMBERS, functions_on_duals, parts_of
 from .parse.names.callees import is_plain
 from .parse.names.constants import content, global_names
 
@@ -31,9 +31,7 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
     UnsupportedError
         With the method, and what to write instead.
     """
-    known = dict[Any, Any]()
-    on_duals(function, known)
-    functions = list(filter(is_plain, known))
+    functions = functions_on_duals(function)
     met = [*names_of(functions), *leaves(values)]
     methods = [m for cls in {x if isinstance(x, type) else type(x) for x in met} - NUMBERS for m in methods_of(cls)]
     for method in called(functions, methods):

@@ -136,6 +136,13 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] |
     return made, checks
 
 
+def functions_on_duals(function: Callable[..., Any]) -> list[FunctionType]:
+    """Give the user's functions that a program on dual numbers runs through: its own and those that they call."""
+    known = dict[Any, Any]()
+    on_duals(function, known)
+    return list(filter(is_plain, known))
+
+
 def records_on_duals(classes: Iterable[type]) -> dict[Any, Any]:
     """Give for each class of records whose methods are to be exchanged a class with the exchanged ones."""
     methods = {cls: dict(_methods(cls)) for cls in classes}

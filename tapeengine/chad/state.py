@@ -11,8 +11,7 @@ from typing import Any
 import numpy
 
 from .language.nodes import every_node
-from .ordinary import on_duals
-from .parse.names.callees import is_plain
+from .ordinary import functions_on_duals
 from .parse.names.outside import names_outside
 from .parse.rewrites.procedures import Procedures, changed_in_place, text_of
 
@@ -24,9 +23,7 @@ OTHER_NAMES = (ast.Name, ast.Subscript, ast.Attribute, ast.IfExp, ast.BoolOp, as
 
 def changes_outside(function: Callable[..., Any]) -> bool:
     """Tell whether a function, or one that it calls, changes data that it has not made and was not given."""
-    known = dict[Any, Any]()
-    on_duals(function, known)
-    return any(map(changes_data, filter(is_plain, known)))
+    return any(map(changes_data, functions_on_duals(function)))
 
 
 def changes_data(function: FunctionType) -> bool:

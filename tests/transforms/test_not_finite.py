@@ -228,3 +228,15 @@ def test_a_second_derivative_that_is_not_finite_is_found(engine: te.Engine) -> N
         assert engine.hvp(program, (4.0,), (1.0,)) == pytest.approx(0.375, rel=1e-14)
         with pytest.raises(NotFiniteError):
             engine.hvp(program, (0.0,), (1.0,))
+
+
+@pytest.mark.parametrize(
+    "of", [linear.operation, linear.primitive_of, linear.operands_of, lambda tape, i: tape.record(i)]
+)
+def test_ids_of_no_record_are_refused(of: Any) -> None:
+    tape = te.vjp(lambda x: tnp.sum(x * x), np.ones(3))[1].tape
+    count = len(list(tape.records()))
+    assert count
+    for i in (0, tape.record(next(tape.records())[0])[0] + count, 2**31):
+        with pytest.raises(IndexError, match=f"no record {i}"):
+            of(tape, i)

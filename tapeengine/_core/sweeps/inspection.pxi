@@ -11,6 +11,8 @@ Fault = namedtuple("Fault", "id argument found incoming")
 
 cdef ArrayRecord array_record(Tape tape, uint32_t i):
     """The record of an array operation; None for other records."""
+    if not 0 < i < tape.head.count:
+        raise IndexError(f"the tape has no record {i}")
     return <ArrayRecord> tape.arrays[record_at(&tape.head, i).p2] if op_at(&tape.head, i) == ARRAY else None
 
 

@@ -568,6 +568,8 @@ cdef class Tape:
 
     def record(self, uint32_t i):
         """One record as (id, opcode name, ids of the parents, partials)."""
+        if not 0 < i < self.head.count:
+            raise IndexError(f"the tape has no record {i}: its records are 1 to {self.head.count - 1}")
         cdef Record *r = record_at(&self.head, i)
         cdef int op = op_at(&self.head, i)
         if op >= SPECIAL:
