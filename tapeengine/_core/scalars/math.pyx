@@ -8,6 +8,7 @@ import math as python_math
 from functools import partial
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.number cimport PyNumber_Multiply
 from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
 
 from tapeengine._core.scalars.scalar cimport (
@@ -218,7 +219,9 @@ def ldexp(x, i, /):
         raise
     result = returned(binary_of(x, power_of_two(i), OP_MUL, value))
     if traces.recordings:
-        look(<Dual> result, TE_FINITE if is_finite(value) else TE_INFINITE, 0.0)     # a product never raises
+        classified(result)     # a product never raises
+        if not is_finite(value):
+            classified(x)
     return result
 
 
@@ -346,7 +349,7 @@ def prod(iterable, /, *, start=1):
     """Product of all numbers, from the left."""
     result = start
     for x in iterable:
-        result = result * x
+        result = PyNumber_Multiply(result, x)     # Cython's own product of 0.0 and an integer loses the sign
     return result
 
 

@@ -39,7 +39,10 @@ def sumprod(p, q):
 
 def dist(p, q):
     """``math.dist``."""
-    return math.sqrt(sum((x - y) ** 2 for x, y in zip(p, q, strict=True)))
+    total = sum((x - y) ** 2 for x, y in zip(p, q, strict=True))
+    if not 1e-290 < total < 1e290 and any(x != y for x, y in zip(p, q, strict=True)):
+        raise ArithmeticError("a square is not exact")
+    return math.sqrt(total)
 
 
 def radians(x):

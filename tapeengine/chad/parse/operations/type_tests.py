@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 import typing
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType, UnionType
+from types import FunctionType, MappingProxyType, UnionType
 from typing import Any
 
 import numpy
 
-from ...language.kinds import ARRAY, COMPUTED, ListOf
+from ...language.kinds import ARRAY, COMPUTED, Given, ListOf, Steps
 from ...language.nodes import every_node
 from ...language.terms import If, Inject, Op, Term, Var, lit
-from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Fixed, Product, Type
+from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Fixed, Product, Type, show
+from ..names.types import Known
 from .functions import Env
 from .raising import failing, may_be_none, unguarded
 from .state import Parser
@@ -21,6 +23,8 @@ from .state import Parser
 NONE = (type(None),)
 #: Python's classes of numbers, and numpy's.
 NUMBERS = {FLOAT: (float, numpy.float64), INT: (int, numpy.int64), BOOL: (bool, numpy.bool_), UNIT: NONE}
+#: The classes of numbers that are converted to another type where paths or elements of a list have one type.
+CONVERTED: Mapping[Type, tuple[type, ...]] = MappingProxyType({FLOAT: (int, bool), INT: (bool,)})
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,40 @@ def fits(p: Parser, test: Test, of: Type) -> bool:
     if len(found) > 1:
         what = f"{ast.unparse(test.node)} may be of several classes of Python or numpy here"
         p.error(test.node, what, "test for all of them, or do it outside the program")
+    others = {issubclass(cls, test.classes) for cls in CONVERTED.get(of, ())}
+    if not others <= found and not is_unconverted(p, test.node, of):
+        what = f"{ast.unparse(test.node)} is {show(of)} here, and may be another number in Python"
+        p.on_duals(test.node, what, "do it outside the program")
     return found.pop()
+
+
+def is_unconverted(p: Parser, node: ast.expr, of: Type, seen: frozenset[str] = frozenset()) -> bool:
+    """Tell whether the text shows that a number of a type was none of the numbers that are converted to that type."""
+    kind = p.kinds.of(node)
+    if isinstance(kind, Given) and not (kind.is_mixed or kind.or_list or kind.held):
+        return p.kinds.outside.type_of(kind) == of and not any(is_converted(p, *place) for place in kind.places)
+    match node:
+        case ast.Constant(value=value):
+            return type(value) is NUMBERS[of][0]
+        case ast.BinOp(op=ast.Div()):
+            return True
+        case ast.BinOp(left=left, right=right) if of == FLOAT:
+            return any(is_unconverted(p, part, of, seen) for part in (left, right))
+        case ast.Call(func=ast.Name("float")):
+            return of == FLOAT and p.outer["float"] is float
+        case ast.Name(id=name):
+            bound = p.kinds.bound.get(name, ())
+            return name in seen or (bool(bound) and all(is_unconverted(p, b, of, seen | {name}) for b in bound))
+        case ast.IfExp(body=left, orelse=right):
+            return is_unconverted(p, left, of, seen) and is_unconverted(p, right, of, seen)
+        case ast.UnaryOp(operand=part) | ast.NamedExpr(value=part):
+            return is_unconverted(p, part, of, seen)
+    return False
+
+
+def is_converted(p: Parser, name: str, steps: Steps) -> bool:
+    """Tell whether a part of an argument may be a converted number; one that has the annotated type is none."""
+    return isinstance(p.given.get(name), Known) or (name in p.given and bool(steps))
 
 
 def classes_of(p: Parser, test: Test, of: Type) -> tuple[Any, ...]:
