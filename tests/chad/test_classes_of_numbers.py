@@ -1,0 +1,105 @@
+"""Programs that ask for the class of a number that may be an integer or a float: what Python answers."""
+
+import itertools
+
+import pytest
+
+import tapeengine as te
+
+
+def branches(x):
+    return 1 if x > 1.0 else x
+
+
+def element(x):
+    return [1, x][0 if x > 1.0 else 1]
+
+
+def of_dict(x):
+    return {"a": 1, "b": x}["a" if x > 1.0 else "b"]
+
+
+def largest(x):
+    return max(2, x)
+
+
+def total(x):
+    return sum([x][1:]) if x > 1.0 else x
+
+
+def swapped(x):
+    a, b = 1, x
+    for _ in range(1 if x > 1.0 else 2):
+        a, b = b, a
+    return a
+
+
+def in_order(x):
+    return sorted([2, x, 1.0])[-1]
+
+
+def put(x):
+    v = [0] * 2
+    v[1 if x > 1.0 else 0] = x
+    return v[0]
+
+
+def is_int(v):
+    return isinstance(v, int)
+
+
+def is_no_float(v):
+    return not isinstance(v, float)
+
+
+def of_type(v):
+    return type(v) is int
+
+
+def of_class(v):
+    return v.__class__ is int
+
+
+def matched(v):
+    match v:
+        case int():
+            return True
+    return False
+
+
+def each(v):
+    return any(isinstance(e, int) for e in [v, 2.5])
+
+
+MADE = (branches, element, of_dict, largest, total, swapped, in_order, put)
+ASKED = (is_int, is_no_float, of_type, of_class, matched, each)
+
+
+@pytest.mark.parametrize(("made", "asked"), itertools.product(MADE, ASKED))
+def test_integers_and_floats_on_different_paths(made, asked):
+    def f(x):
+        return 5.0 * x if asked(made(x)) else x * x
+
+    program = te.program(f)
+    for x in (0.5, 1.5, 2.5):
+        assert te.vjp(program, x)[0] == f(x), x
+        assert te.grad(program)(x) == (5.0 if asked(made(x)) else 2.0 * x), x
+
+
+def test_elements_of_arguments():
+    @te.program
+    def program(xs, d):
+        counts = sum(isinstance(x, int) for x in xs) + 10 * isinstance(d["n"], int)
+        return counts * xs[-1]
+
+    for first, n in itertools.product((1, 1.0), repeat=2):
+        assert te.vjp(program, [first, 2.0], {"n": n})[0] == program.python([first, 2.0], {"n": n})
+
+
+def test_a_number_that_the_text_shows_to_be_a_float_is_compiled():
+    @te.program
+    def program(x: float) -> float:
+        y = 2 * x if isinstance(x, float) else x
+        return y * 3.0 if isinstance(y, float) else 0.0
+
+    assert te.vjp(program, 1.5)[0] == 9.0
