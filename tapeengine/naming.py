@@ -19,8 +19,8 @@ NUMBERS = (float, complex)
 
 def found_as(program: Any) -> Any:
     """Return what a program's module holds under the program's name; None if it holds nothing there."""
-    module = sys.modules.get(getattr(program, "__module__", None) or "")
-    name = getattr(program, "__qualname__", None)
+    module = sys.modules.get(attribute_of(program, "__module__") or "")
+    name = attribute_of(program, "__qualname__")
     return reached(module, name) if isinstance(name, str) else None
 
 
@@ -42,10 +42,19 @@ def wrap(made: Any, function: Any) -> None:
 
     A function may have attributes of any name; other callable objects keep what is theirs.
     """
-    functools.update_wrapper(made, function, updated=())
+    name_as(made, function)
     if type(function) is FunctionType:
         own, of_class = vars(made), type(made)
         own.update({name: x for name, x in vars(function).items() if name not in own and not hasattr(of_class, name)})
+
+
+def name_as(made: Any, function: Any) -> None:
+    """Give an object the names and the documentation of a function, which may be an object of any class."""
+    for name in functools.WRAPPER_ASSIGNMENTS:
+        found = attribute_of(function, name, functools)
+        if found is not functools:  # a partial function has no name
+            setattr(made, name, found)
+    made.__wrapped__ = function
 
 
 def operation_of(name: str) -> Callable[..., Any] | None:

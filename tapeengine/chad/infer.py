@@ -54,7 +54,7 @@ def annotation_of(value: Any, name: str) -> Any:
         return tuple[tuple(annotation_of(part, name) for part in value)]  # type: ignore[misc]
     if isinstance(value, str):
         return Text(value=value)
-    if isinstance(value, dict) and all(map(is_key, value)):
+    if type(value) is dict and all(map(is_key, value)):
         return Fields(tuple((key, annotation_of(part, name)) for key, part in value.items()))
     if isinstance(value, Enum) or is_importable(value):
         return Fixed(name=type(value).__name__, value=value)

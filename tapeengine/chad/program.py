@@ -157,7 +157,7 @@ class Program(Enterable):
         sizes: Sizes | None = None,
     ) -> None:
         if not isinstance(attribute_of(function, "__tapeengine_function__", function), FunctionType):
-            name = getattr(function, "__qualname__", None) or repr(function)
+            name = attribute_of(function, "__qualname__") or repr(function)
             raise UnsupportedError(
                 f"te.program takes a function that is written as a def, not {name}: write a def around it"
             )
@@ -1011,7 +1011,7 @@ def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> lis
 
 def program_of(function: Callable[..., Any]) -> Any:
     """Give the program of a function that a program calls; primitives and functions without text are unchanged."""
-    return program_of_code(function, getattr(function, "__code__", None))
+    return program_of_code(function, attribute_of(function, "__code__"))
 
 
 @functools.lru_cache(maxsize=4096)

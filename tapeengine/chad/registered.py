@@ -9,6 +9,7 @@ import numpy
 
 from .._core.programs.machine import ScalarFunction
 from ..errors import pass_on
+from ..naming import attribute_of
 from ..primitive import Primitive
 from .language.linear import Sparse
 from .language.target import Jvp, Vjp
@@ -22,7 +23,7 @@ def find(function: Any) -> Primitive | None:
     It is the function itself, the primitive that a scalar function calls, the one in a plugin's numpy rules, or the
     only primitive with that library and name.
     """
-    owner = getattr(function, "__self__", None)
+    owner = attribute_of(function, "__self__")
     if isinstance(owner, ScalarFunction):
         return owner.primitive
     if isinstance(function, Primitive):
@@ -36,17 +37,17 @@ def find(function: Any) -> Primitive | None:
         return None
     if isinstance(rule, Primitive):
         return rule
-    name = str(getattr(function, "__name__", ""))
+    name = str(attribute_of(function, "__name__", ""))
     if isinstance(owner, numpy.ufunc):  # its methods: "reduce" alone is ambiguous
         name = f"{owner.__name__}.{name}"
-    library = str(getattr(function, "__module__", None) or "").split(".")[0]
+    library = str(attribute_of(function, "__module__") or "").split(".")[0]
     ends = [p for n, p in registry.items() if n.endswith(f".{name}") and library in ("", n.split(".")[0])]
     return ends[0] if len(ends) == 1 else None
 
 
 def calls_kernel(function: Any) -> bool:
     """Tell whether a function calls a primitive's C kernel on numbers: what `scalar_function` gives."""
-    return isinstance(getattr(function, "__self__", None), ScalarFunction)
+    return isinstance(attribute_of(function, "__self__"), ScalarFunction)
 
 
 def named(name: str) -> Primitive:

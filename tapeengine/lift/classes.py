@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import builtins
+import importlib
+import sys
 from decimal import Decimal
+from enum import EnumMeta as EnumType
 from fractions import Fraction
 from functools import partial
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from .._core.programs.callables import TRACED, class_of, is_instance, original, stand_ins, traced_class
 from .._core.sweeps.trace import value_of
-from ..naming import named_like, operation_of
+from ..errors import TWINS
+from ..naming import named_like, operation_of, reached
 from .rewrite import BOUND, CLASS_OF, STAND_IN
 
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
-    """``class name(*bases)``: a subclass of a stand-in becomes a subclass of the original class."""
-    return builtins.__build_class__(body, name, *map(original, bases), **options)
+    """``class name(*bases)``: a subclass of a stand-in becomes a subclass of the original class.
+
+    Of an enumeration and of an exception there is one class, the original's: members are compared by identity, and the
+    caller catches what a lifted function raises.
+    """
+    own = unique(body) if any(isinstance(base, EnumType) or is_exception(base) for base in bases) else None
+    return builtins.__build_class__(body, name, *map(original, bases), **options) if own is None else own
+
+
+def is_exception(cls: Any) -> bool:
+    """Whether a base of a class makes it an exception."""
+    return isinstance(cls, type) and issubclass(cls, BaseException)
+
+
+def unique(body: FunctionType) -> type | None:
+    """The original of an enumeration or an exception of a lifted module; None if the original has none by that name."""
+    module = body.__globals__.get("__name__", "")
+    if not module.startswith(TWINS):
+        return None
+    name = module.removeprefix(TWINS).partition(".")[2]
+    found = reached(sys.modules.get(name) or importlib.import_module(name), body.__qualname__)
+    return found if isinstance(found, EnumType) or is_exception(found) else None
 
 
 def has_attribute(x: Any, name: str, /) -> bool:

@@ -11,7 +11,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ..errors import TWINS, UnsupportedError
-from ..naming import reached
+from ..naming import attribute_of, reached
 from .functions import Relinked, remade, viewed
 from .modules import replaced_object, stand_in_module
 from .worlds import NEVER, World, find_original, world_of
@@ -24,7 +24,7 @@ def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
         return named(target, also)
     if isinstance(target, ModuleType):
         return target if target.__name__.startswith(TWINS) else named(target.__name__, also)
-    if (getattr(target, "__module__", None) or "").startswith(TWINS):
+    if (attribute_of(target, "__module__") or "").startswith(TWINS):
         return target
     replaced = replaced_object(target)
     if replaced is not target:
@@ -72,7 +72,7 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
     made = remade(target, lambda value: twin_of(value, also) if callable(value) else value)
     if made is not None:
         return made
-    module, name = getattr(target, "__module__", None), getattr(target, "__qualname__", None)
+    module, name = attribute_of(target, "__module__"), attribute_of(target, "__qualname__")
     module = "__main__" if module is None and isinstance(target, FunctionType) else module
     if name is None and callable(target):
         return viewed(target, twin_of(type(target), also))
@@ -84,7 +84,7 @@ def in_module(target: Any, also: tuple[str, ...]) -> Any:
             return found
     function = target
     while not isinstance(function, (FunctionType, type)) or is_of_the_engine(function):
-        function = getattr(function, "__wrapped__", None)
+        function = attribute_of(function, "__wrapped__")
         if function is None:
             raise UnsupportedError(f"{target!r} is C code, which cannot be lifted; a plugin can provide a rule for it")
     names = function.__globals__ if isinstance(function, FunctionType) else vars(sys.modules[module])

@@ -13,7 +13,7 @@ import numpy
 
 from .._core.arrays.functions import offered
 from .._core.programs.callables import stand_ins
-from ..naming import names_in
+from ..naming import attribute_of, names_in
 from ._classes import numpy_names
 from ._creation import asarray
 
@@ -62,7 +62,7 @@ def counterpart(value: Any) -> Any:
         return Converter if value.__name__ == "_array_converter" else stand_ins().get(value, value)
     if isinstance(value, FunctionType):
         return rebound(value) if value.__module__.startswith("numpy") else value
-    name = getattr(value, "__name__", None)
+    name = attribute_of(value, "__name__")
     public = getattr(numpy, name, None) if isinstance(name, str) else None
     if public is not None and (value is public or value is getattr(public, "__wrapped__", None)):
         return getattr(sys.modules["tapeengine.numpy"], name)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from .._core.sweeps.linear import open_tape
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError
 from ..forms import flatten, is_traced, unflatten
-from ..naming import reduced
+from ..naming import attribute_of, name_as, reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule
 from ..transforms.contract import Engine
@@ -73,8 +73,8 @@ class Batched:
         self.out_axes = out_axes
         self.threads = whole("vmap", "threads", threads)
         self.progress = progress
-        functools.update_wrapper(self, program, updated=())
-        self.__name__ = getattr(program, "__name__", type(program).__name__)
+        name_as(self, program)
+        self.__name__ = attribute_of(program, "__name__", type(program).__name__)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

@@ -23,7 +23,7 @@ from .._core.tape.tape import trace_here
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..html import table
-from ..naming import reduced
+from ..naming import attribute_of, reduced
 from ..transforms.captures.generators import generator_states, same_states
 from ..transforms.repeated.recorded_tasks import RECORDING
 from ..transforms.repeated.rerun import Outcome
@@ -180,7 +180,7 @@ class Staged(Replays):
         own = vars(self)
         own["__wrapped__"], own["__name__"] = program, type(program).__name__
         for name in functools.WRAPPER_ASSIGNMENTS:
-            found = getattr(program, name, MISS)
+            found = attribute_of(program, name, MISS)
             if found is not MISS:  # a partial function has no name
                 own[name] = found
 

@@ -15,7 +15,7 @@ from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
 from ..forms import flatten, form_of, is_traced, leaves_like, unflatten
-from ..naming import reduced, wrap
+from ..naming import attribute_of, reduced, wrap
 from .calls import call_with_rule, parts_by_argument
 from .captures.closures import Made, Snapshot
 from .contract import Engine
@@ -114,7 +114,7 @@ class CustomFunction:
 
     @property
     def _name(self) -> str:
-        return getattr(self.function, "__name__", repr(self.function))
+        return attribute_of(self.function, "__name__") or repr(self.function)
 
     def _run(self, args: tuple[Any, ...], others: Mapping[str, Any] = NOTHING) -> tuple[Any, Call]:
         leaves, steps = flatten(self.engine.structures, args)

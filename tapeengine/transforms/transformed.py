@@ -9,6 +9,7 @@ from typing import Any
 
 from .._core.programs.callables import Made
 from ..errors import StructureError
+from ..naming import attribute_of
 from .contract import Engine
 
 
@@ -19,10 +20,10 @@ def named(function: Callable[..., Any], engine: Engine, transform: str, f: Calla
     """
     check_program(transform, f)
     made = Made(function, operator.methodcaller(transform, f, *options), (engine,))
-    name = getattr(f, "__name__", type(f).__name__)
+    name = attribute_of(f, "__name__", type(f).__name__)
     made.__name__ = made.__qualname__ = f"{transform}_{name}"
     made.__doc__ = f"The function that {transform} makes of {name}."
-    made.__module__ = getattr(f, "__module__", None) or __name__
+    made.__module__ = attribute_of(f, "__module__") or __name__
     made.__wrapped__ = f  # `inspect.signature` reads the parameters there
     return made
 

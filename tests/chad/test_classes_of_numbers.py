@@ -103,3 +103,14 @@ def test_a_number_that_the_text_shows_to_be_a_float_is_compiled():
         return y * 3.0 if isinstance(y, float) else 0.0
 
     assert te.vjp(program, 1.5)[0] == 9.0
+
+
+def test_ranges_and_tuples_of_any_length_in_results():
+    @te.program
+    def program(n: int, xs: list[float]):
+        steps = range(1, n)
+        return steps, [steps], {"all": (*xs, 2.0), "more": (*steps, xs[0])}, xs[0] * sum(steps)
+
+    value, gradient = te.vjp(program, 3, [1.5, 2.5])
+    assert repr(value) == repr(program.python(3, [1.5, 2.5]))
+    assert gradient((None, [None], {"all": (1.0, 0.0, 0.0), "more": (None, None, 5.0)}, 1.0))[1] == [9.0, 0.0]

@@ -201,7 +201,9 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
 
 
 def as_listed(like: Any, value: Any) -> Any:
-    """Make an array a list or tuple if another value is one, and the other way, also its rows and parts of records."""
+    """Make an array a list, tuple or range if another value is one, and the other way, also its rows and parts."""
+    if isinstance(like, range):
+        return like
     if type(value) is tuple and isinstance(like, list | numpy.ndarray):
         return as_listed(like, list(value)) if isinstance(like, list) else numpy.array(value)
     if type(like) in (list, tuple) and isinstance(value, numpy.ndarray | list):

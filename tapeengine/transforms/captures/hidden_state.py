@@ -21,6 +21,7 @@ from ..._core.programs.callables import Made
 from ..._core.programs.replay import Replays
 from ..._core.scalars.complex import ComplexDual
 from ...errors import module_of
+from ...naming import attribute_of
 
 
 def reader_of(value: Any) -> Callable[[Any], dict[Any, Any]] | None:
@@ -66,7 +67,11 @@ def position(source: Any) -> list[Any]:
         if type(value) in (int, float):
             found.append(value)
         elif isinstance(value, _LOOKED_INTO) and id(value) not in found:
-            found += [id(value), operator.length_hint(getattr(value, "__self__", value), 0), getattr(value, "index", 0)]
+            found += [
+                id(value),
+                operator.length_hint(attribute_of(value, "__self__", value), 0),
+                getattr(value, "index", 0),
+            ]
             found.append(getattr(getattr(value, "gi_frame", 0), "f_lasti", 0))
             with contextlib.suppress(AttributeError, ValueError, OSError):  # of no file, a closed one, a pipe
                 found.append(value.readable() and value.tell() - len(getattr(value, "getvalue", tuple)()))

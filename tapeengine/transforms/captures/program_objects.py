@@ -15,6 +15,7 @@ import numpy as np
 from ..._core.programs.replay import Fixed
 from ...duals.dispatch import is_of_python as is_of_python
 from ...errors import TWINS, module_of
+from ...naming import attribute_of
 from ..inspection.source_lines import LIBRARIES
 
 #: Directories of the standard library and of installed packages.
@@ -23,7 +24,7 @@ _INSTALLED = (os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(np._
 
 def owner_of(method: Any) -> Any:
     """The object of the program that a method written in C belongs to; None for functions and the global generators."""
-    owner = getattr(method, "__self__", None)
+    owner = attribute_of(method, "__self__")
     is_global = owner is random._inst or owner is np.random.mtrand._rand
     return None if is_global or isinstance(owner, (type, types.ModuleType)) else owner
 

@@ -14,6 +14,7 @@ from ..._core.programs.callables import own_derivative
 from ..._core.sweeps import linear
 from ..._core.tape.tape import live_traces
 from ...forms import is_traced
+from ...naming import attribute_of
 from ..contract import Engine
 from .gradients import check_scalar
 from .jacobians import all_finite
@@ -123,7 +124,7 @@ def _gradient(
         if difference:
             from ..repeated.rerun import not_repeatable
 
-            name = getattr(f, "__name__", repr(f))
+            name = attribute_of(f, "__name__") or repr(f)
             raise not_repeatable(f"{name}, which computes with arrays now and did with scalars only,", difference)
         return backpropagator(1.0)
 

@@ -20,6 +20,7 @@ import numpy as np
 from ..._core.sweeps.linear import is_recorded, is_swept_back_only
 from ...errors import StructureError
 from ...forms import flatten, form_of, is_traced
+from ...naming import attribute_of
 from ...workers import Gone, Reference, Shared, Workers, stamp_of, workers_of
 from ..calls import Derivative, call_with_rule
 from ..captures.closures import Snapshot
@@ -84,7 +85,7 @@ def _name(f: Any) -> str:
     """The name of the program's function that a task runs."""
     while isinstance(f, partial):
         f = f.func
-    return str(getattr(f, "__name__", type(f).__name__))
+    return str(attribute_of(f, "__name__", type(f).__name__))
 
 
 class Captures:

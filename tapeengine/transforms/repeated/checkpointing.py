@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._core.programs.callables import own_derivative
 from ..._core.tape.tape import live_traces
 from ...forms import is_traced
+from ...naming import attribute_of, name_as
 from ..calls import Again, Derivative, call_with_rule
 from ..contract import Engine
 from ..programs import call
@@ -19,12 +19,14 @@ from .rerun import Outcome, Repeatable, called, without_effects
 def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
     """See `Engine.checkpoint`."""
     own: Any = f
-    name = getattr(f, "__name__", repr(f))
+    name = attribute_of(f, "__name__") or repr(f)
 
     def again(*args: Any, **kwargs: Any) -> Any:
+        if live_traces() == 0:
+            return f(*args, **kwargs)
         whole = own.positional(args, kwargs)[1]
         found = own.for_values(whole)
-        if not found.is_read:
+        if not found.is_read or getattr(found, "changes", None):
             return checkpoint(engine, found.python)(*args, **kwargs)
         return call(engine, found, whole, keep=False)
 
@@ -35,7 +37,9 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
         return run_saved(engine, repeatable, repeatable.values) if repeatable.values else f(*args, **kwargs)
 
     run = checkpointed if own_derivative(f, "__tapeengine_directional__") is None else again
-    return functools.update_wrapper(named(run, engine, "checkpoint", f), f, updated=())
+    made = named(run, engine, "checkpoint", f)
+    name_as(made, f)
+    return made
 
 
 def run_saved(engine: Engine, call: Repeatable, values: Sequence[Any]) -> Any:

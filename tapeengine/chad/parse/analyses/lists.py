@@ -152,7 +152,8 @@ class Kinds:
             case ast.Name(id=name):
                 return NUMBER if name in self.numbers else self.names.get(name) or self.outside.of_name(name)
             case ast.Tuple(elts=elts):
-                return TupleOf(tuple(map(self.of, elts)))
+                is_open = any(isinstance(e, ast.Starred) for e in elts)  # then a run tells how many items there are
+                return MIXED if is_open else TupleOf(tuple(map(self.of, elts)))
             case ast.Dict(keys=keys, values=values) if None not in keys:
                 texts = tuple(k.value for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
                 return TupleOf(tuple(map(self.of, values)), texts if len(texts) == len(keys) else ())
@@ -357,6 +358,8 @@ class Kinds:
         match name, args:
             case "list" | "sorted" | "tuple", _:
                 return ListOf(self.element(self.of(args[0])) if args else None, tuple if name == "tuple" else list)
+            case "range", _:
+                return MIXED
             case "zip", [_, *_]:
                 return ListOf(TupleOf(tuple(self.element(self.of(a)) for a in args)))
             case "reduce", [function, over, *start]:

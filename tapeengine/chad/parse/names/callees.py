@@ -14,6 +14,7 @@ import numpy
 
 from ...._core.arrays.functions import Function, Ufunc
 from ....errors import pass_on
+from ....naming import attribute_of
 from ...language import in_language
 
 #: For each module whose functions the library knows, the name that it uses for the module.
@@ -48,7 +49,7 @@ def library_name(function: Any) -> str:
         function = function.function
     if isinstance(function, Ufunc):
         function = function.ufunc
-    if isinstance(owner := getattr(function, "__self__", None), numpy.ufunc):  # its method
+    if isinstance(owner := attribute_of(function, "__self__"), numpy.ufunc):  # its method
         return f"{library_name(owner)}.{function.__name__}"
     if owner is itertools.chain:
         return CHAIN
