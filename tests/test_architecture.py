@@ -32,6 +32,7 @@ LAYERS: dict[str, int] = {
     "tapeengine._core": 1,
     "tapeengine._core.structures.interleave": 0,
     "tapeengine._core.tape": 0,
+    "tapeengine.recursion": 1,
     "tapeengine.reference": 1,
     "tapeengine.ladder": 1,
     "tapeengine.duals": 2,

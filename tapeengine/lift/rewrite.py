@@ -13,7 +13,6 @@ import __future__
 import ast
 import linecache
 import re
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType
@@ -21,6 +20,7 @@ from types import CodeType, FunctionType
 import numpy
 
 from ..naming import OPERATIONS
+from ..recursion import deep
 from .compilers import is_to_machine_code
 from .operands import MENTIONED, METHODS, made, with_operands
 from .stores import with_traced_stores
@@ -80,9 +80,7 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
     """The code of a changed source, with original lines and columns; None if the original's code can be used."""
     if _LIKELY.search(source) is None:
         return None
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, 100_000))  # the tree of a long sum is deep
-    try:
+    with deep():  # the tree of a long sum is deep
         tree = ast.parse(source, place)
         kept = [(x, x.body) for x in ast.walk(tree) if isinstance(x, ast.FunctionDef) and is_to_machine_code(x)]
         for function, _ in kept:
@@ -92,8 +90,6 @@ def compiled(source: bytes, place: str, flags: int = 0) -> CodeType | None:
         for function, body in kept:
             function.body = body
         found: CodeType = compile(tree, place, "exec", flags, True)
-    finally:
-        sys.setrecursionlimit(limit)
     return found
 
 

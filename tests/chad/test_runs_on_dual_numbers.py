@@ -70,3 +70,15 @@ def test_other_arguments(transform, named):
     given = (with_others, te.program(with_others))
     want, found = (twice(lambda f=f: transform(f)(1.5, **NAMED[named])) for f in given)
     assert found == want
+
+
+def of_views(x):
+    v = x[1:]
+    v *= 2.0
+    return (x.sum() + v[0]) ** 2
+
+
+def test_second_derivatives_of_arrays_that_the_text_reads_as_lists():
+    x, rows = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 2.0])
+    assert np.array_equal(te.hessian(te.program(of_views))(x), 2.0 * np.outer(rows, rows))
+    assert np.array_equal(te.hvp(te.program(of_views), (x,), (x,)), 2.0 * rows * (rows @ x))

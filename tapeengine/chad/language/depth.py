@@ -1,80 +1,21 @@
-"""Settings of the interpreter for deep recursion and for many long-lived terms.
-
-Terms are nested as deeply as a program has statements, and data as deeply as the user builds them.
-"""
+"""Calls on a thread with a large stack: data are nested as deeply as the user builds them."""
 
 from __future__ import annotations
 
 import contextvars
 import ctypes
-import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from ..._core.programs.callables import calls_by_c
+from ...recursion import deep as deep
 
 #: The bytes of stack for programs that run on deep data, which Windows limits, and the greatest depth of their calls:
 #: a call from C code needs less than 2 KB. The system gives memory only to the part that is used.
 STACK = 1 << (28 if sys.platform == "win32" else 31)
 DEPTH = STACK // 2048
-
-
-class Room:
-    """The interpreter's recursion limit and garbage collector, which all threads share.
-
-    The first user raises the limit and stops the collector; the last restores both.
-    """
-
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.users = 0
-        self.before = 0
-        self.collects = True
-
-    def enter(self, limit: int) -> None:
-        """Raise the limit; stop the collector."""
-        with self.lock:
-            now = sys.getrecursionlimit()
-            if self.users == 0:
-                self.before, self.collects = now, gc.isenabled()
-                gc.disable()
-            self.users += 1
-            sys.setrecursionlimit(max(now, limit))
-
-    def leave(self) -> None:
-        """Restore both if there is no other user."""
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                sys.setrecursionlimit(self.before)
-                if self.collects:
-                    gc.enable()
-
-
-_ROOM = Room()
-
-
-@contextmanager
-def deep(limit: int = 100_000) -> Iterator[None]:
-    """Allow deep recursion, in any number of threads; also usable as a decorator.
-
-    The garbage collector is stopped, because it would visit all the terms and deep data made meanwhile repeatedly, and
-    free none.
-
-    `limit`: the required recursion limit.
-    """
-    _ROOM.enter(limit)
-    more = max(0, limit - calls_by_c(0))
-    calls_by_c(more)
-    try:
-        yield
-    finally:
-        calls_by_c(-more)
-        _ROOM.leave()
 
 
 class Apart(threading.Thread):

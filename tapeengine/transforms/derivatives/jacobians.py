@@ -137,6 +137,8 @@ def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list
     """The products of a program's Hessian with each axis of an argument; None if the program returns no number."""
     whole = f.positional(args, {})[1]
     program = f.for_values(whole)
+    if not program.is_read:
+        return None
     along = program.__tapeengine_directional__()
     tangents = list(program.tangents(whole, (None,) * len(whole)))
     argnum %= len(args)
