@@ -5,13 +5,15 @@
 #define TAPEENGINE_TE_SCALAR_H
 typedef struct { double value, tangent; } te_scalar;
 static inline double te_times(double tangent, double partial) { return tangent == 0.0 ? 0.0 : tangent * partial; }
-static inline te_scalar te_unary_inline(int op, te_scalar a) {
+static te_scalar te_unary(void *h, int op, te_scalar a) {
+    (void)h;
     te_scalar s;
     s.value = op_value(op, a.value, 0.0);
     s.tangent = a.tangent == 0.0 ? 0.0 : a.tangent * op_da(op, a.value, 0.0, s.value);
     return s;
 }
-static inline te_scalar te_binary_inline(int op, te_scalar a, te_scalar b) {
+static te_scalar te_binary(void *h, int op, te_scalar a, te_scalar b) {
+    (void)h;
     te_scalar s;
     s.value = op_value(op, a.value, b.value);
     s.tangent = a.tangent == 0.0 ? 0.0 : a.tangent * op_da(op, a.value, b.value, s.value);
@@ -19,6 +21,4 @@ static inline te_scalar te_binary_inline(int op, te_scalar a, te_scalar b) {
     return s;
 }
 #include "ops_recorded.h"
-static te_scalar te_unary(void *h, int op, te_scalar a) { (void)h; return te_unary_inline(op, a); }
-static te_scalar te_binary(void *h, int op, te_scalar a, te_scalar b) { (void)h; return te_binary_inline(op, a, b); }
 #endif
