@@ -293,7 +293,8 @@ class Program(Enterable):
         """Give the name, the parameter types and the result type, for programs that call this one."""
         self.renew()
         if self._parsed is None:
-            parser = ProgramParser(self.function, self.symbol, self.given)
+            is_rewritten = any(stars_of(self.function)) or hasattr(self.function, "changed")  # in its parameters
+            parser = ProgramParser(self.function, self.symbol, self.given, only_header=not is_rewritten)
             params, result = parser.header()
             if result is not None:
                 self._table = parser.table

@@ -18,6 +18,7 @@ from cpython.contextvars cimport get_value
 from cpython.dict cimport PyDict_GetItem
 from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.long cimport PyLong_CheckExact
+from cpython.number cimport PyNumber_Float
 from cpython.object cimport PyObject, PyObject_RichCompare, visitproc
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_REFCNT
@@ -442,7 +443,7 @@ cdef class Array:
     def __float__(self):
         if self.storage.active and not is_formatting():
             raise dropped(self, "float", "Take its real part, z.real. " if self.dtype.kind == "c" else INDEX_IT)
-        return float(seen(self))
+        return PyNumber_Float(seen(self))
 
     def __complex__(self):
         if self.storage.active:

@@ -46,7 +46,7 @@ def elements(Array a):
 
 def as_number(x, bint numpys):
     """A number as a numpy.float64, or a Python float."""
-    return as_kind(<Dual> x, numpys) if type(x) is Dual else numpy_double(x) if numpys else float(x)
+    return as_kind(<Dual> x, numpys) if type(x) is Dual else numpy_double(x) if numpys else PyNumber_Float(x)
 
 
 def computed(int op, x, y, function, operands):
@@ -62,7 +62,7 @@ def computed(int op, x, y, function, operands):
     a = (<Dual> x).v if type(x) is Dual else x
     if op_arities[code] == 2:
         b = (<Dual> y).v if type(y) is Dual else y
-    value = op_value(code, a, b) if function is None else function(*[(<Dual> o).v if type(o) is Dual else o for o in operands])
+    value = value_of_op(code, a, b) if function is None else function(*[(<Dual> o).v if type(o) is Dual else o for o in operands])
     if not isfinite(value) and not te_total(code):
         return miss
     if type(x) is not Dual and (op_arities[code] == 1 or type(y) is not Dual):

@@ -8,7 +8,8 @@ cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyFloat_FromDouble
 from cpython.list cimport PyList_CheckExact, PyList_GET_ITEM, PyList_GET_SIZE, PyList_New, PyList_SET_ITEM
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.long cimport PyLong_AsDouble, PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.number cimport PyNumber_Float
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.sequence cimport PySequence_Fast_ITEMS
@@ -240,7 +241,7 @@ cdef int take_scalar(Form form, object x, te_word *to) except -1:
             return False
         global integers
         integers += 1
-        to.f = float(x)
+        to.f = PyLong_AsDouble(x)
         return True
     if form.kind == BOOL:
         to.i = x is True
@@ -1212,7 +1213,7 @@ cdef object give_whole(Form form, object leaves, object like, bint cotangent, Py
     if form.kind < TUPLE:
         x = next(leaves)
         if form.rank == 0:
-            return x if PyFloat_CheckExact(x) else float(x)
+            return x if PyFloat_CheckExact(x) else PyNumber_Float(x)
         if PyList_CheckExact(like) or (not cotangent and form.lists and form.lists == form.rank):
             return listed(x, spare)
         return x if cotangent or form.lists == 0 else list(x)

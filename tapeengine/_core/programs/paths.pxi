@@ -669,13 +669,13 @@ cdef uint32_t write(Head *h, int op, te_operands x, uint32_t *ids, double *v, do
         return record_selection(h, code, 0 if form == CONSTANT_LEFT else ids[x.a],
                                 0 if form == CONSTANT_RIGHT else ids[x.b], v[x.a], v[x.b], value)
     if op_arities[code] == 1:
-        return record1(h, op, ids[x.a], op_da(code, v[x.a], 0.0, value), 0.0, value)
+        return record1(h, op, ids[x.a], partial_a(code, v[x.a], 0.0, value), 0.0, value)
     if form == CONSTANT_RIGHT:
-        return record1(h, op, ids[x.a], op_da(code, v[x.a], v[x.b], value), v[x.b], value)
+        return record1(h, op, ids[x.a], partial_a(code, v[x.a], v[x.b], value), v[x.b], value)
     if form == CONSTANT_LEFT:
-        return record1(h, op, ids[x.b], op_db(code, v[x.a], v[x.b], value), v[x.a], value)
+        return record1(h, op, ids[x.b], partial_b(code, v[x.a], v[x.b], value), v[x.a], value)
     return record2(
-        h, op, ids[x.a], ids[x.b], op_da(code, v[x.a], v[x.b], value), op_db(code, v[x.a], v[x.b], value), value)
+        h, op, ids[x.a], ids[x.b], partial_a(code, v[x.a], v[x.b], value), partial_b(code, v[x.a], v[x.b], value), value)
 
 
 @cython.final

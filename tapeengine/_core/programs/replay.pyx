@@ -9,6 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE, PyList_New
+from cpython.number cimport PyNumber_Float
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_REFCNT, Py_XDECREF
 from cpython.sequence cimport PySequence_Fast_GET_ITEM, PySequence_Fast_ITEMS
@@ -41,14 +42,15 @@ from tapeengine._core.structures.interleave cimport (
 )
 from tapeengine._core.tape.nested cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport (
-    Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, record_selection, unary_of,
+    Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, partial_a, partial_b, record_selection,
+    unary_of, value_of_op,
 )
 from tapeengine._core.tape.accumulation cimport ArrayRecord, Reverse, View, free_zeros, strided, unset, zeros
 from tapeengine._core.tape.guards cimport (
     TE_ACCESS, TE_CALL, TE_CONSTANT, TE_EXACT, TE_NAN, TE_SELECTION, TE_STEP, TE_TRUNC,
 )
 from tapeengine._core.tape.opcodes cimport (
-    CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_da, op_db, op_forms, op_names, op_selects, op_value,
+    CONSTANT_LEFT, CONSTANT_RIGHT, op_arities, op_codes, op_forms, op_names, op_selects,
 )
 from tapeengine._core.tape.tape cimport (
     ARRAY as ARRAY_OPERATION, CHUNK_LAST, CHUNK_SHIFT, Chunk, Guard, Head, Place, READ, Record, SPECIAL, Tape, WRITE, enlarged,

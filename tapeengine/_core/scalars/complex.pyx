@@ -7,6 +7,7 @@ value that `cmath` gives. Functions of arrays get the number as an array without
 
 from cpython.complex cimport PyComplex_CheckExact, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
+from cpython.number cimport PyNumber_Float
 from cpython.object cimport Py_EQ, Py_NE
 from libc.math cimport fabs, floor, signbit
 cimport cython
@@ -90,7 +91,7 @@ cdef object as_complex(object x):
         result.numpys = is_numpy(x) and not PyFloat_Check(x)    # Python's complex numbers take a float64 for a float
         return result
     if isinstance(x, complex):
-        return of_numpy(new(float(x.real), float(x.imag)))
+        return of_numpy(new(<double> x.real, <double> x.imag))
     return None
 
 
@@ -594,7 +595,7 @@ def rect(r, phi, /):
     r, phi = number(r), number(phi)
     if not (is_dual(r) or is_dual(phi)):
         return python_cmath.rect(r, phi)
-    r, phi = [x if type(x) is Dual else float(x) for x in (r, phi)]
+    r, phi = [x if type(x) is Dual else PyNumber_Float(x) for x in (r, phi)]
     value = python_cmath.rect(v(r), v(phi))
     return of_parts(valued(r, one(phi, OP_COS), OP_MUL, value.real), valued(r, one(phi, OP_SIN), OP_MUL, value.imag))
 

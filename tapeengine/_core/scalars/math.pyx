@@ -12,11 +12,12 @@ from cpython.number cimport PyNumber_Multiply
 from libc.math cimport isfinite as is_finite, isinf as is_infinite, isnan as is_nan
 
 from tapeengine._core.scalars.scalar cimport (
-    Dual, answer, answered, as_double, binary_of, head_of_dual, look, new_dual, of_kind, unary_of, value_seen,
+    Dual, answer, answered, as_double, binary_of, head_of_dual, look, new_dual, of_kind, partial_a, unary_of,
+    value_of_op, value_seen,
 )
 from tapeengine._core.tape.guards cimport TE_FINITE, TE_INFINITE, TE_NAN
 from tapeengine._core.tape.opcodes cimport (
-    OP_ADD, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA, op_da, op_value,
+    OP_ADD, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_LOG, OP_MUL, OP_POLYGAMMA,
 )
 from tapeengine._core.tape.tape cimport Head, PYTHON_FLOATS, record_function, traces
 
@@ -85,24 +86,24 @@ cdef inline object unary(object x, const int op, object fallback):
     cdef double a, v
     cdef Head *h
     if PyFloat_CheckExact(x):
-        v = op_value(op, PyFloat_AS_DOUBLE(x), 0.0)
+        v = value_of_op(op, PyFloat_AS_DOUBLE(x), 0.0)
         return v if is_finite(v) else fallback(x)
     if type(x) is Dual:
         a = (<Dual> x).v
-        v = op_value(op, a, 0.0)
+        v = value_of_op(op, a, 0.0)
         if not is_finite(v):
             v = fallback(value_seen(<Dual> x))     # an error also tells the program about the value
         h = traces.current
         if h.tag != (<Dual> x).tag:
             h = head_of_dual(<Dual> x)
-        return new_dual(v, record_function(h, op, (<Dual> x).id, op_da(op, a, 0.0, v), PYTHON_FLOATS, v), (<Dual> x).tag)
+        return new_dual(v, record_function(h, op, (<Dual> x).id, partial_a(op, a, 0.0, v), PYTHON_FLOATS, v), (<Dual> x).tag)
     return unary_of_python(x, op, fallback)
 
 
 cdef object unary_of_table(object x, const int op, object fallback):
     """A function of one real that `math` lacks and that never raises."""
     if type(x) is Dual:
-        return unary_of(<Dual> x, op, op_value(op, (<Dual> x).v, 0.0), PYTHON_FLOATS)
+        return unary_of(<Dual> x, op, value_of_op(op, (<Dual> x).v, 0.0), PYTHON_FLOATS)
     return unary(x, op, fallback)
 
 
@@ -113,7 +114,7 @@ cdef object unary_of_python(object x, const int op, object function):
     if type(x) is not Dual:
         return function(x)
     # A replay stops where C's function has no number, although Python's may have one.
-    seen = traces.recordings and not is_finite(op_value(op, (<Dual> x).v, 0.0))
+    seen = traces.recordings and not is_finite(value_of_op(op, (<Dual> x).v, 0.0))
     try:
         result = unary_of(<Dual> x, op, function(value_seen(<Dual> x) if seen else (<Dual> x).v), PYTHON_FLOATS)
     except (ValueError, ArithmeticError):
@@ -152,7 +153,7 @@ def _own(name, int op, x, y=0.0, /):
                 raise UnsupportedError(f"tapeengine.math.{name} takes real numbers; for arrays use tapeengine.numpy")
             raise TypeError(f"must be real number, not {type(z).__name__}")
     as_double(x, &a)
-    return op_value(op, a, b)
+    return value_of_op(op, a, b)
 
 
 cdef object given(str name, int op):
@@ -318,12 +319,12 @@ cdef object chain(tuple xs, int op, double value):
     for x in xs:
         if type(x) is not Dual:
             as_double(x, &c)
-            total = op_value(op, total, c)
+            total = value_of_op(op, total, c)
     result = duals[0] if first else total
     for i in range(first, len(duals)):
         x = duals[i]
         last = i == len(duals) - 1
-        result = binary_of(result, x, op, value if last else op_value(op, value_of(result), (<Dual> x).v))
+        result = binary_of(result, x, op, value if last else value_of_op(op, value_of(result), (<Dual> x).v))
     return result
 
 

@@ -1,8 +1,8 @@
 # Arithmetic on the parts of complex scalars, each of which is a float or a dual.
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 
-from tapeengine._core.scalars.scalar cimport Dual, binary_of, unary_of
-from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_SUB, op_value
+from tapeengine._core.scalars.scalar cimport Dual, binary_of, unary_of, value_of_op
+from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_SUB
 
 
 cdef inline double v(object x):
@@ -11,7 +11,7 @@ cdef inline double v(object x):
 
 cdef inline object two(object x, object y, int op):
     """An operation on two parts."""
-    cdef double value = op_value(op, v(x), v(y))
+    cdef double value = value_of_op(op, v(x), v(y))
     return binary_of(x, y, op, value) if type(x) is Dual or type(y) is Dual else value
 
 
@@ -21,7 +21,7 @@ cdef inline object valued(object x, object y, int op, double value):
 
 
 cdef inline object one(object x, int op):
-    cdef double value = op_value(op, v(x), 0.0)
+    cdef double value = value_of_op(op, v(x), 0.0)
     return unary_of(<Dual> x, op, value, 0) if type(x) is Dual else value
 
 

@@ -20,6 +20,11 @@ cdef te_dual_pool pool
 cdef inline Dual new_dual(double value, uint32_t id, uint32_t tag):
     return <Dual> te_dual_new(&pool, value, id, tag)
 
+# The table of opcodes, compiled once for the modules that do not inline it.
+cdef double value_of_op(int op, double a, double b) noexcept nogil
+cdef double partial_a(int op, double a, double b, double v) noexcept nogil
+cdef double partial_b(int op, double a, double b, double v) noexcept nogil
+
 cdef bint as_double(object x, double *out) except -1
 cdef Head *head_of_dual(Dual x) except NULL
 cdef object value_seen(Dual x)

@@ -50,6 +50,18 @@ cdef object Rational = numbers.Rational
 cdef object Fraction = fractions.Fraction
 
 
+cdef double value_of_op(int op, double a, double b) noexcept nogil:
+    return op_value(op, a, b)
+
+
+cdef double partial_a(int op, double a, double b, double v) noexcept nogil:
+    return op_da(op, a, b, v)
+
+
+cdef double partial_b(int op, double a, double b, double v) noexcept nogil:
+    return op_db(op, a, b, v)
+
+
 cdef bint as_double(object x, double *out) except -1:
     """Whether x is a real number other than a dual; sets `out` to its value."""
     if PyFloat_Check(x):
@@ -57,7 +69,7 @@ cdef bint as_double(object x, double *out) except -1:
     elif PyLong_Check(x):
         out[0] = PyLong_AsDouble(x)
     elif (isinstance(x, numpy_number) or isinstance(x, Rational)) and not isinstance(x, timedelta64):
-        out[0] = float(x)
+        out[0] = <double> x
     else:
         return False
     return True
@@ -184,7 +196,7 @@ cdef object integer_seen(Dual x, int kind, object integer_of):
         look_exactly(x)     # an error also tells the program about the value
     integer = integer_of(x.v)
     if traces.recordings:
-        look(x, kind, float(integer))
+        look(x, kind, <double> integer)
     return integer
 
 

@@ -8,6 +8,7 @@ closed under differentiation, so the derivative of a partial is its expression e
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
+from tapeengine._core.scalars.scalar cimport partial_a, partial_b, value_of_op
 from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, OP_ADD, OP_MUL, OP_NEG, OP_SUB, op_codes, op_forms
 from tapeengine._core.tape.tape cimport Head, Record, SPECIAL, Tape, op_at, record_at, value_at
 
@@ -16,7 +17,20 @@ cdef extern from "ops_second.h" nogil:
         double value, tangent
     te_scalar te_record_da(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
     te_scalar te_record_db(void *h, int op, te_scalar a, te_scalar b, te_scalar v)
-    double te_times(double tangent, double partial)
+
+
+cdef te_scalar te_unary "te_unary"(void *h, int op, te_scalar a) noexcept nogil:
+    cdef double v = value_of_op(op, a.value, 0.0)
+    return te_scalar(v, a.tangent * partial_a(op, a.value, 0.0, v) if a.tangent != 0.0 else 0.0)
+
+
+cdef te_scalar te_binary "te_binary"(void *h, int op, te_scalar a, te_scalar b) noexcept nogil:
+    cdef te_scalar s = te_scalar(value_of_op(op, a.value, b.value), 0.0)
+    if a.tangent != 0.0:
+        s.tangent = a.tangent * partial_a(op, a.value, b.value, s.value)
+    if b.tangent != 0.0:
+        s.tangent += b.tangent * partial_b(op, a.value, b.value, s.value)
+    return s
 
 
 cdef inline te_scalar seen(Head *h, double *tangent, uint32_t i) noexcept nogil:

@@ -61,7 +61,7 @@ cdef class Seeds(Matcher):
         elif type(value) is Array and (<Array> value).ndim == 0 and (<Array> value).dtype == float:
             return self.scalar(id, (<Array> value)[()])
         elif type(value) is array_class and value.shape == () and value.dtype.kind in "fiu":
-            self.cotangent[id] += <double> float(value)
+            self.cotangent[id] += <double> value
         else:
             return False
         if id > self.top:

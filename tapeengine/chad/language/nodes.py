@@ -3,68 +3,93 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from functools import cache
+from ast import AST
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 #: Fields of texts and numbers, and `ctx`, which repeats what the node around a name says.
 PLAIN = frozenset("arg attr conversion ctx id is_async kind level lineno module type_comment".split())
 
 
-@cache
-def fields(cls: type[ast.AST]) -> tuple[str, ...]:
-    """Give the fields of a class of nodes that may have nodes."""
-    return tuple(name for name in cls._fields if name not in PLAIN)
+class Fields(dict[type[AST], tuple[str, ...]]):
+    """The fields of a class of nodes that may have nodes."""
+
+    def __missing__(self, cls: type[AST]) -> tuple[str, ...]:
+        self[cls] = () if cls is ast.Constant else tuple(name for name in cls._fields if name not in PLAIN)
+        return self[cls]
 
 
-def every_node(tree: ast.AST) -> Iterator[ast.AST]:
+FIELDS = Fields()
+
+
+def every_node(tree: AST) -> list[AST]:
     """Give a node and all below it, from the top to the leaves."""
-    pending = [tree]
-    for node in pending:
-        if names := fields(type(node)):  # type: ignore[arg-type]
-            add_nodes(pending, node, names)
-        yield node
+    nodes = [tree]
+    add_nodes(nodes, nodes)
+    return nodes
 
 
-def child_nodes(node: ast.AST) -> list[ast.AST]:
+def child_nodes(node: AST) -> list[AST]:
     """Give the nodes right below a node, in the order of its fields."""
-    found: list[ast.AST] = []
-    add_nodes(found, node, fields(type(node)))  # type: ignore[arg-type]
+    found: list[AST] = []
+    add_nodes(found, [node])
     return found
 
 
-def add_nodes(found: list[ast.AST], node: ast.AST, names: tuple[str, ...]) -> None:
-    """Append the nodes in some fields of a node."""
-    held = node.__dict__
-    for name in names:
-        value = held.get(name)
-        if isinstance(value, ast.AST):
-            found.append(value)
-        elif isinstance(value, list):
-            found += [part for part in value if isinstance(part, ast.AST)]
+def add_nodes(found: list[AST], nodes: list[AST]) -> None:
+    """Append the nodes right below some nodes, which may be those that are found."""
+    for node in nodes:
+        if names := FIELDS[node.__class__]:
+            held = node.__dict__
+            for name in names:
+                value = held.get(name)
+                if value.__class__ is list:
+                    for part in value:
+                        if isinstance(part, AST):
+                            found.append(part)
+                elif isinstance(value, AST):
+                    found.append(value)
 
 
-class Transformer(ast.NodeTransformer):
-    """Rewrite a tree as its base class does, without a visit to what holds no nodes."""
+class Transformer:
+    """Rewrite a tree as `ast.NodeTransformer` does, without a visit to what holds no nodes."""
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
+    #: The method for each class of nodes that was met.
+    methods: ClassVar[dict[type[AST], Callable[[Any, Any], Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.methods = {}
+
+    def visit(self, node: AST) -> Any:
+        """Call the method for the class of a node."""
+        try:
+            method = self.methods[node.__class__]
+        except KeyError:
+            method = getattr(type(self), f"visit_{type(node).__name__}", type(self).generic_visit)
+            self.methods[type(node)] = method
+        return method(self, node)
+
+    def generic_visit(self, node: AST) -> AST:
         """Visit the nodes below a node, in the order of its fields, and put what the visits give in their places."""
         held = node.__dict__
-        for name in fields(type(node)):  # type: ignore[arg-type]
+        for name in FIELDS[node.__class__]:
             value = held.get(name)
-            if isinstance(value, list):
-                value[:] = self._visited(value)
-            elif isinstance(value, ast.AST):
+            if value.__class__ is list:
+                if value:
+                    value[:] = self._visited(value)
+            elif isinstance(value, AST):
                 if (found := self.visit(value)) is None:
                     delattr(node, name)
                 else:
                     held[name] = found
         return node
 
-    def _visited(self, nodes: list[object]) -> Iterator[object]:
+    def _visited(self, nodes: list[Any]) -> list[Any]:
+        after: list[Any] = []
         for node in nodes:
-            if not isinstance(node, ast.AST):
-                yield node
-            elif isinstance(found := self.visit(node), ast.AST):
-                yield found
+            found = self.visit(node) if isinstance(node, AST) else [node]
+            if isinstance(found, AST):
+                after.append(found)
             elif found is not None:
-                yield from found
+                after += found
+        return after

@@ -11,6 +11,10 @@ from typing import Any
 
 from .nodes import every_node
 
+#: The lines of functions that were read last, which takes long to find, with the lines of the files.
+BLOCKS: dict[tuple[str, int], tuple[list[str], list[str]]] = {}
+MOST_BLOCKS = 256
+
 
 def source_of(function: Any) -> tuple[list[str], int]:
     """Give the lines of a function's own text, or of a code object's, and the number of the first one.
@@ -24,7 +28,11 @@ def source_of(function: Any) -> tuple[list[str], int]:
     lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
     if not 0 < code.co_firstlineno <= len(lines):
         raise OSError("could not get source code")
-    return getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno
+    if (kept := BLOCKS.get(place := (code.co_filename, code.co_firstlineno))) is None or kept[0] is not lines:
+        if len(BLOCKS) >= MOST_BLOCKS:
+            BLOCKS.clear()
+        BLOCKS[place] = kept = lines, getblock(lines[code.co_firstlineno - 1 :])
+    return kept[1], code.co_firstlineno
 
 
 def tree_of(function: Any) -> tuple[ast.FunctionDef | None, int]:

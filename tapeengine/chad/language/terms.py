@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, dataclass_transform
 
 from .bits import bits_of
@@ -56,9 +56,17 @@ class Term:
     def __init_subclass__(cls, gives: Callable[[Any], Type] | None = None, binds: Binds | None = None) -> None:
         cls.GIVES, cls.BINDS = gives or cls.GIVES, binds or cls.BINDS
         dataclass(frozen=True)(cls)
+        cls.__init__ = constructor(cls)  # type: ignore[method-assign]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "type", type(self).GIVES(self))
+
+def constructor(cls: type[Term]) -> Callable[..., None]:
+    """Write the ``__init__`` of a class of terms, which takes half the time of a frozen dataclass's."""
+    own = [f for f in fields(cls) if f.init]
+    scope: dict[str, Any] = {"gives": cls.GIVES} | {f"_{f.name}": f.default for f in own}
+    given = ", ".join(f.name if f.default is MISSING else f"{f.name}=_{f.name}" for f in own)
+    lines = ["held = self.__dict__", *(f"held[{f.name!r}] = {f.name}" for f in own), "held['type'] = gives(self)"]
+    exec(f"def __init__(self, {given}):\n    " + "\n    ".join(lines), scope)
+    return scope["__init__"]  # type: ignore[no-any-return]
 
 
 Term.GIVES = operator.attrgetter("of")

@@ -32,7 +32,7 @@ def place_of(node: ast.AST) -> Place | None:
 
 def consumed(function: ast.FunctionDef, consumes: Consumes) -> frozenset[Place | None]:
     """Give the places of expressions whose elements are taken at once, or later with the same result."""
-    nodes = list(every_node(function))
+    nodes = every_node(function)
     found = {place_of(e) for node in nodes for e in taken_by(node, consumes)}
     loops = [n for n in nodes if isinstance(n, ast.For) and any(map(is_late, late(n.iter)))]
     found -= {place_of(e) for loop in loops if disturbs(nodes, loop, [loop.iter]) for e in late(loop.iter)}

@@ -44,18 +44,19 @@ class Kinds:
         self.outside = outside
         self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
         self.own = own = parameters_of(function)
-        local = dict(pair for node in every_node(function) for pair in functions_in(node) if node is not function)
+        nodes = every_node(function)
+        local = dict(pair for node in nodes for pair in functions_in(node) if node is not function)
         self.bound = bound = dict[str, list[ast.expr]]()
-        for node in every_node(function):
+        for node in nodes:
             for name, value in (*bindings(node), *passed(node, local)):
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
-        arguments = {a.arg: a.annotation for a in every_node(function) if isinstance(a, ast.arg) and not is_around(a)}
+        arguments = {a.arg: a.annotation for a in nodes if isinstance(a, ast.arg) and not is_around(a)}
         self.inner = arguments.keys() - set(own)
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
-        called = {name for node in every_node(function) for name, _ in passed(node, local)}
+        called = {name for node in nodes for name, _ in passed(node, local)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
         for _ in range(MOST_ROUNDS):  # kinds depend on those of other names, most of which are bound before

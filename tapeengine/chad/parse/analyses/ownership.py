@@ -129,13 +129,14 @@ def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:
 def slices_that_matter(function: ast.FunctionDef) -> Iterator[ast.Subscript]:
     """Go through the slices of variables that are changed in place, and those that are assigned to such variables."""
     changed = set(changed_in(function.body))
-    statements = [s for s in every_node(function) if isinstance(s, ast.stmt)]
+    nodes = every_node(function)
+    statements = [s for s in nodes if isinstance(s, ast.stmt)]
     pairs = [names for s in statements if (names := passed_on(s))]
     for _ in pairs:
         changed.update(name for names in pairs if changed.intersection(names) for name in names)
-    operated = {id(part) for node in every_node(function) for part in operands(node)}
-    operated.update(id(s.value) for s in every_node(function) if isinstance(s, ast.stmt) and copies(s))  # type: ignore[attr-defined]
-    for node in every_node(function):
+    operated = {id(part) for node in nodes for part in operands(node)}
+    operated.update(id(s.value) for s in statements if copies(s))  # type: ignore[attr-defined]
+    for node in nodes:
         if is_slice(node) and isinstance(node.value, ast.Name) and node.value.id in changed:
             if id(node) not in operated:  # an operation makes an array of its own
                 yield node
@@ -241,8 +242,9 @@ class Walk:
     def spread(self, function: ast.FunctionDef) -> None:
         """Propagate the reasons for sharing between variables that are assigned to one another."""
         reasons = self.reasons
-        renamed = [(s, names) for s in every_node(function) if isinstance(s, ast.stmt) and (names := renaming(s))]
-        swaps = [swap for s in every_node(function) if (swap := exchanged(s))]
+        statements = [s for s in every_node(function) if isinstance(s, ast.stmt)]
+        renamed = [(s, names) for s in statements if (names := renaming(s))]
+        swaps = [swap for s in statements if (swap := exchanged(s))]
         for _ in (*renamed, *swaps):
             for swap in swaps:
                 unknown = "it may be the same array as another one"

@@ -40,7 +40,7 @@ def grids(
     function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
 ) -> Mapping[str, str | None]:
     """Give the variables of whose rows elements are changed, and why one is no grid; None where it is one."""
-    nodes = list(every_node(function))
+    nodes = every_node(function)
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
     groups = exchanging(function)
@@ -337,7 +337,7 @@ def changed_row(node: ast.AST, counting: Collection[str]) -> str:
     """Give the name of a variable if the text shows that one of its elements, or one of its rows, is assigned to."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=index):
-            parts = list(every_node(index))
+            parts = every_node(index)
             is_place = all(isinstance(n, PLACES) for n in parts) and not names_part(index)
             names = [n.id for n in parts if isinstance(n, ast.Name)]
             return name if is_place and (not names or any(n in counting for n in names)) else ""

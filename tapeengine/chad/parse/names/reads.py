@@ -18,7 +18,7 @@ def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
 
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
     """Give for each local function, or variable that may hold one, the names around it that its calls may read."""
-    nodes = list(every_node(tree))
+    nodes = every_node(tree)
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
     own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
     makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in every_node(n) if part is not n)}
@@ -28,7 +28,7 @@ def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
         before = {name: set(read) for name, read in found.items()}
         for s in nodes:
             if isinstance(s, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) and (value := value_of(s)):
-                parts = [] if is_number(value) else list(every_node(value))
+                parts = [] if is_number(value) else every_node(value)
                 held = used_as_values(parts).union(makers.intersection(uses([value]))).intersection(found)
                 if held or any(isinstance(part, ast.Lambda) for part in parts):
                     for target in names_in(s):

@@ -37,7 +37,7 @@ class Stars(Transformer):
     def __init__(
         self, tree: ast.FunctionDef, outside: Outside, is_numpy: Callable[[str], bool] = lambda name: False
     ) -> None:
-        nodes = list(every_node(tree))
+        nodes = every_node(tree)
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         defined = [n.name for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         names = [*stored, *defined, *(n.arg for n in nodes if isinstance(n, ast.arg))]

@@ -86,11 +86,7 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
 
 def walrus(statements: Sequence[ast.AST]) -> Iterator[str]:
     """Go through the names that expressions bind, also in comprehensions, but not in functions."""
-    for node in statements:
-        if isinstance(node, ast.NamedExpr):
-            yield node.target.id
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            yield from walrus(list(child_nodes(node)))
+    return (node.target.id for node in inner_nodes(statements) if isinstance(node, ast.NamedExpr))
 
 
 def _stored(target: ast.expr) -> list[str]:
@@ -164,14 +160,14 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
-def inner_nodes(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+def inner_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Go through the parts of statements, but not of functions in them."""
     pending: list[ast.AST] = list(reversed(statements))
     while pending:
         node = pending.pop()
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
             yield node
-            pending += reversed(list(child_nodes(node)))
+            pending += reversed(child_nodes(node))
 
 
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
@@ -186,7 +182,7 @@ def renaming(statement: ast.stmt) -> tuple[str, str] | None:
 
 def renamed_once(function: ast.FunctionDef) -> Mapping[str, ast.expr]:
     """Map each name that is assigned once, from another name, to that name."""
-    nodes = list(every_node(function))
+    nodes = every_node(function)
     stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     pairs = [pair for n in nodes if isinstance(n, ast.stmt) and (pair := renaming(n)) and stored.count(pair[0]) == 1]
     return {target: ast.Name(value, ast.Load()) for target, value in pairs}

@@ -235,6 +235,7 @@ class Parser(Lets):
     * `symbol`: the name of its definition.
     * `given`: annotations, or types, of parameters that have none.
     * `program_of`: makes a program of a function that this one calls.
+    * `only_header`: only the annotations are read.
     """
 
     grammar: Grammar
@@ -245,6 +246,7 @@ class Parser(Lets):
         symbol: str,
         given: Mapping[str, Any] | None = None,
         program_of: Callable[[Any], Any] = lambda function: function,
+        only_header: bool = False,
     ) -> None:
         self.function = function
         self.program_of = program_of
@@ -276,6 +278,11 @@ class Parser(Lets):
         self.filename = function.__code__.co_filename
         self.tree = self._read()
         self.outer = names_outside(function)
+        if not only_header:
+            self.analyse()
+
+    def analyse(self) -> None:
+        """Rewrite the text by simpler statements, and find what the reading of each needs to know of others."""
         self.tree, self.local_names = separated(self.plain(self.tree))
         self.live_after = live_after(self.tree)
         self.aliases = aliases(self.tree)

@@ -32,7 +32,7 @@ class ByCells(Transformer):
 
     def __init__(self, tree: ast.FunctionDef, fresh: Callable[[str], str]) -> None:
         self.fresh = fresh
-        nodes = list(every_node(tree))
+        nodes = every_node(tree)
         self.names = {c[0] for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store) and (c := indices(n))}
         makers = [s for s in nodes if isinstance(s, ast.Assign) and self.names.intersection(bound(s))]
         of_arrays = [s for s in makers if not isinstance(s.value, ast.List | ast.ListComp)]

@@ -46,7 +46,7 @@ class NotAlone(Exception):
 
 def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef:
     """Rewrite a function that changes records in lists, where this has Python's meaning."""
-    nodes = list(every_node(tree))
+    nodes = every_node(tree)
     statements = [n for n in nodes if isinstance(n, ast.stmt)]
     makers = [s for s in statements if isinstance(getattr(s, "value", None), ast.List | ast.ListComp)]
     for name in dict.fromkeys(assigned(makers)):
@@ -65,7 +65,7 @@ class Places(Transformer):
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any], name: str) -> None:
         self.outer, self.name, self.results = outer, name, Outside(outer)
-        nodes = list(every_node(tree))[1:]
+        nodes = every_node(tree)[1:]
         inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) for n in every_node(f)]
         self.other = {getattr(n, "arg", getattr(n, "name", None)) for n in nodes if not isinstance(n, ast.keyword)}
         self.other.update(n.id for n in inner if isinstance(n, ast.Name))

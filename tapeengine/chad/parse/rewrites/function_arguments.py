@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...language.nodes import every_node
+from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names.callees import is_plain, library_name
 from ..names.outside import named_outside, root
@@ -17,13 +17,14 @@ from .by_cells import placed
 APPLIED = MappingProxyType({"builtins.map": 0, "functools.reduce": 2, "builtins.filter": 1, "tapeengine.fork_map": 0})
 
 
-class FunctionArguments(ast.NodeTransformer):
+class FunctionArguments(Transformer):
     """Rewrites a function."""
 
     def __init__(self, tree: ast.AST, outer: Mapping[str, Any], names: Names) -> None:
         self.outer, self.names = outer, names
-        self.local = {n.id for n in every_node(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        self.local |= {getattr(n, "arg", getattr(n, "name", "")) for n in every_node(tree)}
+        nodes = every_node(tree)
+        self.local = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.local |= {getattr(n, "arg", getattr(n, "name", "")) for n in nodes}
 
     def found(self, node: ast.expr) -> Any:
         """Give what an expression denotes outside; None for others."""

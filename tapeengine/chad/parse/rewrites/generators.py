@@ -82,7 +82,7 @@ class Generators(Transformer):
     """Rewrites the calls of local generators and of those outside, which are added to `outer`."""
 
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any]) -> None:
-        nodes = list(every_node(tree))
+        nodes = every_node(tree)
         inner = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
         args = [n.arg for n in nodes if isinstance(n, ast.arg)]
         self.bound = [*names_in(nodes, ast.Store), *(n.name for n in inner), *args]

@@ -81,7 +81,7 @@ def changed_fields(tree: ast.AST, record: str) -> list[str]:
 
 def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> bool:
     """Tell whether a record is only used for fields of its class, or returned."""
-    nodes, fields = list(every_node(tree)), class_fields(cls) or ()
+    nodes, fields = every_node(tree), class_fields(cls) or ()
     used = [id(n) for n in nodes if isinstance(n, ast.Name) and n.id == record]
     allowed = [id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in fields]
     allowed += [id(n.value) for n in nodes if isinstance(n, ast.Return)] + list(map(id, every_node(start)))

@@ -86,7 +86,7 @@ class Procedures:
         self.outer = {} if outer is None else outer
         separated(tree)
         Filling(is_numpy(self.outer)).visit(tree)
-        nodes = list(every_node(tree))
+        nodes = every_node(tree)
         stored = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
         self.bound = {*stored, *(n.name for n in inner), *(n.arg for n in nodes if isinstance(n, ast.arg))}
@@ -313,7 +313,7 @@ def changed_parameters(function: Any) -> tuple[str, ...]:
     tree = text_of(function)
     if tree is None or function.__name__ in global_names(function.__code__):
         return ()
-    nodes = list(every_node(tree))
+    nodes = every_node(tree)
     added = [n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]
     made = {id(n) for test in nodes for n in made_if_none(test)}
     bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and id(n) not in made]

@@ -19,9 +19,12 @@ PURE = frozenset(
 
 def without_tails(tree: ast.FunctionDef) -> ast.FunctionDef:
     """Delete the simple statements before each ``raise`` of a block, but those of names that are read elsewhere."""
-    tails = [tail for node in every_node(tree) for block in blocks(node) for tail in tails_of(block)]
+    nodes = every_node(tree)
+    tails = [tail for node in nodes for block in blocks(node) for tail in tails_of(block)]
+    if not tails:
+        return tree
     inside = {id(n) for block, start, end in tails for s in block[start : end + 1] for n in every_node(s)}
-    read = {n.id for n in every_node(tree) if isinstance(n, ast.Name) and is_read(n) and id(n) not in inside}
+    read = {n.id for n in nodes if isinstance(n, ast.Name) and is_read(n) and id(n) not in inside}
     for block, start, end in reversed(tails):
         if not read & {
             n.id for s in block[start:end] for n in every_node(s) if isinstance(n, ast.Name) and not is_read(n)

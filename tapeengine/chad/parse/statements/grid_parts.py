@@ -54,7 +54,7 @@ def is_list_for(p: Parser, node: ast.Subscript) -> bool:
 def shared_row(p: Parser, whole: ast.expr) -> str | None:
     """Say why a list that becomes a row may be in two places, if anything but assignments of whole rows changes one."""
     name = ast.unparse(whole)
-    nodes = list(every_node(p.tree))
+    nodes = every_node(p.tree)
     bound = [n for n in nodes if name == (getattr(n, "id", "") if is_stored(n) else getattr(n, "arg", ""))]
     if len(bound) > 1:
         return f"{name} is assigned elsewhere, or changed by a call"
