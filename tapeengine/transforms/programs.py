@@ -64,7 +64,7 @@ def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
     if NUMBERS.issuperset(map(type, args)):
         return args
     leaves, steps = flatten(engine.structures, args)
-    return unflatten(steps, [x.copy() if type(x) is Array and not is_number(x) else kept_array(x) for x in leaves])  # type: ignore[no-any-return]
+    return unflatten(steps, [x.copy("K") if type(x) is Array and not is_number(x) else kept_array(x) for x in leaves])  # type: ignore[no-any-return]
 
 
 #: The classes of arguments that cannot change.
