@@ -20,7 +20,8 @@ NAMES = (
 )
 NAMES += " real_if_close nan_to_num logical_not zeros_like argwhere argpartition digitize searchsorted median"
 OPTIONS: dict[str, tuple[Any, ...]] = {
-    "argpartition": (1,), "digitize": ([0.0, 1.0],),
+    "argpartition": (1,),
+    "digitize": ([0.0, 1.0],),
     **dict.fromkeys(("argsort", "argmax", "sort", "cumsum", "sum", "max", "any", "all", "count_nonzero"), (1,)),
 }
 #: Each computes arrays from an array, with a derivative or without one.
