@@ -71,9 +71,10 @@ class Engine(Parallel):
 
     def __init__(self, *, max_tape_bytes: int = 0, plugins: Sequence[Any] | None = None, executor: Any = None) -> None:
         from .plugins.discovery import load_plugins
+        from .transforms.transformed import whole
 
         loaded = load_plugins(plugins)
-        self.max_tape_bytes = max_tape_bytes
+        self.max_tape_bytes = whole("Engine", "max_tape_bytes", max_tape_bytes, 0)
         Parallel.__init__(self, executor)
         self.switches: Switches | None = None
         self.debugs: tuple[Debug, ...] = ()

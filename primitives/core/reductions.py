@@ -91,7 +91,7 @@ def by_slope(name: str, primal: Callable[..., Any], slopes: Any, **options: Any)
     return Primitive(name, primal, vjp, jvp, **{"pattern": patterns.reduces, **options})
 
 
-def _from_initial(call: patterns.Call) -> Any:
+def from_initial(call: patterns.Call) -> Any:
     """Each element depends on the elements that are reduced, and on the initial value, the last argument."""
     found = [patterns.reduces(call)] if 0 in call.sets else []
     found += [numpy.broadcast_to(sets, call.shape) for position, sets in call.sets.items() if position]
@@ -123,7 +123,7 @@ MASKED_SUM: Primitive = linear(
         Sample((uniform((2, 3)), numpy.array([[True], [False]])), {"axis": 1}),
         Sample((uniform((2, 3), dtype=complex), numpy.array([[True], [False]])), {"axis": 0, "keepdims": True}),
     ),
-    pattern=_from_initial,
+    pattern=from_initial,
     doc="the sum of an initial value and the elements where a mask holds; dx = ct there, 0 elsewhere, dinitial = ct",
 )
 
@@ -227,37 +227,38 @@ def _prod_slope(x: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
     return np.transpose(np.reshape(_others(flat), moved.shape), inverse)
 
 
-def _times_initial(slope: Any, initial: Any) -> Any:
-    return slope if initial is np._NoValue else slope * initial
+def _of_initial(x: Any, initial: Any, where: Any, x_space: Any, axis: Any, dtype: Any) -> Any:
+    slope = _prod_slope(masked(x, where, 1.0), x_space, axis, dtype)
+    slope = slope if initial is np._NoValue or initial is None else slope * initial
+    return slope if where is True else np.where(where, slope, 0.0)
 
 
-_PROD_X = rules_of_slope(
-    "x", lambda x, initial, x_space, axis, dtype: _times_initial(_prod_slope(x, x_space, axis, dtype), initial)
-)
+_PROD_X = rules_of_slope("x", _of_initial)
 PROD = Primitive(
     "numpy.prod",
-    lambda x, initial=np._NoValue, *, axis=None, keepdims=False, dtype=None: numpy.prod(
-        x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial
+    lambda x, initial=np._NoValue, where=True, *, axis=None, keepdims=False, dtype=None: numpy.prod(
+        x, axis=axis, keepdims=keepdims, dtype=dtype, initial=initial, where=where
     ),
     vjp={
         "x": _PROD_X[0],
-        "initial": lambda ct, x, initial_space, axis, keepdims, dtype: unbroadcast(
-            scale(ct, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype)), initial_space
+        "initial": lambda ct, x, where, initial_space, axis, keepdims, dtype: unbroadcast(
+            scale(ct, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype, where=where)), initial_space
         ),
     },
     jvp={
         "x": _PROD_X[1],
-        "initial": lambda t, x, out_space, axis, keepdims, dtype: broadcast(
-            scale(t, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype)), out_space
+        "initial": lambda t, x, where, out_space, axis, keepdims, dtype: broadcast(
+            scale(t, np.prod(x, axis=axis, keepdims=keepdims, dtype=dtype, where=where)), out_space
         ),
     },
     samples=lambda: (
         Sample((uniform((2, 3)), 0.7), {"axis": 0}),
+        Sample((uniform((2, 3)), 0.7, numpy.array([True, False, True])), {"axis": 1}),
         *reduction_samples(),
         Sample((uniform((0, 3)),), {"axis": 0}),
         Sample((numpy.array([[0.0, 2.0, 3.0], [0.0, 1.0, 0.0]]),), {"axis": 1}),
     ),
-    pattern=_from_initial,
+    pattern=from_initial,
     doc="the product of an initial value and the elements; dx = ct times the product of the others",
 )
 
@@ -289,12 +290,10 @@ def total_rule(compute: Callable[..., Any], over: int | None = None) -> Any:
     return rule
 
 
-def check_start(ufunc: Any, initial: Any, x: Any, axis: Any, where: Any) -> Any:
-    """Return an initial value as numpy's functions take it; raise numpy's errors where there is none, as by None."""
-    if initial is not None:
-        return initial
-    ufunc.reduce(form_of(x), axis, None, None, False, None, where)
-    return np._NoValue
+def check_start(ufunc: Any, initial: Any, x: Any, axis: Any, where: Any) -> None:
+    """Raise numpy's errors of a reduction that begins with an element, if its initial value is None."""
+    if initial is None:
+        ufunc.reduce(form_of(x), axis, None, None, False, None, where)
 
 
 @total_rule
@@ -302,7 +301,6 @@ def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where:
     """Return a sum over axes; see `numpy.sum`."""
     options = {"axis": axis, "keepdims": keepdims, "dtype": dtype}
     x, is_masked = as_array(a), where is not True and where is not None
-    initial = check_start(numpy.add, initial, x, axis, where)
     if initial is np._NoValue:
         return MASKED_SUM(x, numpy.asarray(where), **options) if is_masked else SUM(x, **options)
     return MASKED_SUM(x, numpy.asarray(where) if is_masked else True, initial, **options)
@@ -311,8 +309,7 @@ def sum_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where:
 @total_rule
 def prod_rule(a: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
     """Return a product over axes; see `numpy.prod`."""
-    initial = check_start(numpy.multiply, initial, as_array(a), axis, where)
-    return PROD(masked(a, where, 1.0), initial, axis=axis, keepdims=keepdims, dtype=dtype)
+    return PROD(as_array(a), initial, where, axis=axis, keepdims=keepdims, dtype=dtype)
 
 
 def extreme_rule(primitive: Primitive, of_two: Any, neutral: float) -> Any:

@@ -19,9 +19,9 @@ from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import discrete, linear, unbroadcast
 
 from .discrete import COMPARED
-from .folds import EXTREMES, FOLD, parts
+from .folds import EXTREMES, FOLD, is_close, parts
 from .joining import along
-from .reductions import by_slope, check_start, extreme, extreme_rule, masked, spread, total_rule
+from .reductions import by_slope, check_start, extreme, extreme_rule, from_initial, masked, spread, total_rule
 from .scattering import by_place
 from .values import (
     as_array,
@@ -85,7 +85,7 @@ def _truth(ufunc: Any, function: Callable[..., Any]) -> Any:
 
     @_reduction
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-        initial = check_start(ufunc, initial, array, axis, where)
+        check_start(ufunc, initial, array, axis, where)
         value = function(array, axis=axis, keepdims=keepdims, where=where)
         return ufunc(value, initial) if _is_given(initial) else value
 
@@ -100,14 +100,18 @@ def _share(x: Any, out: Any, x_space: Any, axis: Any) -> Any:
 
 LOGADDEXP_REDUCE = by_slope(
     "numpy.logaddexp.reduce",
-    lambda x, *, axis=0, keepdims=False: numpy.logaddexp.reduce(x, axis=axis, keepdims=keepdims),
-    _share,
+    lambda x, initial=np._NoValue, *, axis=0, keepdims=False: numpy.logaddexp.reduce(
+        x, axis=axis, keepdims=keepdims, initial=initial
+    ),
+    {"x": _share, "initial": lambda initial, out, x_space, axis: _share(initial, out, x_space, axis)},
     samples=lambda: (
         Sample((uniform((3, 4)),), {"axis": None}),
         Sample((uniform((3, 4)),), {"axis": 1, "keepdims": True}),
         Sample((uniform((2, 3, 2), dtype=numpy.float32),), {"axis": (0, 2)}),
+        Sample((uniform((2, 3)), 0.7), {"axis": 1}),
     ),
-    doc="log sum exp(x) over axes; dx = ct exp(x - out)",
+    pattern=from_initial,
+    doc="log (exp(initial) + sum exp(x)) over axes; dx = ct exp(x - out)",
 )
 
 
@@ -117,11 +121,11 @@ FMIN_REDUCE = extreme("numpy.fmin.reduce", numpy.fmin.reduce)
 
 @_reduction
 def _logaddexp_reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
-    initial = check_start(numpy.logaddexp, initial, as_array(array), axis, where)
+    check_start(numpy.logaddexp, initial, as_array(array), axis, where)
     x = masked(_cast(array, dtype), where, -numpy.inf)
     axes = normal_axes(compiled_axis(axis) if isinstance(axis, bool) else axis, ndim_of(x))
-    value = LOGADDEXP_REDUCE(x, axis=axes, keepdims=keepdims)
-    return np.logaddexp(value, _start(initial, value)) if _is_given(initial) else value
+    start = _start(initial, x) if _is_given(initial) else initial
+    return LOGADDEXP_REDUCE(x, start, axis=axes, keepdims=keepdims)
 
 
 def _start(initial: Any, x: Any) -> Any:
@@ -131,7 +135,8 @@ def _start(initial: Any, x: Any) -> Any:
 
 def _cast(array: Any, dtype: Any) -> Any:
     """Return the operand of a method in the dtype in which it is to compute."""
-    return as_array(array) if dtype is None else np.astype(as_array(array), dtype)
+    x = as_array(array)
+    return x if dtype is None or dtype == dtype_of(x) else np.astype(x, dtype)
 
 
 def _identity(ufunc: Any, x: Any) -> Any:
@@ -143,10 +148,12 @@ def _folded(ufunc: Any) -> Any:
     @_reduction
     def reduce(array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Any:
         if where is not True:
+            ufunc.reduce(form_of(array), axis, dtype, None, False, form_of(initial), where)  # raises numpy's error
             raise UnsupportedError(
                 f"{ufunc.__name__}.reduce has no derivative with where=: reduce the elements a[where]"
             )
-        array = _cast(array, dtype)
+        found = dtype_of(array) if dtype is None else dtype
+        array = _cast(array, ufunc.resolve_dtypes((found, found, None))[2])
         start = _start(initial, array) if _is_given(initial) else initial
         start = _identity(ufunc, array) if start is np._NoValue else start
         if not ndim_of(array):
@@ -158,7 +165,7 @@ def _folded(ufunc: Any) -> Any:
             whole = np.concatenate((np.broadcast_to(as_array(start), (1, *shape_of(whole)[1:])), whole))
         if not shape_of(whole)[0]:
             raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-        value = FOLD(whole, ufunc=ufunc, starts=(0,))[-1]
+        value = FOLD(whole, ufunc=ufunc, starts=(0,), reduces=True)[-1]
         value = np.copy(value) if ndim_of(value) else value
         folded, along_axes = (array, axes) if start is None else (whole, 0)
         _check_fold(ufunc, folded, value, along_axes, None)
@@ -172,10 +179,11 @@ def _folded(ufunc: Any) -> Any:
 
 
 def _by_first(array: Any, axes: tuple[int, ...]) -> Any:
-    """Return an array whose first axis goes through the given ones in order."""
-    whole = np.moveaxis(array, axes, range(len(axes)))
+    """Return an array whose first axis goes through the given ones, in the order in memory, as numpy does."""
     if len(axes) == 1:
-        return whole
+        return np.moveaxis(array, axes, (0,))
+    steps = form_of(array).strides
+    whole = np.moveaxis(array, sorted(axes, key=lambda axis: -abs(steps[axis])), range(len(axes)))
     sizes = shape_of(whole)
     return np.reshape(whole, (math.prod(sizes[: len(axes)]), *sizes[len(axes) :]))
 
@@ -186,8 +194,8 @@ def _no_order(ufunc: Any) -> Any:
 
 IS_FOLD = discrete(
     "numpy.is_fold",
-    lambda x, value, *, axis, ufunc, indices=None: numpy.allclose(
-        ufunc.reduce(x, axis) if indices is None else ufunc.reduceat(x, indices, axis), value, 1e-5, 0.0, equal_nan=True
+    lambda x, value, *, axis, ufunc, indices=None: is_close(
+        ufunc.reduce(x, axis, initial=None) if indices is None else ufunc.reduceat(x, indices, axis), value
     ),
     samples=(Sample((numpy.array([3.0, 1.0]), 2.0), {"axis": 0, "ufunc": numpy.subtract}),),
     doc="whether numpy's own reduction has a value; no derivative goes through it",

@@ -24,7 +24,7 @@ from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
-from ..forms import map_leaves
+from ..forms import flatten, leaves_like, map_leaves, unflatten
 from ..html import source
 from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
@@ -462,9 +462,9 @@ class Program(Enterable):
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
             integers = getattr(backpropagator, "has_integers", None)
-            if integers:
+            if integers or self.mixes:
                 return self.of_integers(own, (value, backpropagator))
-            return self.with_integers(value, own) if integers is None or self.mixes else value, backpropagator
+            return self.with_integers(value, own) if integers is None else value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -491,7 +491,16 @@ class Program(Enterable):
         if self.fits((*primals, *others)) and not self.mixes:
             return made
         value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
-        return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
+        return value, lambda ct: with_room(of_plain, primals, made[1](with_room(self.with_zeros, value, ct)), False)
+
+    def with_zeros(self, value: Any, cotangent: Any) -> Any:
+        """Give a cotangent of a value with zeros for its integers, which may be floats in the language."""
+        structures = self.executable.engine.structures
+        leaves, steps = flatten(structures, value)
+        parts = leaves_like(structures, steps, cotangent)
+        if parts is None:
+            return cotangent
+        return unflatten(steps, [0.0 if isinstance(x, int) else part for x, part in zip(leaves, parts, strict=True)])
 
     def fits(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primal is an integer where a parameter is a float, or has another type in another way."""

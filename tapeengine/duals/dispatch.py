@@ -273,8 +273,8 @@ class Rules:
     def computed(self, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """The result of a ufunc or of one of its methods, the output for it, and the mask of what is stored there."""
         rule = self.find(ufunc if method == "__call__" else (ufunc, method))
+        called, given = ufunc if method == "__call__" else getattr(ufunc, method), (inputs, {**options})
         if rule is None:
-            called = ufunc if method == "__call__" else getattr(ufunc, method)
             return self.without_rule(called, ufunc, inputs, options, method), None, True
         dtypes: tuple[Any, ...] = ()
         after = None
@@ -285,7 +285,7 @@ class Rules:
             try:
                 inputs, dtypes = in_precision(ufunc, inputs, asked, options.get("casting", "same_kind"))
             except TypeError as error:
-                raise explained(error, ufunc, inputs, options) from None
+                raise explained(error, called, *given) from None
         options = {key: value for key, value in options.items() if key not in UNREAD}
         out, where = options.pop("out", None), mask_of(options.pop("where", True))
         if where is not True and method == "reduce":
@@ -294,8 +294,7 @@ class Rules:
         try:
             result = rule(*inputs, **options)
         except Exception as error:
-            called = ufunc if method == "__call__" else getattr(ufunc, method)
-            raise explained(error, called, inputs, options) from error.__cause__
+            raise explained(error, called, *given) from error.__cause__
         result = after(result) if after else result
         if dtypes:
             parts = result if isinstance(result, tuple) else (result,)

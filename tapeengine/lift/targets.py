@@ -19,7 +19,10 @@ from .worlds import NEVER, World, find_original, world_of
 
 def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
     """See `tapeengine.lift.lift`."""
-    also = (also,) if isinstance(also, str) else tuple(also)
+    also = tuple(also) if isinstance(also, Iterable) and not isinstance(also, str) else (also,)
+    for name in (*also, target if isinstance(target, str) else "."):
+        if not isinstance(name, str) or not name:
+            raise UnsupportedError(f"{name!r} is no name of a module: write te.lift('package.module', also=('other',))")
     if isinstance(target, str):
         return named(target, also)
     if isinstance(target, ModuleType):

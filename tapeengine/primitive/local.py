@@ -233,7 +233,7 @@ def primitive(
     >>> square(3.0), square.record.vjp_rules[0](1.0, (3.0,))
     (9.0, 6.0)
     """
-    options = {"static": tuple(static), "samples": samples, "doc": doc, "variadic": variadic}
+    options = {"static": static, "samples": samples, "doc": doc, "variadic": variadic}
 
     def make(operation: Callable[..., Any]) -> LocalPrimitive:
         if not callable(operation):

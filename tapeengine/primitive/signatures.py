@@ -6,7 +6,7 @@ imported only for other callables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -48,9 +48,10 @@ def read_signature(
     """
     if not callable(primal):
         raise PrimitiveError(f"{name}: the primal must be callable, not {type(primal).__name__}")
-    declared = tuple(static)
+    declared = _names(name, "static", static)
     if args is not None:
-        parameters = _Parameters(tuple(args) + declared, (), (), {}, None)
+        args = _names(name, "args", args)
+        parameters = _Parameters(args + declared, (), (), {}, None)
         if variadic:
             parameters = _Parameters((), (), declared, {}, args[0])
     else:
@@ -119,6 +120,14 @@ def _from_inspect(where: str, function: Callable[..., Any]) -> _Parameters:
         {p.name: p.default for p in keyword_only if p.default is not kinds.empty},
         next((p.name for p in parameters if p.kind is kinds.VAR_POSITIONAL), None),
     )
+
+
+def _names(name: str, option: str, given: Any) -> tuple[str, ...]:
+    """The names of parameters; a text is one name."""
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, Iterable) or not all(isinstance(key, str) for key in names):
+        raise PrimitiveError(f"{name}: {option} is a tuple of names of parameters, not {given!r}")
+    return tuple(names)
 
 
 def _check_declaration(name: str, parameters: _Parameters, static: tuple[str, ...], variadic: bool) -> None:

@@ -194,13 +194,13 @@ def entries_of(pattern: Any) -> Entries:
     pattern = getattr(pattern, "matrix", pattern)
     try:
         found = scipy.sparse.csr_array(pattern, dtype=bool)
-    except (TypeError, ValueError) as error:
+        shape = int(found.shape[0]), int(found.shape[1])
+    except (IndexError, TypeError, ValueError) as error:
         raise StructureError(
             f"sparse_jacobian: pattern is a matrix or what dependencies returns, not {pattern!r}"
         ) from error
     found.sum_duplicates()
     found.eliminate_zeros()
-    shape = int(found.shape[0]), int(found.shape[1])
     return Entries(found.indptr.astype(np.int64), found.indices.astype(np.int64), shape)
 
 

@@ -313,7 +313,7 @@ class Run:
         if type(place) is Register:
             return as_number(self.numbers[place.number], place.is_numpy)
         if type(place) is Constant:
-            return place.value.copy() if type(place.value) is np.ndarray else place.value
+            return place.value.copy("K") if type(place.value) is np.ndarray else place.value
         if type(place) is Stored:
             return self._operand(place)
         parts = map(self.filled, values(place))

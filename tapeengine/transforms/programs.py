@@ -64,7 +64,7 @@ def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
     if NUMBERS.issuperset(map(type, args)):
         return args
     leaves, steps = flatten(engine.structures, args)
-    return unflatten(steps, [x.copy() if type(x) is Array and not is_number(x) else kept_array(x) for x in leaves])  # type: ignore[no-any-return]
+    return unflatten(steps, [x.copy("K") if type(x) is Array and not is_number(x) else kept_array(x) for x in leaves])  # type: ignore[no-any-return]
 
 
 #: The classes of arguments that cannot change.
@@ -158,8 +158,10 @@ class Transposed:
             found = self.engine.vjp(lambda *args: self.engine.jvp(plain, args, tangents)[1], *self.args)
             return found[1](self.cotangent)  # type: ignore[no-any-return]
         zeros = form_of(self.engine.structures, self.cotangent).zeros()
+        leaves, steps = flatten(self.engine.structures, (zeros, self.cotangent))
+        both = unflatten(steps, [0.0 if x is None else x for x in leaves])  # an integer may stand for a float
         given = (*self.args, *self.program.tangents(self.args, tangents))
-        found = transposed(self.engine, self.program.__tapeengine_directional__(), given, (zeros, self.cotangent))
+        found = transposed(self.engine, self.program.__tapeengine_directional__(), given, both)
         return found[: len(self.args)]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:

@@ -114,3 +114,18 @@ def test_the_real_part_is_stored_where_numpy_stores_it() -> None:
 
     with warnings.catch_warnings(action="ignore"):
         assert te.grad(program)(X).tolist() == [0.0, 6.0, 0.0]
+
+
+@pytest.mark.parametrize("other", [[1, 2], [1j], "a", None, 2.0, X.astype("f4")], ids=str)
+def test_dtypes_of_outer(other: Any) -> None:
+    """`ufunc.outer` with a dtype has numpy's values and errors, of operands that do not broadcast."""
+    for dtype, ufunc in itertools.product(("f4", int, bool, complex, "S3"), (numpy.add, numpy.arctan2, numpy.less)):
+        for program in (lambda x: ufunc.outer(x, other, dtype=dtype), lambda x: ufunc.outer(other, x, dtype=dtype)):  # noqa: B023
+            try:
+                wanted = program(X)
+            except TypeError as error:
+                with pytest.raises(type(error)) as caught:
+                    te.vjp(program, X)
+                assert str(caught.value) == str(error)
+            else:
+                assert numpy.array_equal(te.vjp(program, X)[0], wanted)

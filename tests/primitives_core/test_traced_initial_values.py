@@ -1,5 +1,6 @@
 """Extremes with a traced initial value, which is one more operand; angles with their option by position."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.errors import UnsupportedError
 
 X = np.array([[0.3, 1.7, -0.4], [2.5, 0.1, 0.9]])
 CALLS: dict[str, Callable[..., Any]] = {
@@ -44,3 +46,34 @@ def test_degrees_by_position() -> None:
     value, pullback = te.vjp(lambda z: np.angle(z, True), z)
     np.testing.assert_array_equal(value, np.angle(z, True))
     np.testing.assert_array_equal(pullback(np.ones(2))[0], te.vjp(lambda z: np.angle(z, deg=True), z)[1](np.ones(2))[0])
+
+
+REDUCED = {name: getattr(np, name) for name in ("sum", "prod", "nansum")}
+REDUCED |= {name: getattr(np, name).reduce for name in ("add", "multiply", "logaddexp", "hypot", "subtract", "power")}
+OPTIONS: list[dict[str, Any]] = [{}, *({"initial": x} for x in (0.0, 1.3, None, 2, np.float32(0.7), -np.inf))]
+OPTIONS += [{**one, "where": np.arange(7) % 3 > 0} for one in OPTIONS]
+
+
+def outcome(function: Any, a: Any, options: Any) -> Any:
+    """The dtype and the bits of a value, or the class of an error."""
+    try:
+        with np.errstate(all="ignore"):
+            found = function(a, **options)
+    except (TypeError, ValueError, UnsupportedError) as error:
+        return type(error)
+    return type(found), found.dtype, found.shape, found.tobytes()
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_bits_of_reductions(name: str) -> None:
+    """The value is numpy's, with each initial value, mask, axis and order in memory; so is the error."""
+    function, drawn = REDUCED[name], np.random.default_rng(3).normal(size=(2, 9, 7))
+    for kind in (np.float64, np.float32, np.complex128)[: 3 if name in ("sum", "prod", "add") else 2]:
+        matrix = (drawn[0] + 1j * drawn[1] if kind is np.complex128 else drawn[0] + 2.0).astype(kind)
+        for a, axis in itertools.product([matrix[0, 0], matrix, np.asfortranarray(matrix), matrix[:0]], [None, 0]):
+            for options in OPTIONS:
+                found = outcome(
+                    lambda a, **options: te.vjp(lambda a: function(a, **options), a)[0], a, {"axis": axis, **options}
+                )
+                if found is not UnsupportedError:  # no derivative with a mask, or numpy is wrong on this processor
+                    assert found == outcome(function, a, {"axis": axis, **options}), (kind, np.shape(a), options)

@@ -64,6 +64,16 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "name": (lambda: te.Primitive(double, double, {}, {}), "family.operation"),  # type: ignore[arg-type]
     "an open file": (lambda: te.load_staged(1), "1 holds no staged program"),
     "steps": (lambda: te.iterate(double, 1.5, 1.0), "a whole number"),  # type: ignore[arg-type]
+    "bytes": (lambda: te.Engine(max_tape_bytes="x"), "a whole number"),  # type: ignore[arg-type]
+    "fewer bytes": (lambda: te.Engine(max_tape_bytes=-1), "a whole number"),
+    "a class as argnums": (lambda: te.grad(double, int), "argnums holds"),  # type: ignore[arg-type]
+    "entries of a pattern": (lambda: te.sparse_jacobian(double, 0, []), "pattern is a matrix"),
+    "no name": (lambda: te.lift(""), "no name of a module"),
+    "further modules": (lambda: te.lift(double, also=3), "no name of a module"),  # type: ignore[arg-type]
+    "bytes as a name": (lambda: te.lift(double, also=b"a"), "no name of a module"),  # type: ignore[arg-type]
+    "static": (lambda: te.primitive(double, static=3), "names of parameters"),  # type: ignore[call-overload]
+    "static names": (lambda: te.Primitive("a.b", double, {}, {}, static=[3]), "names"),  # type: ignore[list-item]
+    "args": (lambda: te.Primitive("a.b", double, {}, {}, args=[3]), "names"),  # type: ignore[list-item]
 }
 
 

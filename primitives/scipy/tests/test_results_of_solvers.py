@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.integrate
 import scipy.optimize
 
 import tapeengine as te
 import tapeengine.numpy as tnp
+import tapeengine_scipy.integrate
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy import optimize
 
@@ -103,3 +105,57 @@ def test_a_result_is_shown_and_counted_as_scipys():
 
     te.grad(program)(1.7)
     assert shown == [(sorted(minimum(1.7)), True, True, True)]
+
+
+def kinds(found, depth=0):
+    """The classes of numbers, tuples and entries of results; the numbers of evaluations may differ."""
+    if isinstance(found, np.ndarray):
+        return found.dtype, found.shape
+    if isinstance(found, tuple):
+        return type(found), *(kinds(part) for part in found)
+    if isinstance(found, dict):
+        return {name: kinds(part) for name, part in found.items() if name not in ("nfev", "njev", "tr_radius")}
+    return type(found)
+
+
+def square(x, a):
+    return (x - a) ** 2
+
+
+def total(x, a):
+    return ((x - a) ** 2).sum()
+
+
+#: Calls whose numbers have classes that depend on the arguments.
+OF_NUMBERS = [
+    *(lambda s, a, b=b, f=f: s.optimize.golden(square, (a,), b, full_output=f)
+      for b in (None, (0.0, 1.0), (0.0, 0.5, 3.0), (0, 1, 3), [0.0, np.float64(0.5), 3.0]) for f in (0, 1)),
+    *(lambda s, a, b=b: s.optimize.brent(square, (a,), b, full_output=1) for b in (None, (0.0, 1.0), (0.0, 0.5, 3.0))),
+    *(lambda s, a, m=m, x=x: s.optimize.minimize(total, x, (a,), m)
+      for m in ("BFGS", "trust-constr", "Powell") for x in ([1.0], [1.0, 2.0])),
+    *(lambda s, a, m=m, x=x: s.optimize.root(lambda x, a: x**3 - a, x, (a,), m)
+      for m in ("hybr", "krylov", "df-sane") for x in (1.0, [1.0, 1.2])),
+    lambda s, a: s.integrate.quad_vec(lambda x: x * a, 0, 1), lambda s, a: s.integrate.quad(lambda x: x * a, 0, 1),
+    lambda s, a: s.optimize.fminbound(square, 0.0, 3.0, (a,), full_output=1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+@pytest.mark.filterwarnings("ignore")
+def test_classes_of_numbers(kind):
+    for k, call in enumerate(OF_NUMBERS):
+        wanted = kinds(call(scipy, kind(1.1)))
+        assert kinds(te.vjp(lambda a, call=call: call(tapeengine_scipy, a), kind(1.1))[0]) == wanted, k
+
+
+@pytest.mark.parametrize("a", [1.1, np.float64(1.1), np.float32(1.1), np.full(2, 1.1, "f4"), 1.1 + 0.5j], ids=repr)
+def test_what_a_callable_gets_has_the_classes_of_the_program(a):
+    seen = []
+
+    def objective(x, a):
+        seen.append((type(a), getattr(a, "dtype", None)))
+        return abs(x - a.real) ** 2 if np.ndim(a) == 0 else ((x - a) ** 2).sum()
+
+    te.vjp(lambda a: optimize.minimize_scalar(objective, args=(a,)).x, a)
+    assert (type(a), getattr(a, "dtype", None)) in seen
+    assert {dtype for _, dtype in seen} == {getattr(a, "dtype", None)}

@@ -362,11 +362,11 @@ cdef object unshared(object out, list values, int depth=0):
         for x in values:
             if x is out or (type(x) is array_class and out.base is not None
                             and numpy.may_share_memory(x, out)):
-                return out.copy()
+                return out.copy("K")
     elif type(out) is Array:
         for x in values:
             if type(x) is Array and (<Array> x).storage is (<Array> out).storage:
-                return out.copy()
+                return out.copy("K")
     elif type(out) is tuple or type(out) is list:
         check_depth(depth)
         return type(out)([unshared(part, values, depth + 1) for part in out])

@@ -140,7 +140,7 @@ cdef object like(object x, object value):
     if value is not x and type(x) is Array and (<Array> x).storage.number:
         if type(value) is array_class:
             return value[()]
-        value = value.copy()
+        value = value.copy("K")
         (<Array> value).storage.number = True
     return value
 

@@ -701,7 +701,7 @@ cdef class Found(Leaves):
     cdef object discrete(self):
         self.taken += 1
         value = self.known[len(self.known) - self.taken]
-        return value.copy() if type(value) is array_class else value
+        return value.copy("K") if type(value) is array_class else value
 
     cdef object array(self, uint32_t storage, object view):
         cdef ArrayPart part

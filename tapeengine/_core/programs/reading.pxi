@@ -183,14 +183,14 @@ cdef class Known(Reader):
                 if type(value) is not array_class:
                     raise NotThisRun(f"it takes a number or an array of class {type(value).__name__}")
                 self.forms.append(form_of_array(value))
-                self.arrays.append((id, value.copy()))
+                self.arrays.append((id, value.copy("K")))
         elif kind == DISCRETE or id == 0:
             self.found.append(kept(value))
         return True
 
 
 cdef bint same_leaf(object value, object known) except -1:
-    """Whether constant leaves equal the recorded ones: the same classes and the same bits."""
+    """Whether constant leaves equal the recorded ones: the same classes and bits, in the same order in memory."""
     cdef Py_ssize_t i
     if type(value) is not type(known):
         return False
@@ -208,7 +208,8 @@ cdef bint same_leaf(object value, object known) except -1:
             return False
         return same_leaf(list(value), list(known)) and same_leaf(list(value.values()), list(known.values()))
     if isinstance(value, array_class) or isinstance(value, numpy_scalar):
-        return value.dtype == known.dtype and value.shape == known.shape and value.tobytes() == known.tobytes()
+        return (value.dtype == known.dtype and value.shape == known.shape and value.tobytes() == known.tobytes()
+                and (value.strides == known.strides or numpy.empty_like(value).strides == numpy.empty_like(known).strides))
     if value is known or type(value) in ATOMS:
         return value is known or value == known
     if isinstance(value, frozenset):
@@ -240,7 +241,7 @@ cdef object kept(object value):
         made.update([(key, kept(item)) for key, item in value.items()])
         return made
     if type(value) is array_class and not value.dtype.hasobject:
-        return value.copy()
+        return value.copy("K")
     if isinstance(value, UNCHANGING) and not isinstance(value, array_class) or is_constant(type(value)):
         return value
     if type(value) is frozenset:

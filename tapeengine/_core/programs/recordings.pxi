@@ -41,7 +41,7 @@ cdef class Recording:
         self.outputs = kept_layout(back.result, NULL)
         self.constants = known_leaves(back.result, value, structures)
         if back.tape.place_count or back.tape.noted:
-            self.leaves = [leaf.copy() if type(leaf) is array_class else leaf
+            self.leaves = [leaf.copy("K") if type(leaf) is array_class else leaf
                            for leaf in all_leaves(back.result, value, structures)]
 
     cdef int fill(self, double *v) except -1:

@@ -139,7 +139,7 @@ def _named(item: Any) -> int | str:
     """An entry of `argnums`: the name of a keyword argument, or a position as a Python integer."""
     if isinstance(item, str):
         return item
-    if not hasattr(item, "__index__") or isinstance(item, (bool, np.bool_)):
+    if isinstance(item, type) or not hasattr(item, "__index__") or isinstance(item, (bool, np.bool_)):
         kind = type(item).__name__
         raise StructureError(f"argnums holds positions and names of keyword arguments, not {item!r} ({kind})")
     return index(item)

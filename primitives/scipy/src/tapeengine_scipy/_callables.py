@@ -15,6 +15,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy as np
+from tapeengine.duals.creation import sample_of
 from tapeengine.duals.outputs import constant_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.captures.array_copies import ArrayCopies
@@ -31,18 +32,21 @@ class _Slot:
         self.start = sum(part.shape[0] for part in packed)
         self.shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
         self.size = int(numpy.prod(self.shape, dtype=int))
+        self.is_pythons = type(sample_of(value)) in (float, complex)
         flat = np.ravel(value) if self.shape else np.array([value])
-        self.is_complex = flat.dtype.kind == "c"
+        self.dtype, self.is_complex = flat.dtype, flat.dtype.kind == "c"
         packed.extend([np.real(flat), np.imag(flat)] if self.is_complex else [flat])
 
     def read(self, vector: Any) -> Any:
-        value = self._shaped(vector[self.start : self.start + self.size])
+        """The value, of the class and the precision that it has in the program."""
+        end = self.start + self.size
+        part = vector[self.start : end]
         if self.is_complex:
-            value = value + 1j * self._shaped(vector[self.start + self.size : self.start + 2 * self.size])
-        return value
-
-    def _shaped(self, part: Any) -> Any:
-        return np.reshape(part, self.shape) if self.shape else part[0]
+            part = part + 1j * vector[end : end + self.size]
+        part = part if part.dtype == self.dtype else part.astype(self.dtype)
+        if self.shape:
+            return np.reshape(part, self.shape)
+        return part[0].item() if self.is_pythons else part[0]
 
 
 class Closed:

@@ -10,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, constants, plain, plain_value, plain_values
 from tapeengine_scipy._passing import beside, refuse_traced
-from tapeengine_scipy._values import is_traced
+from tapeengine_scipy._values import is_traced, of_python
 from tapeengine_scipy.integrate.quadrature import INTEGRALS, Integrand, _Integrand
 
 
@@ -64,4 +64,7 @@ def _with_derivative(value: Any, a: Any, b: Any, closed: Closed, integrand: Inte
     options = {"epsabs": 1.49e-8, "epsrel": 1.49e-8, "limit": 50, "points": None if infinite else plain_values(points)}
     shape = numpy.shape(value)
     found = INTEGRALS(a, b, closed.params, integrand=integrand, options=options, breaks=inner, shape=shape)
-    return found + (np.asarray(value) - plain_value(found)) if shape else found + (value - float(plain_value(found)))
+    if shape:
+        return found + (np.asarray(value) - plain_value(found))
+    found = of_python(found) if type(value) is float else found
+    return found + (value - float(plain_value(found)))

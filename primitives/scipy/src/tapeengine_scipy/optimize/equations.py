@@ -6,6 +6,7 @@ from typing import Any
 import numpy
 import scipy
 
+import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._passing import beside
@@ -51,7 +52,11 @@ def root(
     if not closed.is_traced:
         return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
     x = solution(closed, solve, lambda x, fun, args, jac, _: only_value(fun(x, *args), jac))
-    return result({**entries("root", found, fun=lambda: only_value(fun(x, *as_tuple(args)), jac)), "x": x})
+
+    def value() -> Any:
+        return np.reshape(only_value(fun(x, *as_tuple(args)), jac), numpy.shape(found["fun"]))
+
+    return result({**entries("root", found, fun=value), "x": x})
 
 
 @beside("scipy.optimize.fsolve", runs_callables=True)

@@ -80,7 +80,8 @@ def minimize(
     fun, args, jac, _ = closed.at(closed.params)
     value = as_number(only_value(fun(x, *args), jac))
     value = of_python(value) if type(found["fun"]) is float else value
-    others = entries("minimize", found, jac=lambda: slope_of(x, fun, args, jac)) if closed.is_traced else found
+    slope = {"grad" if "grad" in found else "jac": lambda: slope_of(x, fun, args, jac)}
+    others = entries("minimize", found, **slope) if closed.is_traced else found
     return result({**others, "x": x, "fun": value})
 
 

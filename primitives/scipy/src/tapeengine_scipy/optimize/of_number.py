@@ -6,7 +6,11 @@ They compare values of the function, so that a derivative of their steps would b
 from collections.abc import Callable
 from typing import Any
 
+import numpy
+
 from tapeengine_scipy._passing import beside
+from tapeengine_scipy._values import of_python
+from tapeengine_scipy.optimize.implicit import as_tuple
 from tapeengine_scipy.optimize.minima import minimize_scalar
 
 
@@ -41,6 +45,9 @@ def golden(
     3.0
     """
     found = minimize_scalar(func, brack, None, args, "golden", None, {"xtol": tol, "maxiter": maxiter})
+    if numpy.shape(brack) == (3,) and all(type(x) in (int, float) for x in brack):
+        found["x"] = of_python(found["x"])
+        found["fun"] = func(found["x"], *as_tuple(args)) if full_output else None
     return _entries(found, "x fun nfev", full_output)
 
 
