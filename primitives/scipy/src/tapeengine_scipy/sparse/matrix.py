@@ -312,7 +312,7 @@ class SparseArray(Standing, path=""):
 
 
 def dense(a: Any) -> Any:
-    """The dense array of a sparse operand of ``+`` and ``-``, whose results are plain arrays for sparse *arrays* only."""
+    """The dense array of a sparse operand of ``+`` and ``-``, whose results are plain for sparse *arrays* only."""
     if scipy.sparse.isspmatrix(a):
         raise UnsupportedError(
             "sparse: a dense array added to a sparse matrix gives a numpy.matrix, which cannot hold derivatives; "
