@@ -131,15 +131,23 @@ def fewest(n: int, kept: int) -> int:
 @settings(max_examples=200, deadline=None)
 @given(st.integers(1, 80), st.integers(1, 7))
 def test_the_recomputation_is_the_least_possible(n: int, kept: int) -> None:
-    chain: Chain = Chain(lambda state: state + 1, n, kept, 0)
-    to_the_value = n - chain.first[-1][0]
+    passed: list[Any] = []
+    chain: Chain = Chain(lambda state: passed.append(state) or state + 1, n, kept, 0)
+    passed.clear()
     order: list[Any] = []
     chain.reverse(lambda state, position: order.append((state, position)))
     assert order == [(k, k) for k in reversed(range(n))]
-    repeated = chain.advanced - to_the_value
+    repeated = len(passed) + chain.first[-1][0]
     assert repeated == fewest(n, kept)
     r = repetitions(n, kept)
     assert repeated == (r * n - comb(kept + r, r - 1) if r else 0)  # Griewank's binomial bound, attained
+
+
+def test_a_reversal_does_not_change_the_chain_which_other_threads_reverse() -> None:
+    chain: Chain = Chain(lambda state: state + 1, 9, 2, 0)
+    before = vars(chain).copy()
+    chain.reverse(lambda state, position: None, lambda state: state + 1)
+    assert vars(chain) == before
 
 
 def test_calls_of_a_step_stay_within_the_binomial_bound() -> None:

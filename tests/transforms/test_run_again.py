@@ -459,9 +459,18 @@ def ruled(captures: bool) -> Any:
     return program
 
 
-@pytest.mark.parametrize("captures", [True, False])
-def test_rules_that_capture_are_called_from_several_threads_and_leave_nothing(captures: bool) -> None:
-    _value, backpropagator = ENGINE.vjp(ruled(captures), 0.3, 1.5)
+REPEATED: dict[str, Callable[..., Any]] = {
+    "a rule that captures": ruled(True),
+    "a rule": ruled(False),
+    "checkpoint": lambda x, c: ENGINE.checkpoint(lambda y: tm.cos(y) * c)(x),
+    "iterate": lambda x, c: ENGINE.iterate(lambda y: tm.cos(y) * c, 25, x, checkpoints=3),
+    "fork_map": lambda x, c: sum(ENGINE.fork_map(lambda y: tm.cos(y) * c, [x, 2.0 * x])),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_what_captures_runs_again_in_several_threads_and_leaves_nothing(name: str) -> None:
+    _value, backpropagator = ENGINE.vjp(REPEATED[name], 0.3, 1.5)
     records, wanted = len(backpropagator.tape), backpropagator(1.0)
     found: list[Any] = []
 
@@ -485,15 +494,26 @@ def test_rules_that_capture_are_called_from_several_threads_and_leave_nothing(ca
     assert len(backpropagator.tape) == records
 
 
-@pytest.mark.parametrize("captures", [True, False])
+def rule_of_tangents(x: Any, w: Any) -> Any:
+    @ENGINE.custom_jvp
+    def f(y: Any) -> Any:
+        return w * y
+
+    f.defjvp(lambda primals, tangents: (w * primals[0], tangents[0] * w * w / w))
+    for _ in range(20):
+        x = f(x) * 0.5 + tm.sin(x)
+    return x
+
+
+@pytest.mark.parametrize("program", [ruled(True), ruled(False), rule_of_tangents])
 @pytest.mark.parametrize("order", ["hessian", "reverse2"])
-def test_second_derivatives_of_rules_that_capture(captures: bool, order: str) -> None:
+def test_second_derivatives_of_rules_that_capture(program: Any, order: str) -> None:
     def without(x: Any) -> Any:
         for _ in range(20):
             x = 1.5 * x * 0.5 + tm.sin(x)
         return x
 
-    ours = ORDERS[order](lambda x: ruled(captures)(x, 1.5 + 0.0 * x))(0.3)
+    ours = ORDERS[order](lambda x: program(x, 1.5 + 0.0 * x))(0.3)
     np.testing.assert_allclose(ours, ORDERS[order](without)(0.3), rtol=1e-12)
 
 

@@ -41,6 +41,28 @@ def test_entries_have_the_order_of_scipy(maker, view):
     np.testing.assert_allclose(curved[0] if isinstance(curved, tuple) else curved, steps, rtol=1e-14)  # f is quadratic
 
 
+DENSE = {
+    "toarray": lambda a: a.toarray(),
+    "multiple": lambda a: (a * 2.0).toarray(),
+    "total": lambda a: (a + a.tocsr()).toarray(),
+    "product": lambda a: a @ a.dtype.type([1.0, 2.0, 0.5, 3.0]),
+    "sums": lambda a: a.sum(axis=0),
+    "diagonal": lambda a: a.diagonal(),
+}
+
+
+@pytest.mark.parametrize("data", [DATA.astype("F"), DATA.astype("f"), np.array([1.0, 2.0, np.inf, 4.0, np.nan])])
+@pytest.mark.parametrize("maker", ["coo_array", "csr_array"])
+@pytest.mark.parametrize("name", DENSE)
+def test_precision_and_entries_that_are_not_finite(name, maker, data):
+    def f(module, data):
+        return DENSE[name](getattr(module, maker)((data, (ROWS, COLUMNS)), shape=(3, 4)))
+
+    found, wanted = te.vjp(lambda d: f(sparse, d), data)[0], f(scipy.sparse, data)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_entries_that_are_given_in_compressed_form_stay_in_their_order():
     given = np.array([1.0, 2.0, 3.0]), [3, 0, 1], [0, 2, 3]
     f = lambda module, d: module.csr_array((d, *given[1:]), shape=(2, 4)).data  # noqa: E731

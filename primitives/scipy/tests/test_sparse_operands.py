@@ -8,7 +8,7 @@ import scipy.sparse
 
 import tapeengine as te
 import tapeengine.numpy as tnp
-from tapeengine.errors import DroppedDerivativeError
+from tapeengine.errors import DroppedDerivativeError, UnsupportedError
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(4, 4)) * (RNG.random((4, 4)) > 0.4)
@@ -23,8 +23,8 @@ ANYWHERE = {
     "A * x": lambda A, x: A * (W * x),
     "x * A": lambda A, x: (W * x) * A,
     "A / X": lambda A, x: A / (WW * x + 9.0),
-    "A - X": lambda A, x: A - WW * x,
 }
+DENSE_RESULTS = {"A - X": lambda A, x: A - WW * x, "X + A": lambda A, x: WW * x + A, "X - A": lambda A, x: WW * x - A}
 LIFTED = {
     "A * s": lambda A, x: A * x,
     "A / s": lambda A, x: A / x,
@@ -56,6 +56,23 @@ def check(f: Any, lifted: Any, matrix: Any) -> None:
 @pytest.mark.parametrize("name", ANYWHERE)
 def test_operators(name: str, kind: str) -> None:
     check(ANYWHERE[name], ANYWHERE[name], getattr(scipy.sparse, kind)(DENSE))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", DENSE_RESULTS)
+def test_sums_with_dense_arrays_are_refused_where_scipy_gives_a_numpy_matrix(name: str, kind: str) -> None:
+    matrix, f = getattr(scipy.sparse, kind)(DENSE), DENSE_RESULTS[name]
+    if type(f(matrix, 1.0)) is np.ndarray:
+        return check(f, te.lift(f), matrix)
+    for run in (f, te.lift(f)):
+        with pytest.raises(UnsupportedError, match=r"numpy\.matrix"):
+            te.vjp(lambda x, run=run: run(matrix, x), 0.7)
+
+
+@pytest.mark.parametrize("f", [lambda A, x: x @ A, lambda A, x: A * x, lambda A, x: A / x, lambda A, x: x[0] * A])
+def test_sparse_vectors_are_refused(f: Any) -> None:
+    with pytest.raises(UnsupportedError, match="1 axes"):
+        te.vjp(lambda x: f(scipy.sparse.csr_array(W), x), W)
 
 
 @pytest.mark.parametrize("kind", KINDS)

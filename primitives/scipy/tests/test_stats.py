@@ -63,6 +63,19 @@ def test_no_derivative_outside_of_the_support_is_nan(name):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_derivatives_outside_of_the_support_are_zero(name):
+    distribution, theirs, shapes = getattr(stats, name), getattr(scipy.stats, name), CONTINUOUS[name]
+    for x in (-7.0, 70.0):
+        if theirs.support(*shapes)[0] <= (x - 0.2) / 1.7 <= theirs.support(*shapes)[1]:
+            continue
+        for method in methods_of(name):
+            args = (x, *shapes, 0.2, 1.7)
+            slopes = te.grad(getattr(distribution, method), tuple(range(len(args))))(*args)
+            assert not np.any(slopes), (method, slopes)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", {**CONTINUOUS, **DISCRETE})
 def test_pythons_numbers_are_numpys_if_all_of_them_are_traced(name):
     ours, theirs = getattr(stats, name), getattr(scipy.stats, name)

@@ -153,7 +153,10 @@ cdef bint has_derivative(object x) noexcept:
 
 @cython.final
 cdef class Outward:
-    """Converts a traced value into a value of the next outer trace, or a plain one."""
+    """Converts values of a trace and of those within it into values of the next outer trace, or plain ones.
+
+    What is not an argument of the call, and not in its result, depends on inner traces only by records of their own.
+    """
 
     cdef uint32_t tag
 
@@ -161,9 +164,13 @@ cdef class Outward:
         self.tag = tag
 
     def __call__(self, x):
-        """Convert x; values of other traces are returned unchanged."""
-        cdef Head *h = head_of(self.tag)
-        return x if h == NULL else without(h, x)
+        """Convert x; values of outer traces are returned unchanged."""
+        cdef uint32_t tag = max(innermost_tag([x]), self.tag)
+        cdef Head *h = head_of(tag)
+        if h == NULL:
+            return x
+        value = without(h, x)
+        return self(value) if tag > self.tag else value
 
 
 def call(function, list leaves):

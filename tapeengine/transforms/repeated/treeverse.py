@@ -6,6 +6,7 @@ chain that can be reversed has ``binomial(c + r, c)`` steps; Griewank's treevers
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from math import comb
 from typing import Any, Protocol
@@ -46,8 +47,7 @@ def split(length: int, kept: int) -> int:
 class Chain:
     """A chain of `length` equal steps that is run forward once, and then backward with at most `kept` states kept.
 
-    The random generators at `places` are reset when steps run again. `final` is the last state, and `advanced` the
-    number of forward steps, the first run included.
+    The random generators at `places` are reset when steps run again. `final` is the last state.
     """
 
     def __init__(self, step: Step, length: int, kept: int, start: Any, places: Places | None = None) -> None:
@@ -55,7 +55,6 @@ class Chain:
         self.places = places
         self.length = length
         self.kept = kept
-        self.advanced = 0
         self.first: list[Kept] = [(0, start, None if places is None else places.here())]
         self._keep(self.first, length)
         self.final = self._advance(self.first[-1], length)
@@ -72,15 +71,16 @@ class Chain:
         `step` repeats the steps, with the generators at `places`; by default it is the one that ran them first. `steps`
         iterates over their numbers, from 0.
         """
-        self.step, self.places = step or self.step, places
+        run = copy.copy(self)  # other threads may reverse the chain at the same time
+        run.step, run.places = step or self.step, places
         states = list(self.first)
         for done in range(self.length) if steps is None else steps:
             end = self.length - done
-            self._keep(states, end)
+            run._keep(states, end)
             last = states[-1]
             if last[0] == end - 1:
                 states.pop()
-            undo(self._advance(last, end - 1), end - 1)
+            undo(run._advance(last, end - 1), end - 1)
 
     def _keep(self, states: list[Kept], end: int) -> None:
         """Advance from the last state towards `end`, keeping states on the way while there is room."""
@@ -97,5 +97,4 @@ class Chain:
             self.places.resume(moment)
         for _ in range(position - start):
             state = self.step(state)
-        self.advanced += position - start
         return state

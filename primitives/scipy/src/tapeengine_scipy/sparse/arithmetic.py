@@ -1,5 +1,6 @@
 """Arithmetic of sparse matrices: entries are computed with derivatives, positions once, as constants."""
 
+import math
 import operator
 from typing import Any
 
@@ -24,8 +25,7 @@ def merged(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
     keys, places = numpy.unique(_keys(pattern), return_inverse=True)
     if len(keys) == len(places):
         return data, pattern
-    sums = Pattern(places, numpy.arange(len(places)), (len(keys), len(places)))
-    return TIMES(numpy.ones(len(places)), data, pattern=sums), _at(keys, pattern, pattern.shape)
+    return placed(data, places, len(keys)), _at(keys, pattern, pattern.shape)
 
 
 def by_rows(data: Any, pattern: Pattern) -> tuple[Any, Pattern]:
@@ -114,7 +114,13 @@ def sums(data: Any, pattern: Pattern, axis: Any) -> Any:
 def placed(data: Any, places: Any, length: int) -> Any:
     """A vector of the sums of entries at each position."""
     at = Pattern(places, numpy.arange(len(places)), (length, max(len(places), 1)))
-    return TIMES(numpy.ones(len(places)), data, pattern=at) if len(places) else np.zeros(length)
+    ones = numpy.ones(len(places), data.dtype)
+    return TIMES(ones, data, pattern=at) if len(places) else np.zeros(length, data.dtype)
+
+
+def dense(data: Any, pattern: Pattern) -> Any:
+    """The dense array."""
+    return placed(data, _keys(pattern), math.prod(pattern.shape)).reshape(pattern.shape)
 
 
 def diagonal(data: Any, pattern: Pattern, k: int) -> Any:

@@ -91,12 +91,7 @@ class SparseArray(Standing, path=""):
             if is_traced(other) or other != 0:
                 raise NotImplementedError("adding a nonzero scalar to a sparse array is not supported, as in SciPy")
             return self
-        if self.pattern.is_matrix:
-            raise UnsupportedError(
-                "sparse: a dense array added to a sparse matrix gives a numpy.matrix, which cannot hold derivatives; "
-                "add to its toarray()"
-            )
-        return self.toarray() + other
+        return dense(self) + other
 
     __radd__ = __add__
 
@@ -266,9 +261,9 @@ class SparseArray(Standing, path=""):
 
     def _factors(self, factor: Any) -> Any:
         """The factor of each entry."""
-        factor = floating(factor)
         if numpy.ndim(factor) == 0:
             return factor
+        factor = floating(factor)
         if numpy.broadcast_shapes(factor.shape, self.shape) != self.shape:
             raise UnsupportedError(f"sparse: a factor of shape {factor.shape} does not broadcast to {self.shape}")
         places = [self.pattern.rows, self.pattern.columns][2 - factor.ndim :]
@@ -307,13 +302,23 @@ class SparseArray(Standing, path=""):
 
     def toarray(self) -> Any:
         """Return the dense matrix."""
-        return self @ numpy.eye(self.shape[1])
+        return arithmetic.dense(*self._parts)
 
     def todense(self) -> Any:
         """Return the dense matrix; that of a sparse *matrix* is a numpy.matrix, which cannot hold derivatives."""
         if self.pattern.is_matrix:
             refuse_traced("todense of a sparse matrix, which gives a numpy.matrix (use toarray),", self.entries)
         return self.toarray()
+
+
+def dense(a: Any) -> Any:
+    """The dense array of a sparse operand of ``+`` and ``-``, whose results are plain for sparse *arrays* only."""
+    if scipy.sparse.isspmatrix(a):
+        raise UnsupportedError(
+            "sparse: a dense array added to a sparse matrix gives a numpy.matrix, which cannot hold derivatives; "
+            "add to its toarray()"
+        )
+    return a.toarray()
 
 
 def _of_elements(name: str) -> Any:
@@ -352,6 +357,8 @@ def as_sparse(a: Any) -> SparseArray:
         return a
     if not scipy.sparse.issparse(a):
         raise TypeError(f"a sparse matrix is needed, not {type(a).__name__}")
+    if a.ndim != 2:
+        raise UnsupportedError(f"sparse: an array of {a.ndim} axes has no rules; use its toarray()")
     coo = a.tocoo()
     order = a.format if a.format in ("csr", "csc") else "coo"
     return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape, scipy.sparse.isspmatrix(a), order))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy
 import scipy
 
-from tapeengine_scipy.sparse.matrix import as_sparse, matmul
+from tapeengine_scipy.sparse.matrix import as_sparse, dense, matmul
 
 
 def rules() -> Mapping[type, Callable[..., Any]]:
@@ -27,5 +27,5 @@ def operated(ufunc: Any, x: Any, y: Any = None) -> Any:
     if ufunc is numpy.add or ufunc is numpy.subtract:
         if numpy.ndim(x) == 0 and not scipy.sparse.issparse(x) and y.format != "dok":  # which adds to all elements
             return as_sparse(y) + x  # raises SciPy's error
-        return ufunc(*(part.toarray() if scipy.sparse.issparse(part) else part for part in (x, y)))
+        return ufunc(*(dense(part) if scipy.sparse.issparse(part) else part for part in (x, y)))
     return NotImplemented

@@ -263,7 +263,8 @@ class Continuous(Distribution):
         """Return the logarithm of the density."""
         parsed = self._parse(args, keywords)
         infinite = -float("inf")
-        return self._evaluate("_logpdf", x, parsed, infinite, infinite) - np.log(parsed[2])
+        value = self._evaluate("_logpdf", x, parsed, infinite, infinite)
+        return value - np.log(inside(value != infinite, parsed[2], 1.0))
 
     def pdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the density."""
