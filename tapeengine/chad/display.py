@@ -385,7 +385,7 @@ class Writer:
         data = [
             repr(getattr(term, f.name))
             for f in dataclasses.fields(term)
-            if f.init and isinstance(getattr(term, f.name), int | str)
+            if f.init and isinstance(getattr(term, f.name), int | str) and f.type != "bool"
         ]
         parts = []
         for child, binders in children(term):

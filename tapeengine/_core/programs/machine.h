@@ -37,12 +37,14 @@ typedef struct te_array {
 typedef union { double f; int64_t i; te_array *p; } te_word;
 typedef struct { int32_t op, d, a, b, c; } te_step;
 typedef struct te_block { struct te_block *before, *after; char *end; } te_block;
+typedef struct { char *data; int64_t size; } te_offer; /* memory for a result of so many bytes, for which data is NULL if taken */
 typedef struct {
     te_word *words;
     size_t used, capacity;
     te_array *arrays;
     te_block *blocks; /* the newest block */
     char *top;        /* where its free bytes begin */
+    te_offer *offers; /* the last one has no bytes; may be NULL */
 } te_memory;
 typedef struct {
     const te_step *pc;
@@ -61,7 +63,7 @@ enum { TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, T
     X(IADD) X(ISUB) X(IMUL) X(INEG) X(IFLOORDIV) X(IMOD) X(IPOW) X(IABS) X(IMAX) X(IMIN) \
     X(LT) X(LE) X(GT) X(GE) X(EQ) X(NE) X(ILT) X(ILE) X(IGT) X(IGE) X(IEQ) X(INE) X(NOT) X(AND) \
     X(REAL) X(TRUNC) X(FLOOR) X(CEIL) X(ROUND) X(ISNAN) X(ISFINITE) \
-    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(ZEROS) X(NEW) X(APPEND) X(POP) \
+    X(SIZE) X(LOAD1) X(LOAD2) X(LOAD) X(STORE) X(ADD1) X(ADD2) X(ADDAT) X(SUM) X(ZEROS) X(NEW) X(APPEND) X(POP) \
     X(VIEW) X(REFERENCE) X(PUT) X(PUSH) X(COPY) X(DESCRIBE) X(CALL)
 
 #define TE_NUMBER(name) M_##name,
@@ -351,6 +353,35 @@ TE_RARE static int te_poles(intptr_t n, const double *a, const double *b, const 
     return 0;
 }
 
+/* ---------------------------------------------------------------- sums in numpy's order */
+
+/* The sum of n numbers, step bytes apart: eight running sums of at most 128 numbers, otherwise two halves. */
+TE_RARE static double te_sum(const char *x, int64_t step, int64_t n) {
+    double r[8] = {0}, sum = -0.0;
+    int64_t k = 0, half = n / 2 & ~7;
+    if (n > 128) {
+        sum = te_sum(x, step, half);
+        return sum + te_sum(x + half * step, step, n - half);
+    }
+    for (; k < (n & ~7); k++, x += step) r[k & 7] = k < 8 ? *(const double *)x : r[k & 7] + *(const double *)x;
+    if (k) sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; k < n; k++, x += step) sum += *(const double *)x;
+    return sum;
+}
+
+/* The parts of at most 128 numbers of such a sum, in their order: s begins with one place, whose rest is all numbers.
+   Takes the sum of a part, at first zero, and gives the size of the next; at the end 0, and the sum lies in the first place. */
+typedef struct { int64_t n; struct { int64_t rest; double sum; } at[64]; } te_parts;
+
+static int64_t te_part(te_parts *s, double x) {
+    while (s->n && !s->at[s->n - 1].rest) x = s->at[--s->n].sum + x;
+    int64_t k = s->n ? s->n - 1 : 0, n = s->at[k].rest;
+    s->at[k].sum = x;
+    if (!s->n) return 0;
+    for (s->at[k].rest = 0; n > 128; n = n / 2 & ~7) s->at[s->n++].rest = n - (n / 2 & ~7);
+    return n;
+}
+
 /* ---------------------------------------------------------------- the loop */
 
 #ifdef __GNUC__
@@ -376,7 +407,7 @@ static inline int te_run(te_state *s) {
     te_word *const r = s->registers;
     int64_t budget = s->budget, result;
     int status;
-    char *at;
+    char *at = NULL;
 #ifdef __GNUC__
 #define TE_LABEL1(name, function) &&at_##name,
 #define TE_LABEL(name) &&at_##name,
@@ -480,6 +511,14 @@ again:
     TE_AT(ADD1) if (!(at = te_place1(D.p, B.i))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
     TE_AT(ADD2) if (!(at = te_place2(D.p, B.i, C.i))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
     TE_AT(ADDAT) if (!(at = te_place(D.p, r, s->side + p->b))) TE_STOP(TE_REFER); *(double *)at += A.f; TE_END
+    TE_AT(SUM) { /* of the row that begins at the indices r[side[b]...] */
+        const te_array *x = A.p;
+        int64_t n = x->shape[x->rank - 1];
+        if (n && !(at = te_place(x, r, s->side + p->b))) TE_STOP(TE_REFER);
+        D.f = 0.0 + te_sum(at, x->strides[x->rank - 1], n);
+        budget -= n >> 2;
+        TE_END
+    }
     TE_AT(ZEROS) { /* sizes in r[side[a]...], b of them, then the array to renew, see te_renew; c is the kind */
         te_array *x = te_renew(s->memory, r, s->side[p->a + p->b], p->b, p->c);
         if (!x) TE_STOP(TE_NO_MEMORY);
@@ -535,6 +574,7 @@ typedef struct te_native {
     char *limit;            /* the lowest allowed address of the C stack */
     int64_t allowed;        /* the total budget so far */
     const int *stopped;     /* on a thread of a fork, whether to stop; NULL on the thread that calls the program */
+    te_offer *offers;       /* see `te_memory` */
 } te_native;
 
 typedef int (*te_compiled)(te_word *registers, te_native *state);
@@ -576,6 +616,18 @@ static inline char *te_take(te_arena *a, int64_t size) {
     char *at = a->top;
     a->top += size;
     return at;
+}
+
+/* Memory for a result: that of the caller, if it offers any of this size, so that no copy is made. */
+static char *te_result(te_native *s, int64_t n, int64_t each) {
+    if ((uint64_t)n > (uint64_t)1 << 44) return NULL;
+    for (te_offer *o = s->offers; o && o->size; o++)
+        if (o->data && o->size == n * each) {
+            char *at = o->data;
+            o->data = NULL;
+            return at;
+        }
+    return te_take(&s->kept, n * each);
 }
 
 /* The product of two sizes; -1 if it is too large. */

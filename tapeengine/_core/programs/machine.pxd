@@ -14,12 +14,16 @@ cdef extern from "machine.h" nogil:
         te_array *p
     ctypedef struct te_step:
         int32_t op, d, a, b, c
+    ctypedef struct te_offer:
+        char *data
+        int64_t size
     ctypedef struct te_memory:
         te_word *words
         size_t used, capacity
         te_array *arrays
         te_block *blocks
         char *top
+        te_offer *offers
     ctypedef struct te_state:
         const te_step *pc
         const int32_t *side
@@ -42,6 +46,7 @@ cdef extern from "machine.h" nogil:
         char *limit
         int64_t allowed
         const int *stopped
+        te_offer *offers
     ctypedef int (*te_compiled)(te_word *registers, te_native *state)
     enum:
         TE_RANK, TE_DONE, TE_PAUSE, TE_POLE, TE_REFER, TE_NO_MEMORY, TE_RAISED, TE_DEEP, TE_LONG, TE_CALL

@@ -41,6 +41,8 @@ cdef extern from "machine.h" nogil:
     te_loop *te_loops
     void te_apply(int64_t which, Py_ssize_t n, const double *a, const double *b, double *out)
     int te_poles(Py_ssize_t n, const double *a, const double *b, const double *x)
+    int64_t te_part(void *s, double x)
+    char *te_result(te_native *s, int64_t n, int64_t each)
     int te_run(te_state *s)
     const char **op_names
     const char **te_control_names
@@ -255,7 +257,7 @@ cdef class Code:
         cdef te_block *first = begin_run(&s, <char *> room, FIRST)
         cdef int status
         self.reopen(memory)
-        s.kept = te_arena_of(memory)
+        s.kept, s.offers = te_arena_of(memory), memory.offers
         status = self.address(r, &s)
         if s.thread != NULL:
             PyEval_RestoreThread(s.thread)
@@ -398,6 +400,7 @@ def addresses():
     found["te_give"], found["te_elements"], found["te_add_all"] = <size_t> te_give, <size_t> te_elements, <size_t> te_add_all
     found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
     found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
+    found["te_part"], found["te_result"] = <size_t> te_part, <size_t> te_result
     return found
 
 include "kernel.pxi"

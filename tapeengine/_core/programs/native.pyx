@@ -17,7 +17,7 @@ from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZ
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CORDER, NPY_DOUBLE, NPY_INT64, PyArray_CheckExact, PyArray_NBYTES,
     PyArray_NewCopy,
@@ -27,6 +27,7 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.programs.machine cimport (
     TE_DONE, TE_LONG, TE_POLE, TE_RANK, Code, te_allocate, te_arena, te_arena_of, te_array, te_block, te_describe, te_free,
+    te_offer,
     te_is_plain, te_memory, te_more, te_trim, te_used, te_word,
 )
 
@@ -85,6 +86,9 @@ cdef enum:
 COPIED = 32 * 1024
 cdef Py_ssize_t most_copied = COPIED
 #: The largest array in bytes that a program keeps between runs.
+cdef enum:
+    OFFERS = 4         # at most so many arrays for results are made before a run
+    OFFERED = 1 << 14  # the least bytes of each
 cdef Py_ssize_t most_spared = 4 * 1024 * 1024
 #: For arrays of at most this many numbers the machine is faster than one call of numpy.
 FEW_NUMBERS = 128
@@ -229,6 +233,7 @@ cdef struct Cursor:
     te_arena arena       # memory for copies
     int records          # the number of enclosing records
     int poles            # the number of non-finite numbers returned
+    PyObject *offered    # arrays in whose memory results may lie: a list, or NULL
 
 
 cdef int take_scalar(Form form, object x, te_word *to) except -1:
@@ -833,6 +838,22 @@ cdef object given_list(te_array *x, int axis, object like, double **at):
     return tuple(made) if PyTuple_CheckExact(like) else made
 
 
+cdef list offers_like(tuple given, te_offer *to):
+    """Make arrays for the cotangents of large arrays, the arguments of a program."""
+    cdef list made = []
+    cdef int k = 0
+    for x in given:
+        if k < OFFERS and PyArray_CheckExact(x) and PyArray_TYPE(<ndarray> x) == NPY_DOUBLE:
+            to[k].size = PyArray_NBYTES(<ndarray> x)
+            if to[k].size >= OFFERED:
+                x = PyArray_EMPTY(PyArray_NDIM(<ndarray> x), PyArray_DIMS(<ndarray> x), NPY_DOUBLE, False)
+                to[k].data = <char *> PyArray_DATA(<ndarray> x)
+                made.append(x)
+                k += 1
+    to[k].size = 0
+    return made
+
+
 cdef object give_array(te_array *x, object like, Cursor *c):
     """Copy an array of the machine, which is in C order, to a numpy array; to a list if `like` is one."""
     cdef npy_intp[TE_RANK] dims
@@ -843,6 +864,13 @@ cdef object give_array(te_array *x, object like, Cursor *c):
         return given_list(x, 0, like, &at)
     for k in range(x.rank):
         dims[k] = x.shape[k]
+    for k in range(PyList_GET_SIZE(<list> c.offered) if c.offered != NULL else 0):
+        made = (<list> c.offered)[k]
+        if (PyArray_DATA(<ndarray> made) == x.data and PyArray_NDIM(<ndarray> made) == x.rank
+                and memcmp(PyArray_DIMS(<ndarray> made), dims, x.rank * sizeof(npy_intp)) == 0):
+            del (<list> c.offered)[k]   # a second result in this memory is a copy
+            c.poles += not te_all_finite(at, size(x))
+            return made
     made = PyArray_EMPTY(x.rank, dims, types[x.kind], False)
     if x.kind == FLOAT:
         c.poles += not te_copy_finite(<double *> PyArray_DATA(<ndarray> made), at, PyArray_SIZE(<ndarray> made))
@@ -1089,7 +1117,7 @@ cdef class Native:
             r = allocated(code.registers)
         try:
             code.begin(r)
-            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             before = integers
             if self.params.has_references:
                 code.reopen(&made.memory)
@@ -1102,7 +1130,7 @@ cdef class Native:
                 return None
             made.hold(r)
             made.extents = extents(self.result_leaves, r, code.results)
-            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             value = give(self.result, &c, False, None)
             return (value, made) if c.poles == 0 or self.again is None else None
         finally:
@@ -1113,7 +1141,9 @@ cdef class Native:
         cdef Code code = self.reverse
         cdef te_word[SMALL] small
         cdef te_word *r = small
-        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL, NULL)
+        cdef te_offer[OFFERS + 1] offers
+        cdef list offered = offers_like(made.given, offers)
+        cdef te_memory memory = te_memory(NULL, 0, 0, NULL, NULL, NULL, &offers[0])
         cdef Cursor c
         cdef bint collects = False
         if code.registers > SMALL:
@@ -1121,7 +1151,7 @@ cdef class Native:
         try:
             memcpy(r, made.words, code.shared * sizeof(te_word))
             code.begin(r)
-            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            c = Cursor(r, code.params, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             if not take(self.cotangent, cotangent, &c, &memory):
                 return None
             if extents(self.cotangent_leaves, r, code.params) != made.extents:
@@ -1130,7 +1160,7 @@ cdef class Native:
                 return None
             if not self.is_given(self.gradient_leaves, r, code.results, True):
                 return None
-            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0)
+            c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, <PyObject *> offered)
             # The collector would visit all new objects of a tree repeatedly, and free none.
             collects = self.params.has_array and PyGC_Disable()
             given = give(self.params, &c, True, made.given)

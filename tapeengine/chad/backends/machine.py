@@ -29,7 +29,7 @@ KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 MOST_DIMENSIONS = 4  # fewer than ``TE_RANK`` in ``machine.h``
 ARRAY = 3  # the kind of an argument of a Python function that is an array; of a result, plus the kind of its numbers
 #: Statements that use a row as a part of its array: its elements are read and written where they lie.
-INDEXING = (F.Load, F.Row, F.Size, F.ZerosLike, F.Store, F.AddAt, F.AddAll)
+INDEXING = (F.Load, F.Row, F.Size, F.Sum, F.ZerosLike, F.Store, F.AddAt, F.AddAll)
 
 
 class NotAssembled(UnsupportedError):
@@ -264,6 +264,12 @@ def is_there(a: Assembler, i: int, n: int) -> None:
 def size(a: Assembler, s: F.Size) -> None:
     whole, indices = a.place(s.array, ())
     a.step("SIZE", a.at(s.out), a.at(whole), s.dim + len(indices))
+
+
+@entry
+def sum_(a: Assembler, s: F.Sum) -> None:
+    whole, indices = a.place(s.array, (F.Const(0, WHOLE),))
+    a.step("SUM", a.at(s.out), a.at(whole), a.listed(map(a.at, indices)))
 
 
 @entry

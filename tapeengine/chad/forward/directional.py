@@ -151,9 +151,9 @@ class Directional:
                 return Tuple((term, NOUGHT))
             case Op():
                 return self.op(term)
-            case Total(array) if term.type == FLOAT:
+            case Total(array, in_pairs) if term.type == FLOAT:
                 pairs = Var(self.names("xs"), Array(PAIR))
-                sums = tuple(Total(self.each(pairs, lambda x, i=i: Proj(x, i))) for i in range(2))
+                sums = tuple(Total(self.each(pairs, lambda x, i=i: Proj(x, i)), in_pairs=in_pairs) for i in range(2))
                 return Let(pairs, self(array), Tuple(sums))
             case S.Fold(left, right, body, array) if is_extreme(term):
                 pairs, values = Var(self.names("xs"), Array(PAIR)), Var(self.names("values"), Array(FLOAT))

@@ -164,7 +164,7 @@ def map_(D: Forward, t: S.Map) -> Term:
 @entry
 def total(D: Forward, t: S.Total) -> Term:
     p = D.bind(t.array)
-    return D.result(S.Total(p.x), lambda: T.LTotal(p.d()))
+    return D.result(S.Total(p.x, in_pairs=t.in_pairs), lambda: T.LTotal(p.d()))
 
 
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, replicate n x'>

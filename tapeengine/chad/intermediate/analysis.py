@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from . import statements as F
-from .operations import REAL, Scalar
+from .operations import REAL, WHOLE, Scalar
 
 
 def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:
@@ -46,6 +46,13 @@ def renamed(x: Any, names: Mapping[str, F.Operand]) -> Any:
     if isinstance(x, F.Kept) or (hasattr(x, "__dataclass_params__") and not x.__dataclass_params__.frozen):
         return replace(x, **{f.name: renamed(getattr(x, f.name), names) for f in fields(x)})
     return x
+
+
+def as_loop(s: F.Sum) -> list[F.Statement]:
+    """Write the sum of an array as a loop, whose additions are in another order."""
+    n, i, x = (F.Var(f"{s.out.name}.{k}", of) for k, of in (("n", WHOLE), ("i", WHOLE), ("x", REAL)))
+    loop = F.For(i, n, [F.Load(x, s.array, (i,), False), F.Add(s.out, x)])
+    return [F.Size(n, s.array, 0), F.Assign((s.out,), (F.Const(0.0, REAL),)), loop]
 
 
 def flatten(statements: list[F.Statement]) -> None:

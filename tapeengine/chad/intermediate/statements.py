@@ -140,6 +140,22 @@ class Size:
     dim: int
 
 
+#: The running sums of `Sum`.
+SUMS = 8
+
+
+@dataclass(slots=True)
+class Sum:
+    """``out`` is the sum of an array of rank 1 of reals, in numpy's order, which is the same in all back ends.
+
+    At most 128 numbers are eight running sums, which are added in pairs, and then the rest; more are two halves, the
+    first a multiple of eight. Such a sum vectorises, and loses less to rounding than a running one.
+    """
+
+    out: Var
+    array: Operand
+
+
 @dataclass(slots=True)
 class New:
     """``out`` is a new array of zeros (nulls for linear boxes); a negative size counts as 0.
@@ -381,8 +397,8 @@ class Registered:
 
 Flow = For | While | If
 Statement = (
-    Compute | Load | Row | Check | Size | New | ZerosLike | Store | Append | Pop | Assign | Add | AddAt | AddAll | Plus
-    | Pack | Option | Unpack | For | While | If | Join | Changed | Call | Registered
+    Compute | Load | Row | Check | Size | Sum | New | ZerosLike | Store | Append | Pop | Assign | Add | AddAt | AddAll
+    | Plus | Pack | Option | Unpack | For | While | If | Join | Changed | Call | Registered
 )  # fmt: skip
 
 

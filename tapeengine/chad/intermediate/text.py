@@ -148,6 +148,11 @@ def size(w: Writer, s: F.Size) -> None:
 
 
 @entry
+def sum_(w: Writer, s: F.Sum) -> None:
+    w.line(f"{w.named(s.out)} = float(np.sum({w.operand(s.array)}))")
+
+
+@entry
 def new(w: Writer, s: F.New) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     element = s.out.type.element

@@ -57,4 +57,5 @@ def is_extreme(t: S.Fold) -> bool:
 
 def equals(xs: S.Term, m: S.Term, i: S.Var) -> S.Term:
     """Count the elements equal to a number; `i` is bound."""
-    return S.Total(S.Build(S.Size(xs), i, S.If(S.Op("eq", (S.Index(xs, i), m), BOOL), S.lit(1.0), S.lit(0.0))))
+    ones = S.Build(S.Size(xs), i, S.If(S.Op("eq", (S.Index(xs, i), m), BOOL), S.lit(1.0), S.lit(0.0)))
+    return S.Total(ones, in_pairs=True)

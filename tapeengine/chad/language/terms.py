@@ -264,9 +264,10 @@ class Map(Term, binds={"body": ("vars",)}, gives=lambda t: Array(t.body.type)):
 
 
 class Total(Term, gives=lambda t: element_type(t.array)):
-    """``sum(array)`` of an array of floats or ints; 0 for an empty one."""
+    """``sum(array)`` of an array of floats or ints; 0 for an empty one. ``in_pairs``: as `np.sum` adds floats."""
 
     array: Term
+    in_pairs: bool = field(default=False, kw_only=True)
 
 
 class Fold(Term, binds={"body": ("left", "right")}, gives=lambda t: t.body.type):

@@ -533,10 +533,10 @@ class Arrays:
 
     # ------------------------------------------------------------ whole arrays
 
-    def total(self, array: V.Value, is_real: bool) -> V.Value:
-        """Write the sum of an array of numbers."""
+    def total(self, array: V.Value, is_real: bool, in_pairs: bool = False) -> V.Value:
+        """Write the sum of an array of numbers; of reals ``in_pairs``, in numpy's order."""
         of, zero = (REAL, F.Const(0.0, REAL)) if is_real else (WHOLE, F.Const(0, WHOLE))
-        if isinstance(array, V.Items):
+        if isinstance(array, V.Items) and not (in_pairs and is_real and len(array.items) >= F.SUMS):
             found: F.Operand = zero
             for x in array.items:
                 found = self.b.compute("add" if is_real else "iadd", found, self.operand(x))
@@ -544,10 +544,23 @@ class Arrays:
         if isinstance(array, V.Zero):
             return V.ZERO
         total = self.b.fresh("total", of)
+        if in_pairs and is_real:
+            self.b.add(F.Sum(total, self.vector(array)))
+            return total
         self.b.add(F.Assign((total,), (zero,)))
         with self.b.loop(self.size(array)) as body:
             self.b.add(F.Add(total, self.operand(self.index(array, body.step))))
         return total
+
+    def vector(self, array: V.Value) -> F.Var:
+        """Give an array of numbers as one variable; what is not stored as such is copied."""
+        found = self.rows(array)
+        part = found.element
+        if not isinstance(part, V.Part) or self.b.size(part.array, len(part.indices)) != found.size:
+            found = self.stored_build(self.size(found), lambda i: self.index(found, i))
+            part = found.element
+        assert isinstance(part, V.Part)
+        return self.b.load(part.array, part.indices, False, "row") if part.indices else part.array
 
     def copy(self, array: V.Value, of: Type) -> V.Rows:
         """Copy an array, so that it can be added to in place."""

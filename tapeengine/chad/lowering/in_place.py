@@ -147,7 +147,7 @@ class Chains:
         match s:
             case F.Load() | F.Changed() | F.Store() | F.AddAt() | F.Append() | F.Assign() | F.For() | F.While():
                 seen = [x for x in seen if x in taken(s)]
-            case F.Size() | F.AddAll():
+            case F.Size() | F.Sum() | F.AddAll():
                 return
         self.refuse(iter(seen))
         self.refuse(f.name for f in (*keeps(s), *recalls(s)))
@@ -273,7 +273,7 @@ class Writer:
                     body[:] = self.block(body)
                 if not isinstance(s, F.If):
                     s.carried = [(v, self.array(x)) for v, x in s.carried if self.root(v) is None]
-            case F.Load() | F.Store() | F.AddAt() | F.Append() | F.Size():
+            case F.Load() | F.Store() | F.AddAt() | F.Append() | F.Size() | F.Sum():
                 s.array = self.array(s.array)
             case F.AddAll():
                 s.array, s.value = self.array(s.array), self.array(s.value)

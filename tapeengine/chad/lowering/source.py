@@ -221,7 +221,7 @@ def replicate(L: Lower, t: S.Replicate, env: V.Env) -> V.Value:
 
 @entry
 def total(L: Lower, t: S.Total, env: V.Env) -> V.Value:
-    return L.total(L(t.array, env), t.type == Float())
+    return L.total(L(t.array, env), t.type == Float(), t.in_pairs)
 
 
 @entry

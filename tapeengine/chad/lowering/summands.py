@@ -12,7 +12,7 @@ from collections import defaultdict
 from typing import TypeGuard
 
 from ..intermediate import statements as F
-from ..intermediate.analysis import blocks, named, reads, walk
+from ..intermediate.analysis import blocks, named, outs, reads, walk
 from ..intermediate.operations import WHOLE
 
 #: The index of a change that changes nothing; see `Arrays.own`.
@@ -63,10 +63,12 @@ class Sums:
         assert i is not None
         assert j is not None
         own = next((s for s in statements[i:j] if is_own(s, end.array.name)), None)
+        own = own or next((s for s in statements[i:j] if isinstance(s, F.Row) and s.out == end.array), None)
         between = [s for s in statements[i + 1 : j] if s is not own]
         inside = [s for s, _ in walk(between)]
         adding = [s for s in self.uses[new.out.name] if s is not new and s is not end]
-        if any(place(inside, s) is None for s in adding) or not self.is_untouched(new, end, own, inside):
+        may = self.may_begin(own, new, inside) if isinstance(own, F.Row) else self.is_untouched(new, end, own, inside)
+        if any(place(inside, s) is None for s in adding) or not may:
             return
         for s in adding:
             assert isinstance(s, F.AddAt | F.AddAll)
@@ -77,7 +79,7 @@ class Sums:
         if own is not None:
             self.order[id(own)] = self.order[id(new)]
 
-    def is_untouched(self, new: F.New, end: F.AddAll, own: F.Changed | None, inside: list[F.Statement]) -> bool:
+    def is_untouched(self, new: F.New, end: F.AddAll, own: F.Changed | F.Row | None, inside: list[F.Statement]) -> bool:
         """Tell whether the sum exists where the zeros are made, and is only added to until they are added to it."""
         name = end.array.name
         if own is not None:
@@ -88,6 +90,18 @@ class Sums:
         if made is None or self.order[id(made)] > self.order[id(new)]:
             return False
         return all(s is made or self.is_later(s, made, end) for s in others)
+
+    def may_begin(self, row: F.Row, new: F.New, inside: list[F.Statement]) -> bool:
+        """Tell whether a row may be taken where the zeros are made: nothing else accesses the array, or other rows."""
+        uses = self.uses[row.array.name]  # type: ignore[union-attr]
+        made = [
+            s for s in uses if isinstance(s, F.New) and s.out == row.array and self.order[id(s)] < self.order[id(new)]
+        ]
+        rows = {row.array, *(s.out for s in uses if isinstance(s, F.Row))}
+        if not made or any(isinstance(s, F.Assign | F.For | F.While | F.Call) for s in uses):
+            return False
+        given = {v for s in inside for v in outs(s)}
+        return given.isdisjoint(row.indices) and not any(v in rows for s in inside for v in named(s))
 
     def is_later(self, s: F.Statement, made: F.Statement, end: F.Statement) -> bool:
         """Tell whether a statement runs after another one; what a loop carries is read at the end of a step."""

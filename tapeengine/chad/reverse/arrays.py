@@ -104,7 +104,8 @@ def map_(D: Reverse, t: S.Map, context: Context) -> S.Term:
 def total(D: Reverse, t: S.Total, context: Context) -> S.Term:
     p = D.bind("p", t.array, context)
     x = S.Proj(p, 0)
-    return D.result(S.Total(x), lambda d: D.back(p, T.LDense(S.Replicate(S.Size(x), d))), cotangent(t.type))
+    found = S.Total(x, in_pairs=t.in_pairs)
+    return D.result(found, lambda d: D.back(p, T.LDense(S.Replicate(S.Size(x), d))), cotangent(t.type))
 
 
 # D[replicate n t]  :=  let n = D[n]1 in let <x, x'> = D[t] in <replicate n x, \d. x' (sum d)>

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..language import terms as S
 from ..language.functions import added
 from ..language.tables import entry, table
@@ -153,6 +155,8 @@ def sized(E: Evaluation, found: list[Any]) -> list[Any]:
 
 def total(E: Evaluation, t: S.Total, array: Any) -> Any:
     E.step(len(array))
+    if t.in_pairs and isinstance(t.type, Float):
+        return float(np.sum(array))
     return sum(array, 0.0 if isinstance(t.type, Float) else 0)
 
 

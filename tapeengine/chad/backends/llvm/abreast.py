@@ -15,6 +15,7 @@ from typing import Protocol
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, outs, reads, walk
 from ...intermediate.operations import Scalar
+from .fuse import Summed
 from .helpers import COLUMNS, Helpers
 from .order import is_orderless
 from .recompute import Site
@@ -136,7 +137,7 @@ class Finder:
 
     def is_sum(self, s: F.For) -> bool:
         """Tell whether an inner loop has the same number of steps in all outer steps, and only adds."""
-        if s.count is None or not self.is_shared(s.count):
+        if s.count is None or isinstance(s, Summed) or not self.is_shared(s.count):
             return False
         self.shared.add(s.index.name)
         if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):

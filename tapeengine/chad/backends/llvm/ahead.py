@@ -51,7 +51,7 @@ class Ahead:
 
     groups: Sequence[Group]
     own: Mapping[str, Var]
-    buffers: Mapping[str, str]
+    buffers: dict[str, str]
 
     @property
     def functions(self) -> Iterator[Compute]:
@@ -83,12 +83,16 @@ class Ahead:
         for s in group.functions if group.arguments else ():
             name, places = s.operation.name, [f"ptr {x}" for x in (*group.arguments, self.buffers[s.out.name])]
             all_three = f"i64 {steps}, {places[0]}, {', '.join(places[-2:])}"
-            if name in LOOPS and name not in b.program.variants:
+            if self.is_exact(b, s):
                 b.line(f"call void @te_apply(i64 {[*LOOPS].index(name)}, {all_three})")
             else:
                 b.line(f"call void @loop.{name}({', '.join(places)}, i64 {steps})")
             if b.may_raise and s.operation.machine[1:]:
                 b.stop_if(b.op(f"icmp ne i32 {b.op(f'call i32 @poles({all_three})')}, 0"), POLE, now=True)
+
+    def is_exact(self, b: Body, s: Compute) -> bool:
+        """Tell whether a call computes a function for the numbers of steps alone, and not for whole vectors."""
+        return s.operation.name in LOOPS and s.operation.name not in b.program.variants
 
     def give(self, b: Body, k: str, own: Mapping[str, Var]) -> None:
         """Give a step its values, in its own variables; its own statements that compute them are left out."""

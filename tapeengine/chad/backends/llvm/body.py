@@ -12,6 +12,7 @@ from .aliases import Aliases
 from .helpers import Helpers
 from .layout import SCALARS, stride
 from .values import Values
+from .writer import RESULT
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
@@ -37,6 +38,7 @@ class Body(Values):
         self.checked: set[int] = set()
         self.depth = 0
         self.is_main = False
+        self.results = function.results
         self.is_reverse = function.recalled is not None
         self.hoisted: set[str] = set()
         self.prepared: dict[tuple[int, int], str] = {}
@@ -46,6 +48,7 @@ class Body(Values):
         self.rooms: dict[int, tuple[str, str]] = {}
         self.accounted: set[F.Operand | None] = set()
         self.last: dict[str, str] = {}
+        self.summing: dict[str, Callable[[str], None]] = {}
         self.aliases = Aliases(function, self.lifetimes, program.metadata)
 
     def block(self, statements: Sequence[F.Statement]) -> None:
@@ -154,7 +157,10 @@ class Body(Values):
         if found is None:
             assert isinstance(s.out.type, F.ArrayOf)
             sizes = [self.not_negative(self.one(n)) for n in s.sizes]
-            found = self.array(self.arena(s.out), sizes, stride(s.out.type.element))
+            arena = self.arena(s.out)
+            if self.is_main and self.is_reverse and s.out in self.results:
+                arena = RESULT
+            found = self.array(arena, sizes, stride(s.out.type.element))
         return found
 
     def array(self, arena: str, sizes: Sequence[str], each: int) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from .module import symbols
 
 LOCK = threading.RLock()
 #: Changes with the opcode table and the numbers of numpy's functions, and with what `machine.h` says of memory.
-LAYOUT = f"3 {sorted(opcodes().items())} {[*LOOPS]}"
+LAYOUT = f"4 {sorted(opcodes().items())} {[*LOOPS]}"
 
 
 #: Programs of at most so many lines are improved by all that LLVM has. In longer ones copies of loops, for several

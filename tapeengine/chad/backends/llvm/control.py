@@ -26,7 +26,9 @@ from .blocks import may_read_rows, rows_of
 from .body import SCRATCH, Body
 from .costs import account
 from .forks import Task, fork, may_fork
+from .fuse import Summed
 from .helpers import CHAIN, COLUMNS, RECORD
+from .in_pairs import InPairs
 from .interrupts import STRIP, Strip, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .order import is_orderless
@@ -36,6 +38,8 @@ from .writer import FRAME
 
 #: Bytes before the first column: the number of steps.
 HEADER = 32
+#: More steps than there are, which vectors may read.
+AFTER = 8
 
 
 def sites(functions: Sequence[F.Function]) -> Mapping[str, str]:
@@ -90,6 +94,7 @@ class Columns:
         self.types = field_words(self.kept)
         self.absent = [v for v in kept.fields if b.program.is_absent(v)]
         self.starts: dict[int, str] = {}
+        self.filled: set[int] = set()
         wide = [k for k, w in enumerate(self.types) if size_of(w) == 8]
         start, before = b.at(base, HEADER) if self.types else base, ""
         for k in (*wide, *(k for k in range(len(self.types)) if k not in wide)):
@@ -103,15 +108,18 @@ class Columns:
         memory = "i8" if self.types[k] == "i1" else self.types[k]
         return b.op(f"getelementptr inbounds {memory}, ptr {self.starts[k]}, i64 {index}")
 
-    def place(self, b: Body, x: F.Operand, index: str) -> str:
-        """Give the address of a number of one step; no text if it is not there."""
+    def place(self, b: Body, x: F.Operand, index: str, fills: bool = False) -> str:
+        """Give the address of a number of one step, no text if it is not there; what fills it need not be kept."""
         starts = accumulate((len(words(f.type)) for f in self.kept.fields), initial=0)
-        return next((self.at(b, k, index) for f, k in zip(self.kept.fields, starts) if f == x), "")
+        found = next((k for f, k in zip(self.kept.fields, starts) if f == x), None)
+        self.filled |= {found} if fills and found is not None else set()
+        return "" if found is None else self.at(b, found, index)
 
     def keep(self, b: Body, index: str) -> None:
         """Store the values of a step."""
         for k, (word, value) in enumerate(zip(self.types, b.values(self.kept.fields), strict=True)):
-            b.write(word, value, self.at(b, k, index), FRAME)
+            if k not in self.filled:
+                b.write(word, value, self.at(b, k, index), FRAME)
 
     def recall(self, b: Body, index: str) -> None:
         """Restore the values of a step."""
@@ -143,7 +151,7 @@ def open_columns(b: Body, kept: F.Kept, count: str) -> Columns:
         b.give(kept.frames, ["null"])
         return Columns(b, kept, "null", count)
     size = sum(size_of(w) for v in b.program.stored(kept) for w in words(v.type))
-    before = -(-HEADER // max(size, 1))
+    before = -(-HEADER // max(size, 1)) + AFTER
     base = b.take("%ctx", b.op(f"add i64 {count}, {before}") if size else str(before), max(size, 1))
     b.write("i64", count, base, FRAME)
     b.give(kept.frames, [base])
@@ -274,6 +282,12 @@ def for_(b: Body, s: F.For) -> None:
         steps_of(b, s, count, kept, recalled)
 
 
+@entry
+def summed(b: Body, s: Summed) -> None:
+    """A loop that adds numbers in pairs."""
+    for_(b, s)
+
+
 def one_task(b: Task, s: F.For) -> None:
     """Write the step ``%chunk`` of a parallel loop."""
     recalled = Recalled(b, s)
@@ -309,17 +323,20 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     given = Steps(count, last, place, kept, columns, scratch, quotients, each)
     may_join = b.program.is_full and not recalled.chains and not (count.isdigit() and int(count) < LANES)
     coming = ahead(b, s, before_loop) if may_join else None
-    part = None
+    sums = InPairs(b, place, count, s) if isinstance(s, Summed) else None
+    part = None if sums is None else sums.begin(b)
     if coming is not None:
-        part = strip(b, place, count, BLOCK)
+        part = part or strip(b, place, count, BLOCK)
         given.first = in_block(b, s, given, coming, part)
         given.coming = coming
-    elif innermost and each and not is_short:
+    elif innermost and each and not is_short and part is None:
         part = strip(b, place, count)
+    if sums is not None:
+        sums.read(b, {} if coming is None else coming.buffers)
     top, over = count if part is None else part.top, b.label("over")
     row = quotients.strip(b, place, top) if quotients.places else None
     limit = top if row is None else row.top
-    if may_join and not innermost and not isinstance(s, Beside):
+    if may_join and not innermost and not isinstance(s, Beside | Summed):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, limit, over)
@@ -338,6 +355,8 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         b.start(turned)
     if innermost and each:
         charge(b, b.product([count if part is None else part.steps, each]))
+    if sums is not None:
+        sums.end(b)
     if part is None:
         b.line(f"br label %{done}")
     elif innermost and each:
@@ -387,6 +406,10 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, head: str) -> 
 def in_block(b: Body, s: F.For, steps: Steps, coming: Ahead, block: Strip) -> str:
     """Compute the functions of a block of steps; return the least index."""
     first = b.op(f"sub nsw i64 {steps.count}, {block.top}") if steps.last else block.low
+    for t in coming.functions:
+        places = [at for c in steps.kept if coming.is_exact(b, t) and (at := c.place(b, t.out, first, fills=True))]
+        if places:
+            coming.buffers[t.out.name] = places[0]
     b.depth += 1
     for group in coming.groups:
         ahead_by(b, s, steps, coming, group, block.steps, first)

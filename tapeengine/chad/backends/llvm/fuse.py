@@ -1,9 +1,6 @@
-"""Remove arrays that are only summed or added to another array; give functions of vectors loops of their own.
+"""Remove arrays that are only summed; give functions of vectors loops of their own.
 
-A loop that fills an array, which is only added to another array, adds to the latter directly. Each element gets one
-contribution, so the sums have the same bits: a contribution to an array of zeros is added to zero first, and a sum that
-began at zero is never ``-0.0``. A loop that builds an array, which is only summed or added, is fused with the sum, in
-the same order.
+A loop that builds an array, which is only summed, is fused with the sum, in the same order.
 
 LLVM makes vectors only of innermost loops. If a step first sums in inner loops and then calls functions of vectors, the
 loop is split in two; arrays take what the second one reads of each step.
@@ -13,21 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, keeps, named, outs, reads, renamed, walk, with_blocks
+from ...intermediate.analysis import as_loop, changes, keeps, named, outs, reads, renamed, walk, with_blocks
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, Scalar
 from ..lifetimes import Lifetimes, carries, mentions
 from .order import names_of
-
-
-def accumulated(function: F.Function, times: Counter[str]) -> F.Function:
-    """Give a function that adds to its sums directly."""
-    if not any(isinstance(s, F.AddAll) for s, _ in walk(function.body)):
-        return function
-    return replace(function, body=at_arrays(function.body, times, Places(function).move))
 
 
 def at_arrays(
@@ -41,68 +31,11 @@ def at_arrays(
     return found
 
 
-class Places:
-    """Finds the arrays to which arrays of contributions are added."""
-
-    def __init__(self, function: F.Function) -> None:
-        self.lifetimes = Lifetimes(function)
-        self.params = {self.lifetimes.find(p.name) for p in function.params}
-
-    def move(self, statements: list[F.Statement], made: F.New) -> None:
-        """Let the loop that fills an array add to the array's sum, if no other statement uses either."""
-        start = statements.index(made)
-        after = statements[start + 1 :]
-        last = next((s for s in after if isinstance(s, F.AddAll) and s.value == made.out), None)
-        loop = next((s for s in after if isinstance(s, F.For) and filled(s, made.out)), None)
-        if last is None or loop is None or statements.index(loop) > statements.index(last):
-            return
-        row = next((s for s in after if isinstance(s, F.Row) and s.out == last.array), None)
-        between = statements[start + 1 : statements.index(last)]
-        if row is not None and (row not in between or not self.may_move(row, between)):
-            return
-        if row is None and last.array.name in {v.name for s in between for v in outs(s)}:
-            return
-        if not self.is_apart(last.array, made.out, [s for s in between if s is not row]):
-            return
-        body = [
-            replace(s, array=last.array) if isinstance(s, F.AddAt) and s.array == made.out else s for s in loop.body
-        ]
-        statements[statements.index(loop)] = replace(loop, body=body)
-        statements.remove(last)
-        if row is not None:
-            statements.remove(row)
-        statements[start : start + 1] = [] if row is None else [row]
-
-    def may_move(self, row: F.Row, between: Sequence[F.Statement]) -> bool:
-        """Tell whether a row may be read before the given statements."""
-        given = {v.name for s, _ in walk(list(between)) for v in outs(s)}
-        return not any(isinstance(x, F.Var) and x.name in given for x in (row.array, *row.indices))
-
-    def is_apart(self, sums: F.Var, made: F.Var, between: Sequence[F.Statement]) -> bool:
-        """Tell whether statements do not access the memory of the given sums."""
-        memory = self.lifetimes.find(sums.name)
-        if memory in self.params:
-            return False
-        named = {x for s, _ in walk(list(between)) for x in (*reads(s), *outs(s)) if isinstance(x, F.Var)} - {made}
-        return not any(isinstance(x.type, F.ArrayOf) and self.lifetimes.find(x.name) == memory for x in named)
-
-
-def filled(loop: F.For, array: F.Var) -> bool:
-    """Tell whether each step of a loop adds to a different element of an array, and does not otherwise use it."""
-    index = {loop.index.name}
-    for s in loop.body:
-        if isinstance(s, F.Assign):
-            index |= {v.name for v, x in zip(s.outs, s.values, strict=True) if isinstance(x, F.Var) and x.name in index}
-    adds = [s for s in loop.body if isinstance(s, F.AddAt) and s.array == array]
-    return len(adds) == 1 and named_in(adds[0].indices, index)
-
-
 def fused(function: F.Function) -> F.Function:
     """Give a function without arrays that are only summed."""
     function = replace(function, body=added(function.body))
     times = occurrences(function)
-    found = accumulated(replace(function, body=at_arrays(function.body, times, join)), times)
-    return replace(found, body=begun(found.body))
+    return replace(function, body=begun(alone(at_arrays(function.body, times, join))))
 
 
 def begun(statements: Sequence[F.Statement]) -> list[F.Statement]:
@@ -168,10 +101,21 @@ def occurrences(function: F.Function) -> Counter[str]:
     return times
 
 
+@dataclass(slots=True)
+class Summed(F.For):
+    """A loop that adds numbers to a variable in the order of `Sum`."""
+
+    total: F.Var = field(default=F.Var("", REAL))
+
+
 def join(statements: list[F.Statement], made: F.New) -> None:
     """Fuse the loop that fills an array with the one that sums it, if the latter does nothing else."""
     array, count = made.out, made.sizes[0]
     build = next((s for s in statements if isinstance(s, F.For) and filled_by(s, array, count) is not None), None)
+    whole = next((s for s in statements if isinstance(s, F.Sum) and s.array == array), None)
+    if build is not None and whole is not None:
+        in_pairs(statements, made, build, whole)
+        return
     total = next((s for s in statements if isinstance(s, F.For) and summed(s, array, count) is not None), None)
     if build is None or total is None:
         return
@@ -186,6 +130,33 @@ def join(statements: list[F.Statement], made: F.New) -> None:
     statements.remove(begins[0])
     statements.insert(start, begins[0])
     statements.remove(made)
+
+
+def in_pairs(statements: list[F.Statement], made: F.New, build: F.For, total: F.Sum) -> None:
+    """Fuse the loop that fills an array with its sum in pairs."""
+    if isinstance(build, Summed) or build.is_parallel or build.carried:
+        return
+    body = [F.Add(total.out, s.value) if isinstance(s, F.Store) and s.array == made.out else s for s in build.body]
+    statements[statements.index(build)] = summing(build, body, total.out)
+    statements[statements.index(made)] = F.Assign((total.out,), (F.Const(0.0, REAL),))
+    statements.remove(total)
+
+
+def alone(statements: Sequence[F.Statement]) -> list[F.Statement]:
+    """Write sums of arrays as loops."""
+    found: list[F.Statement] = []
+    for s in statements:
+        if isinstance(s, F.Sum):
+            size, begin, loop = as_loop(s)
+            found += [size, begin, summing(loop, loop.body, s.out)]
+        else:
+            found.append(with_blocks(s, alone))
+    return found
+
+
+def summing(s: F.For, body: list[F.Statement], total: F.Var) -> Summed:
+    """Give a loop that adds in pairs."""
+    return Summed(*(body if f.name == "body" else getattr(s, f.name) for f in fields(F.For)), total=total)
 
 
 def starts_there(statements: Sequence[F.Statement], into: F.Var, end: int) -> bool:
@@ -251,7 +222,7 @@ def split(function: F.Function, variants: Collection[str], parts: Parts) -> F.Fu
 
 def in_two(s: F.For, variants: Collection[str], lifetimes: Lifetimes, parts: Parts) -> list[F.Statement]:
     """Give a loop in two parts, if their steps are independent of each other."""
-    cut = max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
+    cut = 0 if isinstance(s, Summed) else max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
     first, last = [t for t, _ in walk(s.body[:cut])], s.body[cut:]
     made = {v.name: v for t in first for v in outs(t)}
     used = [*(x for t in last for x in reads(t)), *(x for _, x in s.carried)]

@@ -22,6 +22,7 @@ from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split
 from .helpers import Helpers, guard, typed
+from .in_pairs import SUM
 from .interrupts import poll, weight
 from .layout import KIND, words
 from .recompute import holding, recomputed
@@ -298,31 +299,33 @@ INTRINSICS: Mapping[str, str] = {
     "te_call": "i32 (ptr, ptr, ptr, ptr)",
     "te_in_order": "i32 (ptr, ptr, ptr)",
     "te_power": "i32 (i64, i64, ptr)",
+    "te_result": "noalias ptr (ptr, i64, i64)",
+    "te_part": f"i64 (ptr, double) {STRIP}",
     "te_poles": "i32 (i64, ptr, ptr, ptr) memory(argmem: read) nounwind willreturn",
     "te_apply": f"void (i64, i64, ptr, ptr, ptr) {STRIP}",
 }
 
 
-#: Values lie in a buffer for a multiple of four numbers; what lies after them may only cause the exact test.
+#: Values lie in a buffer for a multiple of eight numbers; what lies after them may only cause the exact test.
 POLES = """
 define internal i32 @poles(i64 %n, ptr %a, ptr %b, ptr %x) noinline {
 entry:
   br label %step
 step:
   %k = phi i64 [0, %entry], [%next, %step]
-  %before = phi <4 x i64> [zeroinitializer, %entry], [%all, %step]
+  %before = phi <8 x i64> [zeroinitializer, %entry], [%all, %step]
   %at = getelementptr i64, ptr %x, i64 %k
-  %word = load <4 x i64>, ptr %at, align 8
-  %exponent = and <4 x i64> %word, <MASK, MASK, MASK, MASK>
-  %overflow = add <4 x i64> %exponent, <ONE, ONE, ONE, ONE>
-  %all = or <4 x i64> %before, %overflow
-  %next = add nuw nsw i64 %k, 4
+  %word = load <8 x i64>, ptr %at, align 8
+  %exponent = and <8 x i64> %word, <EACH>
+  %overflow = add <8 x i64> %exponent, <PLUS>
+  %all = or <8 x i64> %before, %overflow
+  %next = add nuw nsw i64 %k, 8
   %go = icmp slt i64 %next, %n
   br i1 %go, label %step, label %last
 last:
-  %signs = icmp slt <4 x i64> %all, zeroinitializer
-  %some = bitcast <4 x i1> %signs to i4
-  %none = icmp eq i4 %some, 0
+  %signs = icmp slt <8 x i64> %all, zeroinitializer
+  %some = bitcast <8 x i1> %signs to i8
+  %none = icmp eq i8 %some, 0
   br i1 %none, label %good, label %there, !prof !7
 there:
   %found = call i32 @te_poles(i64 %n, ptr %a, ptr %b, ptr %x)
@@ -330,7 +333,7 @@ there:
 good:
   ret i32 0
 }
-""".replace("MASK", f"i64 {0x7FF << 52}").replace("ONE", f"i64 {1 << 52}")
+""".replace("EACH", ", ".join([f"i64 {0x7FF << 52}"] * 8)).replace("PLUS", ", ".join([f"i64 {1 << 52}"] * 8))
 
 ONE = """
 define internal double @te.{0}(double %a, double %b) noinline {2} {{
@@ -348,6 +351,7 @@ define internal double @te.{0}(double %a, double %b) noinline {2} {{
 #: Functions that modules contain if they call them.
 SHARED: Mapping[str, str] = {
     "look": LOOK,
+    "sum": SUM,
     "poles": POLES,
     **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},
 }

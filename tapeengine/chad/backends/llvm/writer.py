@@ -12,6 +12,8 @@ from .layout import POINTER, in_memory, words
 POLE, REFER, NO_MEMORY, DEEP, LONG = 2, 3, 4, 6, 7
 #: Kinds of memory that never overlap: elements of arrays, and contents of frames and records.
 ELEMENT, FRAME = "element", "frame"
+#: Stands for the arena of an array for whose memory the caller may have an offer.
+RESULT = "result"
 TAGS = {("double", ELEMENT): 1, ("i64", ELEMENT): 2, ("i1", ELEMENT): 3, (POINTER, ELEMENT): 4}
 
 
@@ -140,7 +142,8 @@ class Writer:
 
     def take(self, arena: str, n: str, each: int = 1) -> str:
         """Allocate memory for elements of some bytes each; the run stops if the number is negative or too large."""
-        pointer = self.op(f"call noalias ptr @take(ptr {arena}, i64 {n}, i64 {each})")
+        take = "@te_result(ptr %ctx" if arena == RESULT else f"@take(ptr {arena}"
+        pointer = self.op(f"call noalias ptr {take}, i64 {n}, i64 {each})")
         self.stop_if(self.op(f"icmp eq ptr {pointer}, null"), NO_MEMORY, now=True)
         return pointer
 

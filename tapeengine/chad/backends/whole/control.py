@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, outs, walk
+from ...intermediate.analysis import as_loop, changes, outs, walk
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...language.tables import entry, table
 from ...language.types import BOOL, FLOAT, INT, Type
@@ -119,6 +119,11 @@ def add(w: Writer, s: F.Add) -> None:
     a, b = w.number(before), w.number(found)
     axes = V.union(a.axes, b.axes)
     w.env[name] = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, s.out.type, name, atom=False)  # type: ignore[arg-type]
+
+
+@entry
+def sum_(w: Writer, s: F.Sum) -> None:
+    w.statements(as_loop(s))
 
 
 def is_zero(x: V.Value) -> bool:

@@ -142,24 +142,28 @@ def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Ter
     """``np.sum``: of all elements, or along one axis."""
     if not isinstance(term.type, Array):
         p.error(node, f"sum of {show(term.type)}", "sum an array or a comprehension of numbers")
-    return reduced(p, node, lambda p, node, xs: Total(xs), term, axis)
+    n = rank(term.type)
+    in_pairs = axis is None or counted_axis(p, node, axis, n) == n - 1  # numpy adds whole rows along other axes
+    return reduced(p, node, lambda p, node, xs: Total(xs, in_pairs=in_pairs), term, axis)
 
 
 @with_lets
 def mean(p: Parser, node: ast.AST, term: Term, axis: int | None) -> Term:
     """``np.mean``: the sum over the number of elements."""
-    if axis is not None or rank(term.type) == 1:
-        return reduced(p, node, mean_of_vector, term, axis)
+    n = rank(term.type)
+    if axis is not None or n == 1:
+        along = 0 if axis is None else counted_axis(p, node, axis, n)
+        return reduced(p, node, lambda p, node, xs: mean_of_vector(p, node, xs, along == n - 1), term, axis)
     xs = p.bound("xs", term)
     one = elementwise(p, node, lambda p, node, _: lit(1.0), (xs,))
     return Op("div", (p.coerce(node, summed(p, node, xs), FLOAT), summed(p, node, one)))
 
 
 @with_lets
-def mean_of_vector(p: Parser, node: ast.AST, xs: Term) -> Term:
+def mean_of_vector(p: Parser, node: ast.AST, xs: Term, in_pairs: bool) -> Term:
     """``np.mean`` of a vector."""
     xs = p.bound("xs", xs)
-    return Op("div", (p.coerce(node, Total(xs), FLOAT), Op("real", (Size(xs),), FLOAT)))
+    return Op("div", (p.coerce(node, Total(xs, in_pairs=in_pairs), FLOAT), Op("real", (Size(xs),), FLOAT)))
 
 
 def dot(p: Parser, left: Term, right: Term) -> Term:

@@ -431,4 +431,6 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.linalg.norm(xs)`` of a vector."""
-    return p.within("xs", p.coerce(node, args[0], Array(FLOAT)), lambda xs: Op("sqrt", (arrays.dot(p, xs, xs),)))
+    x = p.fresh("x", FLOAT)
+    squares = Map((x,), numeric.multiplied(x, x), (p.coerce(node, args[0], Array(FLOAT)),))
+    return Op("sqrt", (Total(squares, in_pairs=True),))
