@@ -14,24 +14,34 @@ Found = TypeVar("Found")
 
 
 class Name(str):
-    """A name made of one in the source, which is ``shown``; bound at ``place`` (file, line), with names of parts."""
+    """A name made of one in the source, which is ``shown``; bound at ``place`` (file, line), with names of parts.
+
+    `before`: what stands before the names of parts, of a cotangent or a tangent.
+    """
 
     shown: str
     place: Any
     parts: tuple[str, ...]
+    before: str
 
-    def __new__(cls, text: str, place: Any = (), parts: tuple[str, ...] = (), shown: str = "") -> Name:
+    def __new__(
+        cls, text: str, place: Any = (), parts: tuple[str, ...] = (), shown: str = "", before: str = ""
+    ) -> Name:
         """Make a name; it is shown as it is by default."""
         name = str.__new__(cls, text)
-        name.shown, name.place, name.parts = shown or text, place, parts
+        name.shown, name.place, name.parts, name.before = shown or text, place, parts, before
         return name
+
+    def part(self, k: int) -> Name:
+        """Give the name of a part; one without names of parts itself."""
+        return Name(self.before + self.parts[k], self.place) if k < len(self.parts) else self
 
 
 def derivative_name(name: str) -> str:
     """Give the name of the cotangent, or the tangent, of a variable."""
     if not isinstance(name, Name):
         return f"d_{name}"
-    return Name(f"d_{name}", name.place, tuple(map(derivative_name, name.parts)), f"d_{name.shown}")
+    return Name(f"d_{name}", name.place, name.parts, f"d_{name.shown}", f"d_{name.before}")
 
 
 class Names:
@@ -51,7 +61,7 @@ class Names:
             self._count[base] = self._count.get(base, 0) + 1
             name = f"{base}_{self._count[base]}"
         self._used.add(name)
-        return Name(name, hint.place, hint.parts, base) if isinstance(hint, Name) else name
+        return Name(name, hint.place, hint.parts, base, hint.before) if isinstance(hint, Name) else name
 
     def var(self, like: Var) -> Var:
         """Give a variable of the same type with an unused name."""

@@ -11,7 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cache
 from typing import Any
+
+
+def hashed(cls: type[Any]) -> type[Any]:
+    """Let a class of types of many parts compute its hash once: passes look types up for each term."""
+    compute: Callable[[Any], int] = cls.__hash__
+
+    def found(self: Any) -> int:
+        if (known := self.__dict__.get("_hash")) is None:
+            object.__setattr__(self, "_hash", known := compute(self))
+        return known  # type: ignore[no-any-return]
+
+    cls.__hash__ = found  # type: ignore[assignment]
+    return cls
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,7 @@ class Bool(Type):
     """A truth value. Discrete."""
 
 
+@hashed
 @dataclass(frozen=True)
 class Product(Type):
     """A product of any number of types. Values are tuples; the empty product is the unit type of ``None``.
@@ -132,6 +147,7 @@ class LReal(Linear):
     """Tangents and cotangents of reals."""
 
 
+@hashed
 @dataclass(frozen=True)
 class LProduct(Linear):
     """Biproduct of linear types."""
@@ -276,6 +292,7 @@ def holds_code(type_: Type) -> bool:
     return isinstance(type_, Closure) or any(map(holds_code, parts_of(type_)))
 
 
+@cache
 def has_functions(type_: Type) -> bool:
     """Tell whether values of a type have functions as parts."""
     return isinstance(type_, Function) or any(map(has_functions, parts_of(type_)))
@@ -288,6 +305,7 @@ def is_addable(type_: Type) -> bool:
     return isinstance(type_, Float | Int)
 
 
+@cache
 def is_discrete(type_: Type) -> bool:
     """Tell whether values of a type carry no derivative at all."""
     if isinstance(type_, Product | Sum | Array):

@@ -17,6 +17,20 @@ from .values import NotLowered
 NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
 
 
+class Earlier(dict[Any, F.Var]):
+    """The values that are computed at a place in a block, and those of the block that are computed before it."""
+
+    def __init__(self, known: Mapping[Any, F.Var], order: Mapping[str, int], limit: int) -> None:
+        super().__init__()
+        self.before, self.order, self.limit = known, order, limit
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or (key in self.before and self.order[self.before[key].name] < self.limit)
+
+    def __missing__(self, key: Any) -> F.Var:
+        return self.before[key]
+
+
 class Builder:
     """Appends statements to the current block.
 
@@ -54,10 +68,10 @@ class Builder:
             case V.Rows(_, element):
                 self.label(element, name, getattr(of, "element", None))
             case V.Tup(items) if isinstance(name, Name):
-                parts = [name, derivative_name(name)] if tangent_type(of) else [Name(p, name.place) for p in name.parts]
+                pair = (name, derivative_name(name)) if tangent_type(of) else ()
                 types = getattr(of, "items", (None,) * len(items))
-                for part, x, t in zip(parts or [name] * len(items), items, types, strict=False):
-                    self.label(x, part, t)
+                for k in value.places if isinstance(value, V.Changed) else range(min(len(items), len(types))):
+                    self.label(items[k], pair[k] if pair else name.part(k), types[k])
 
     def add(self, statement: F.Statement) -> None:
         """Append a statement."""
@@ -95,12 +109,13 @@ class Builder:
         outer, self.block = self.block, home
         latest, self.latest = self.latest, join.order
         before = home.known
-        home.known = {k: v for k, v in before.items() if self.order[v.name] < join.order}
+        home.known = Earlier(before, self.order, join.order)
         try:
             yield
         finally:
             home.statements, self.block, self.latest = statements, outer, latest
-            home.known = {**before, **home.known}
+            before.update(home.known)
+            home.known = before
 
     # ------------------------------------------------------------ pure operations
 

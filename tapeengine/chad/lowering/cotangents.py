@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from ..intermediate import statements as F
 from ..intermediate.analysis import linear
 from ..intermediate.operations import REAL, WHOLE
+from ..language.terms import MANY
 from ..language.types import INT, Array, LArray, Linear, LNamed, LProduct, LReal, LSum, LUnit, Product, Sum, Type
+from ..language.written import is_flat
 from . import patterns as P
 from . import values as V
 from .arrays import ZERO_SIZE, Arrays
@@ -37,6 +39,8 @@ class TupleSlot(Slot):
         self.items = items
 
     def add(self, value: V.Value) -> None:
+        if isinstance(value, V.Zero):
+            return
         for k, item in enumerate(self.items):
             item.add(P.part(value, k))
 
@@ -46,19 +50,83 @@ class TupleSlot(Slot):
         return V.Zero(V.Tup(likes)) if len(likes) == len(found) else V.Tup(found)  # type: ignore[arg-type]
 
 
-class NumberSlot(Slot):
-    """A slot for a number or the cotangent of a box."""
+class Leaf(Slot):
+    """A slot that is no tuple. While the applications of both functions of a branch are written, it may be open again.
 
-    def __init__(self, lower: Cotangents, of: F.Type) -> None:
+    `level`: the number of branches around the slot.
+    """
+
+    def __init__(self, lower: Cotangents) -> None:
         self.lower = lower
-        self.of = of
         self.block = lower.b.block
-        self.value: F.Operand | None = None
-        self.var: F.Var | None = None
+        self.level = len(lower.branches)
 
     def add(self, value: V.Value) -> None:
         if isinstance(value, V.Zero):
             return
+        slot, branches = self, self.lower.branches
+        while slot.level < len(branches) and (inner := branches[slot.level].slot(slot)) is not None:
+            slot = inner
+        slot.add_here(value)
+
+    def add_here(self, value: V.Value) -> None:
+        """Add a cotangent to this slot, and not to the one of a branch."""
+        raise NotImplementedError
+
+    def is_open_in(self, block: Block) -> bool:
+        """Tell whether the slot has been opened in a block, and is not yet stored in memory."""
+        raise NotImplementedError
+
+    def again(self) -> Leaf:
+        """Give a slot of the same kind."""
+        raise NotImplementedError
+
+
+class Adding:
+    """What one of two branches adds to slots that are open around them.
+
+    * `slots`: the slots of the branch, for those around it.
+    * `sums`: their sums, at the end of the branch.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.slots: dict[Leaf, Leaf] = {}
+        self.sums: dict[Leaf, V.Value] = {}
+
+    def close(self) -> None:
+        """End the branch."""
+        self.sums = {outer: slot.close() for outer, slot in self.slots.items()}
+
+    def slot(self, outer: Leaf) -> Leaf | None:
+        """Give the slot of the branch for an outer one; None if contributions go to the outer one itself."""
+        found = self.slots.get(outer)
+        if found is None and self.block.parent is not None and outer.is_open_in(self.block.parent):
+            found = self.slots[outer] = outer.again()
+            found.block, found.level = self.block, outer.level + 1
+        return found
+
+
+class NumberSlot(Leaf):
+    """A slot for a number or the cotangent of a box.
+
+    `is_shared`: whether it is one of many components, most of which get the same in both branches.
+    """
+
+    def __init__(self, lower: Cotangents, of: F.Type, is_shared: bool) -> None:
+        super().__init__(lower)
+        self.of = of
+        self.is_shared = is_shared
+        self.value: F.Operand | None = None
+        self.var: F.Var | None = None
+
+    def is_open_in(self, block: Block) -> bool:
+        return self.is_shared and self.block is block and self.var is None
+
+    def again(self) -> NumberSlot:
+        return NumberSlot(self.lower, self.of, True)
+
+    def add_here(self, value: V.Value) -> None:
         b, x = self.lower.b, self.lower.operand(value)
         if self.var is None and b.block is self.block:
             self.value = x if self.value is None else self.plus(self.value, x)
@@ -82,7 +150,51 @@ class NumberSlot(Slot):
         return self.var or (V.ZERO if self.value is None else self.value)
 
 
-class ArraySlot(Slot):
+class NumbersSlot(Leaf):
+    """A slot for a tuple of many numbers: a tuple that is added, and what is added to some components.
+
+    `root`: the slot outside of all branches, which has the slots of the components.
+    """
+
+    def __init__(self, lower: Cotangents, types: tuple[Linear, ...], root: NumbersSlot | None = None) -> None:
+        super().__init__(lower)
+        self.types = types
+        self.root = root or self
+        self.whole: V.Tup | None = None
+        self.numbers: dict[int, NumberSlot] = {}
+
+    def is_open_in(self, block: Block) -> bool:
+        return self.block is block
+
+    def again(self) -> NumbersSlot:
+        return NumbersSlot(self.lower, self.types, self.root)
+
+    def number(self, k: int) -> NumberSlot:
+        """Give the slot of a component."""
+        if k not in self.numbers:
+            slot = self.numbers[k] = NumberSlot(self.lower, REAL, True)
+            slot.block, slot.level = self.block, self.level
+            known = P.part(self.whole or V.ZERO, k)
+            slot.value = None if isinstance(known, V.Zero) else self.lower.operand(known)
+        return self.numbers[k]
+
+    def add_here(self, value: V.Value) -> None:
+        items, places = P.items_of(value, len(self.types)), range(len(self.types))
+        if isinstance(value, V.Changed) and value.is_of_zero:
+            places = value.places  # type: ignore[assignment]
+        elif self.whole is None and self.lower.b.block is self.block:
+            is_made = isinstance(value, V.Tup) and value.items is items
+            self.whole, places = value if is_made else V.Tup(tuple(items)), self.numbers  # type: ignore[assignment]
+        for k in places:
+            if isinstance(self.types[k], LReal):
+                self.root.number(k).add(items[k])
+
+    def close(self) -> V.Value:
+        found = {k: slot.close() for k, slot in self.numbers.items()}
+        return P.changed(self.whole or V.ZERO, found, len(self.types)) if found else self.whole or V.ZERO
+
+
+class ArraySlot(Leaf):
     """A slot for an array.
 
     It can take over the array of a contribution and add to it in place, which saves a copy; ``goes_on`` says whether
@@ -90,10 +202,9 @@ class ArraySlot(Slot):
     """
 
     def __init__(self, lower: Cotangents, of: LArray, like: V.Value | None) -> None:
-        self.lower = lower
+        super().__init__(lower)
         self.of = of
         self.like = like
-        self.block = lower.b.block
         self.values: list[V.Value] = []
         self.buffer: V.Rows | None = None
         self.goes_on = False
@@ -114,9 +225,16 @@ class ArraySlot(Slot):
         total = self.lower.plus(old, value.value, self.of.element)
         self.buffer = self.lower.replaced(rows, value.index, True, total)
 
-    def add(self, value: V.Value) -> None:
-        if isinstance(value, V.Zero):
-            return
+    def is_open_in(self, block: Block) -> bool:
+        is_here = self.block is block and self.buffer is None and self.like is not None and is_flat(self.of.element)
+        return is_here and not any(map(P.is_changeable, self.values))
+
+    def again(self) -> ArraySlot:
+        made = ArraySlot(self.lower, self.of, self.like)
+        made.goes_on = True
+        return made
+
+    def add_here(self, value: V.Value) -> None:
         b = self.lower.b
         if self.goes_on and self.buffer is None and b.block is self.block:
             if isinstance(value, V.Single) and len(self.values) == 1 and P.is_changeable(self.values[0]):
@@ -204,21 +322,26 @@ def lacks_rows(value: V.Value, of: Linear) -> bool:
 class Cotangents(Arrays):
     """Methods of the rules that handle cotangents and tangents, and accumulate them."""
 
-    def slot(self, of: Linear, like: V.Value | None) -> Slot:
-        """Open a slot."""
+    branches: list[Adding]
+
+    def slot(self, of: Linear, like: V.Value | None, is_shared: bool = False) -> Slot:
+        """Open a slot; `is_shared` tells whether it is one of many components."""
         match of:
             case LUnit():
                 return Slot()
             case LReal():
-                return NumberSlot(self, REAL)
+                return NumberSlot(self, REAL, is_shared)
             case LNamed(name):
-                return NumberSlot(self, F.BoxOf(name, linear=True))
+                return NumberSlot(self, F.BoxOf(name, linear=True), is_shared)
             case LArray() if P.stored(of) == Product(()):
                 return Slot()
             case LArray():
                 return ArraySlot(self, of, like)
+            case LProduct(types) if len(types) >= MANY and P.are_numbers(of):
+                return NumbersSlot(self, types)
             case LProduct() | LSum():
-                return TupleSlot([self.slot(t, x) for _, t, x in P.likes(of, like)])
+                is_shared = is_shared or len(P.options(of)) >= MANY
+                return TupleSlot([self.slot(t, x, is_shared) for _, t, x in P.likes(of, like)])
         raise V.NotLowered(f"a slot of type {of}")
 
     def sum_of(self, values: Sequence[V.Value], zeros: Callable[[], V.Rows]) -> V.Rows:
@@ -463,6 +586,8 @@ class Cotangents(Arrays):
         """Give a tangent for pairing with its value: arrays are complete, and zeros know their primals."""
         if isinstance(d, V.Zero):
             return V.Zero(value)
+        if is_flat(of):
+            return d
         if isinstance(d, V.Single | V.Scattered | V.Bag | V.Nullable | V.Owed):
             return self.full(d, of, value)
         if not isinstance(value, V.Tup | V.Member) or not P.options(of) or value == V.Tup(()):

@@ -10,12 +10,11 @@ from ..intermediate.operations import TRUTH, WHOLE
 from ..language import terms as S
 from ..language.traverse import Names, derivative_name
 from ..language.types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
-from ..language.written import is_flat
 from . import patterns as P
 from . import values as V
 from .blocks import Block
 from .builder import Builder
-from .cotangents import ArraySlot, Cotangents, NumberSlot, Slot, TupleSlot
+from .cotangents import Adding, ArraySlot, Cotangents, Leaf, NumberSlot, NumbersSlot, Slot
 
 Rule = Callable[["Lower", Any, V.Env], V.Value]
 ONE = F.Const(1, WHOLE)
@@ -27,6 +26,7 @@ class Lower(Cotangents):
 
     * `keeps`: whether loops and branches belong to a forward pass, and so keep frames.
     * `slots`: the open slots of each name, the innermost one last.
+    * `branches`: what the open branches add to slots around them, the innermost one last.
     * `preset`: slots that are parameters of a reverse pass.
     * `uneven`: the states of loops whose rows have different sizes.
     """
@@ -38,6 +38,7 @@ class Lower(Cotangents):
         self.made = 0
         self.keeps = True
         self.slots: dict[str, list[Slot]] = {}
+        self.branches: list[Adding] = []
         self.preset: dict[str, Slot] = {}
 
     def __call__(self, term: S.Term, env: V.Env) -> V.Value:
@@ -203,16 +204,19 @@ class Lower(Cotangents):
     ) -> V.Value:
         """Give the value of a conditional."""
         a, b = values
+        if a is b:
+            return a
         if isinstance(a, V.FUNCTIONS) or isinstance(b, V.FUNCTIONS):
             return V.Either(condition, V.Taken(blocks[0], a), V.Taken(blocks[1], b))
         if isinstance(a, V.Zero) and isinstance(b, V.Zero):
             return a if a == b else V.ZERO
         if isinstance(of, Product | LProduct | LSum):
-            each = [self.joined(condition, blocks, (P.part(a, k), P.part(b, k)), t) for k, t, _ in P.likes(of, None)]
-            d = P.tangent_type(of)
+            n, types, d = len(P.options(of)), P.options(of), P.tangent_type(of)
+            pairs = enumerate(zip(P.items_of(a, n), P.items_of(b, n), strict=True))
+            each = {k: self.joined(condition, blocks, pair, types[k]) for k, pair in pairs if pair[0] is not pair[1]}
             if d is not None:
-                each[1] = self.beside(each[1], d, each[0])
-            return V.Tup(tuple(each))
+                each[1] = self.beside(each.get(1, P.part(a, 1)), d, each.get(0, P.part(a, 0)))
+            return P.changed(a, each, n)
         if isinstance(a, F.Var | F.Const) and a == b:
             return a
         if isinstance(a, V.Member) and isinstance(b, V.Member):
@@ -346,73 +350,37 @@ class Lower(Cotangents):
     ) -> V.Value:
         """Apply the function of the branch that was taken."""
         blocks = self.b.branch(condition, keeps=False)
-        names = [n for n, slots in self.slots.items() if slots and self.is_open_here(slots[-1])]
-        values, inner, sums = [], [], []
-        for block, function in zip(blocks, functions, strict=True):
+        values, adding = [], [Adding(block) for block in blocks]
+        for block, function, added in zip(blocks, functions, adding, strict=True):
             block.mirrors.append(function.block)
+            self.branches.append(added)
             with self.b.inside(block):
-                slots = [self.opened_again(self.slots[n][-1]) for n in names]
-                result, closed = self.with_slots(names, list(slots), lambda f=function: self.applied(f.value, args, of))  # type: ignore[misc]
-                values.append(result)
-                inner.append(slots)
-                sums.append(closed)
+                values.append(self.applied(function.value, args, of))
+                added.close()
+            self.branches.pop()
         found = self.finished(condition, blocks, (values[0], values[1]), of)
-        for k, name in enumerate(names):
-            self.add_either(
-                self.slots[name][-1],
-                condition,
-                blocks,
-                (inner[0][k], inner[1][k]),
-                (P.part(sums[0], k), P.part(sums[1], k)),
-            )
+        for slot in dict.fromkeys([*adding[0].slots, *adding[1].slots]):
+            self.add_either(slot, condition, blocks, adding)
         return found
 
-    def is_open_here(self, slot: Slot, is_large: bool = False) -> bool:
-        """Tell whether a slot holds only arrays of numbers, opened in this block and not yet stored in memory.
-
-        A slot of many parts may hold numbers, most of which get the same in both branches.
-        """
-        if isinstance(slot, TupleSlot):
-            is_large = is_large or len(slot.items) >= S.MANY
-            items = [s for s in slot.items if type(s) is not Slot]
-            return bool(items) and all(self.is_open_here(s, is_large) for s in items)
-        if isinstance(slot, NumberSlot):
-            return is_large and slot.block is self.b.block and slot.var is None
-        is_numbers = isinstance(slot, ArraySlot) and is_flat(slot.of.element) and slot.like is not None
-        is_here = is_numbers and slot.block is self.b.block and slot.buffer is None  # type: ignore[attr-defined]
-        return is_here and not any(map(P.is_changeable, slot.values))  # type: ignore[attr-defined]
-
-    def opened_again(self, slot: Slot) -> Slot:
-        """Open a slot again in a branch."""
-        if isinstance(slot, TupleSlot):
-            return TupleSlot(list(map(self.opened_again, slot.items)))
-        if isinstance(slot, NumberSlot):
-            return NumberSlot(self, slot.of)
-        if not isinstance(slot, ArraySlot):
-            return Slot()
-        made = ArraySlot(self, slot.of, slot.like)
-        made.goes_on = True
-        return made
-
     def add_either(
-        self,
-        slot: Slot,
-        condition: F.Operand,
-        blocks: tuple[Block, Block],
-        inner: tuple[Slot, Slot],
-        sums: tuple[V.Value, V.Value],
+        self, slot: Leaf, condition: F.Operand, blocks: tuple[Block, Block], adding: Sequence[Adding]
     ) -> None:
         """Add the contributions of two branches: as one array if one of them passes an array on, else in place."""
-        if isinstance(slot, TupleSlot):
-            for k, item in enumerate(slot.items):
-                within = inner[0].items[k], inner[1].items[k]  # type: ignore[attr-defined]
-                self.add_either(item, condition, blocks, within, (P.part(sums[0], k), P.part(sums[1], k)))
+        sums = [each.sums.get(slot, V.ZERO) for each in adding]
+        if isinstance(slot, NumbersSlot):
+            n = len(slot.types)
+            pairs = enumerate(zip(*(P.items_of(d, n) for d in sums), strict=True))
+            apart = {k: pair for k, pair in pairs if pair[0] is not pair[1] and pair[0] != pair[1]}
+            slot.add(P.changed(sums[0], dict.fromkeys(apart, V.ZERO), n))
+            for k, pair in apart.items():
+                self.in_each(blocks, pair, slot.root.number(k).add)
             return
         if isinstance(slot, NumberSlot) and sums[0] == sums[1]:
             slot.add(sums[0])
             return
         kept = any(P.is_changeable(d) and not self.is_new(d) for d in sums)
-        if kept or any(isinstance(s, ArraySlot) and s.took_over for s in inner):
+        if kept or any(isinstance(s, ArraySlot) and s.took_over for s in (each.slots.get(slot) for each in adding)):
             assert isinstance(slot, ArraySlot)
             a, b = (V.Zero(slot.like) if isinstance(d, V.Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)

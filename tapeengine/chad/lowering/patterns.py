@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from ..intermediate.operations import REAL, TRUTH, WHOLE, Scalar
@@ -48,6 +48,12 @@ def stored(of: Type) -> Type:
     return of
 
 
+@functools.cache
+def are_numbers(of: LProduct) -> bool:
+    """Tell whether cotangents are tuples of numbers; discrete parts have none."""
+    return all(isinstance(t, LReal | LUnit) for t in of.items)
+
+
 def has_leaves(of: Type) -> bool:
     """Tell whether values of a type have leaves."""
     return not isinstance(of, Product) or any(map(has_leaves, of.items))
@@ -78,6 +84,21 @@ def part(value: V.Value, k: int) -> V.Value:
     if isinstance(value, V.Tup):
         return value.items[k] if value.items else value
     raise V.NotLowered(f"a component of a {type(value).__name__}")
+
+
+def changed(value: V.Value, parts: Mapping[int, V.Value], n: int) -> V.Tup:
+    """Give a tuple of n components with others in some places."""
+    items = list(items_of(value, n))
+    for k, item in parts.items():
+        items[k] = item
+    return V.Changed(tuple(items), tuple(parts), value == V.ZERO)
+
+
+def items_of(value: V.Value, n: int) -> Sequence[V.Value]:
+    """Give the components of a tuple of n."""
+    if isinstance(value, V.Tup) and len(value.items) == n:
+        return value.items
+    return (value,) * n if value == V.ZERO else [part(value, k) for k in range(n)]
 
 
 def options(of: Type) -> tuple[Type, ...]:

@@ -55,7 +55,7 @@ def proj(L: Lower, t: S.Proj, env: V.Env) -> V.Value:
 @entry
 def update(L: Lower, t: S.Update | T.LUpdate, env: V.Env) -> V.Value:
     value, item = L(t.term, env), L(t.item, env)
-    return V.Tup(tuple(item if k == t.index else P.part(value, k) for k in range(len(P.options(t.type)))))
+    return P.changed(value, {t.index: item}, len(P.options(t.type)))
 
 
 # ---------------------------------------------------------------- sums

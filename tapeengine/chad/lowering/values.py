@@ -46,6 +46,13 @@ class Tup(Symbol):
     items: tuple[Value, ...]
 
 
+class Changed(Tup):
+    """A tuple that is made from another one, or from a zero, by a change of the parts in some places."""
+
+    places: tuple[int, ...]
+    is_of_zero: bool
+
+
 class Zero(Symbol):
     """The zero of any linear type; ``like`` is its primal, if that is known."""
 

@@ -92,9 +92,9 @@ def proj(D: Reverse, t: S.Proj, context: Context) -> S.Term:
     of = t.term.type
 
     def one_hot(d: S.Term) -> S.Term:
-        zeros = [T.Zero(cotangent(item)) for item in of.items]  # type: ignore[attr-defined]
-        if len(zeros) >= S.MANY:
+        if len(of.items) >= S.MANY:  # type: ignore[attr-defined]
             return T.LUpdate(T.Zero(cotangent(of)), t.index, d)
+        zeros = [T.Zero(cotangent(item)) for item in of.items]  # type: ignore[attr-defined]
         return T.LTuple((*zeros[: t.index], d, *zeros[t.index + 1 :]))
 
     p = D.bind("p", t.term, context)
