@@ -881,9 +881,11 @@ class Program(Enterable):
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
         """Run the plain program and pass on its errors; `NOT_TAKEN` if it does not take these arguments."""
+        given = given[: self.arity]
+        given = copy.deepcopy(given) if self.changes and holds_traced(given) else given
         try:
             with numpy.errstate(all="ignore"):
-                return self.by_position(*given[: self.arity])
+                return self.by_position(*given)
         except ERRORS:
             raise
         except Exception as error:  # an argument that only the typed program takes
