@@ -485,7 +485,8 @@ class Program(Enterable):
             is_plain = not (live_traces() and holds_traced(primals))
             if is_plain and not self.changes and self.for_values(primals).is_read:
                 return engine.vjp(self, *primals)[0]
-        return self(*primals)
+        places = self.function.__code__.co_argcount
+        return self(*primals[:places], **dict(zip(self.names[places:], primals[places:])))
 
     def of_integers(
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()

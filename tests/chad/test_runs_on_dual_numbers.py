@@ -70,3 +70,17 @@ def test_other_arguments(transform, named):
     given = (with_others, te.program(with_others))
     want, found = (twice(lambda f=f: transform(f)(1.5, **NAMED[named])) for f in given)
     assert found == want
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_the_value_with_other_arguments(named):
+    given = (with_others, te.program(with_others).value)
+    want, found = (twice(lambda f=f: f(1.5, **NAMED[named])) for f in given)
+    assert found == want
+
+
+@pytest.mark.parametrize("function", [untyped, lambda x: x * x])
+@pytest.mark.parametrize("transform", [te.grad, te.value_and_grad])
+def test_a_program_without_the_auxiliary_result(function, transform):
+    with pytest.raises(te.errors.ResultError, match="must return a tuple"):
+        twice(lambda: transform(te.program(function), has_aux=True)(1.5))
