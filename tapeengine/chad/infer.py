@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
 from ..errors import UnsupportedError
 from ..naming import attribute_of, found_as
 from ..primitive import is_traced
@@ -89,6 +90,8 @@ def kind_of(value: Any) -> Any:
     of = type(value)
     if of is float or of is int:
         return of
+    if of is Dual:
+        return float
     if of is numpy.ndarray:
         shape = value.shape
         return of, value.dtype, len(shape), 1 in shape and ones_of(value), len(shape) == 2 and is_large(value)

@@ -18,8 +18,10 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
+from .._core.arrays.array import Array
 from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
 from .._core.programs.replay import Checks
+from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
@@ -68,6 +70,8 @@ NOT_TAKEN = math.inf
 SCALARS = (float, int, bool, "float", "int", "bool")
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
+#: Arguments of these types hold no others.
+WITHOUT_PARTS = ARRAYS | {Dual, Array}
 #: How many kinds of arguments a program is compiled for at a time; a text is a kind of its own.
 MOST_KINDS = 256
 #: Classes of backpropagators that handle cotangents that are not finite themselves.
@@ -179,7 +183,7 @@ class Program(Enterable):
     def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
-            return self.plain(*args, **named)
+            return (self.python if self.calls_itself else self.function)(*args, **named)
         if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
             return self.python(*args, **named)
         if (traced := first_traced((*args, *named.values()))) is not None:
@@ -247,9 +251,9 @@ class Program(Enterable):
         return self._python[0]
 
     @functools.cached_property
-    def plain(self) -> Callable[..., Any]:
-        """The function as it was written; a recursive one calls itself directly, up to Python's recursion limit."""
-        return self.python if calls_own_program(self.function) else self.function
+    def calls_itself(self) -> bool:
+        """Whether the function calls its program; the exchanged one calls itself, up to Python's recursion limit."""
+        return calls_own_program(self.function)
 
     @property
     def __tapeengine_function__(self) -> Callable[..., Any]:
@@ -482,7 +486,8 @@ class Program(Enterable):
             is_plain = not (live_traces() and holds_traced(primals))
             if is_plain and not self.changes and self.for_values(primals).is_read:
                 return engine.vjp(self, *primals)[0]
-        return self(*primals)
+        places = self.function.__code__.co_argcount
+        return self(*primals[:places], **dict(zip(self.names[places:], primals[places:])))
 
     def of_integers(
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
@@ -561,7 +566,9 @@ class Program(Enterable):
     def by_whole_arrays(self) -> Callable[..., Any] | None:
         """The plain function, of arguments by position, if it does nothing but call numpy; else None."""
         is_whole = self.is_read and not (self.changes or self.parsed().programs) and is_straight(self.function.__code__)
-        return by_position(self.plain) if is_whole and self.module.by_numpy and self.executable.prefers_numpy else None
+        return (
+            by_position(self.function) if is_whole and self.module.by_numpy and self.executable.prefers_numpy else None
+        )
 
     def blocks(
         self, way: str, primals: tuple[Any, ...], value: Any, places: tuple[int, ...] | None = None
@@ -720,8 +727,11 @@ class Program(Enterable):
 
         A program whose annotations say all types asks for compiled code: of its refusals only those of objects do so.
         """
+        found = None
         try:
             found = self.of_types(values)
+            if isinstance(found, Unread):
+                return found.at(values)
             _ = found.linked
             if self.inferred and found.wanted and (found.arrays == () or not ARRAYS.issuperset(map(type, values))):
                 check_lists([each for each in found.wanted if each.of_lists is not None], self.names, values)
@@ -730,6 +740,8 @@ class Program(Enterable):
                 raise
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
+            if isinstance(refusal, ProgramError) and found is not None:
+                unread.remember(self.kinds_of(values), found, refusal)
             return unread.at(values)
         return found
 
@@ -737,15 +749,13 @@ class Program(Enterable):
         """Give the program for the types of arguments; this one if all parameters have annotations."""
         if self.function.__code__ is not self.code and self.untyped is None:
             self.recode()
+        kinds = self.kinds_of(values)
+        if self.unread is not None and self.unread.remembers(kinds):
+            return self.unread
         if not self.inferred:
             self.refresh()
             large = self.by_blas
             return large if large and Sizes.of(dict(zip(self.names, values))).are_large else self
-        try:
-            kinds = tuple(map(kind_of, values))
-        except RecursionError:
-            check_trees(values)
-            raise
         if kinds not in self.by_kinds:
             check_trees(values)
             names, whole = self.positional(values, {})
@@ -759,6 +769,14 @@ class Program(Enterable):
             made = self.for_types(found, key, Sizes(sizes.ones))
             self.by_kinds[kinds] = (made.by_blas if sizes.are_large else None) or made
         return self.by_kinds[kinds]
+
+    def kinds_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Give what decides the types of arguments; nothing if all parameters have annotations."""
+        try:
+            return tuple(map(kind_of, values)) if self.inferred else ()
+        except RecursionError:
+            check_trees(values)
+            raise
 
     @functools.cached_property
     def by_blas(self) -> Program | None:
@@ -795,7 +813,7 @@ class Program(Enterable):
         """The names of the parameters, those by name only last."""
         return names_of(self.function)
 
-    @functools.cached_property
+    @property
     def by_position(self) -> Callable[..., Any]:
         """The same as `python` on arguments by position, of which copies are changed."""
         made = by_position(self.python)
@@ -805,8 +823,10 @@ class Program(Enterable):
 
     def with_others(self, others: tuple[Any, ...]) -> Callable[..., Any]:
         """Give the same with arguments for the last parameters."""
+        if not others:
+            return self.by_position
         by_name = dict(zip(self.names[self.arity - len(others) :], others, strict=True))
-        return functools.partial(self.by_position, **by_name) if others else self.by_position
+        return functools.partial(self.by_position, **by_name)
 
     def positional(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[Any, ...]]:
         """Give the names of all parameters, and a call's arguments for them."""
@@ -872,9 +892,11 @@ class Program(Enterable):
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
         """Run the plain program and pass on its errors; `NOT_TAKEN` if it does not take these arguments."""
+        given = given[: self.arity]
+        given = copy.deepcopy(given) if self.changes and holds_traced(given) else given
         try:
             with numpy.errstate(all="ignore"):
-                return self.by_position(*given[: self.arity])
+                return self.by_position(*given)
         except ERRORS:
             raise
         except Exception as error:  # an argument that only the typed program takes
@@ -985,14 +1007,32 @@ class Unread(Program):
             warn(program.symbol, refusal)
         self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
         self.checked: set[frozenset[type]] = set()
+        self.refused: dict[tuple[Any, ...], Checks] = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give itself."""
         return self
 
+    def remember(self, kinds: tuple[Any, ...], refused: Program, refusal: ProgramError) -> None:
+        """Keep the refusal of arguments of these kinds, with what it depends on."""
+        if len(self.refused) == MOST_KINDS:
+            self.refused.clear()
+        self.checked.clear()  # what the function calls may have changed
+        checks = self.refused[kinds] = Checks()
+        read = reached(refused, lambda unit: unit._parsed)
+        for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
+            checks.add_all(each)
+
+    def remembers(self, kinds: tuple[Any, ...]) -> bool:
+        """Tell whether arguments of these kinds are refused as before."""
+        return kinds in self.refused and self.refused[kinds].same()
+
     def at(self, values: tuple[Any, ...]) -> Unread:
         """Give itself after a look at the classes of arguments, whose methods it may call."""
-        if (classes := frozenset(map(type, leaves(values)))) not in self.checked:
+        classes = frozenset(map(type, values))
+        if not WITHOUT_PARTS.issuperset(classes):
+            classes = frozenset(map(type, leaves(values)))
+        if classes not in self.checked:
             check_methods(self.function, values)
             self.checked.add(classes)
         return self

@@ -103,6 +103,25 @@ def test_a_program_on_dual_numbers_sees_the_changes(lines, given):
     np.testing.assert_array_equal(back(1.0)[0], expected(1.0)[0])
 
 
+@pytest.mark.parametrize(
+    "lines", [["x[0] = y", "return x, True"], ["x *= y", "return x, 2"], ["x[0] = np.log(y - y)", "return x"]]
+)
+def test_a_derivative_inside_a_trace_changes_copies(lines):
+    program = te.program(program_of(lines, 2))
+
+    def around(f, x):
+        value = te.vjp(f, x, 2.0)[0]
+        return np.sum(value[0] if isinstance(value, tuple) else value[1:]) + x[0] * 5.0 + x[1] * x[2]
+
+    for x in (V, V.tolist()):
+        if "*=" not in lines[0] or x is V:
+            (wanted, expected), (value, back) = (
+                te.vjp(lambda x, f=f: around(f, x), x) for f in (program.python, program)
+            )
+            assert value == wanted
+            np.testing.assert_array_equal(back(1.0)[0], expected(1.0)[0])
+
+
 def test_errors_leave_arguments_as_they_were():
     program = te.program(program_of(["x[0] = 9.0", "x[1] = 1.0 / y", "return x[7]"], 2))
     args = V.copy(), 0.0

@@ -2,7 +2,9 @@
 
 import copy
 import importlib
+import math
 import pickle
+import sys
 import types
 from dataclasses import dataclass
 
@@ -162,3 +164,59 @@ def test_a_refusal_holds_no_arguments():
         outcome(program, 3.0)
     (instance,) = program.instances.values()
     assert instance._refused.__traceback__ is program.unread.refusal.__traceback__ is None
+
+
+def refused_by_key(x):
+    kept = {x > 0.0: outer(x) * scale}
+    return kept[x > 0.0]
+
+
+def recursive(x, n=3):
+    return x if n == 0 else by_recursion(outer(x) * scale, n - 1)
+
+
+def in_a_loop(x):
+    for _ in range(3):
+        x = outer(x) * scale
+    return x
+
+
+outer, scale = math.sin, 1.0
+by_key, by_recursion = te.program(refused_by_key), te.program(recursive)
+TRANSFORMS = {
+    "call": lambda f: f(0.5),
+    "vjp": lambda f: te.vjp(f, 0.5)[1](1.0),
+    "grad": lambda f: te.grad(f)(0.5),
+    "jvp": lambda f: te.jvp(f, (0.5,), (1.0,)),
+    "hvp": lambda f: te.hvp(f, (0.5,), (1.0,)),
+    "jacobian": lambda f: te.jacobian(f)(0.5),
+    "inside a trace": lambda f: te.vjp(lambda x: f(x), 0.5)[0],
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize(("program", "plain"), [(by_key, refused_by_key), (by_recursion, in_a_loop)])
+def test_a_run_on_dual_numbers_follows_changes_of_names(program, plain, transform, monkeypatch):
+    apply = TRANSFORMS[transform]
+    for name, value in [("scale", 2.0), ("outer", math.cos), ("scale", 3.0), ("outer", good)]:
+        monkeypatch.setattr(sys.modules[__name__], name, value)
+        assert apply(program) == pytest.approx(apply(te.lift(plain)), rel=1e-12)
+
+
+@pytest.mark.parametrize("transform", ["vjp", "grad", "jvp", "hvp", "inside a trace"])
+def test_a_refusal_is_not_raised_again(transform):
+    apply, calls = TRANSFORMS[transform], []
+
+    def count(run):
+        calls.clear()
+        sys.setprofile(lambda _, event, of: calls.append(of) if event != "return" else None)
+        try:
+            run()
+        finally:
+            sys.setprofile(None)
+        return len(calls)
+
+    plain = by_key.python
+    apply(by_key)
+    apply(plain)
+    assert count(lambda: apply(by_key)) <= count(lambda: apply(plain)) + 60

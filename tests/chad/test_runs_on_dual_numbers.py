@@ -82,3 +82,17 @@ def test_second_derivatives_of_arrays_that_the_text_reads_as_lists():
     x, rows = np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 2.0])
     assert np.array_equal(te.hessian(te.program(of_views))(x), 2.0 * np.outer(rows, rows))
     assert np.array_equal(te.hvp(te.program(of_views), (x,), (x,)), 2.0 * rows * (rows @ x))
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_the_value_with_other_arguments(named):
+    given = (with_others, te.program(with_others).value)
+    want, found = (twice(lambda f=f: f(1.5, **NAMED[named])) for f in given)
+    assert found == want
+
+
+@pytest.mark.parametrize("function", [untyped, lambda x: x * x])
+@pytest.mark.parametrize("transform", [te.grad, te.value_and_grad])
+def test_a_program_without_the_auxiliary_result(function, transform):
+    with pytest.raises(te.errors.ResultError, match="must return a tuple"):
+        twice(lambda: transform(te.program(function), has_aux=True)(1.5))

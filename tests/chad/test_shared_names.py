@@ -347,3 +347,28 @@ def test_programs_with_shared_names(first):
 
 def test_the_language_has_a_good_part_of_them():
     assert sum(check(seed) for seed in range(10_000, 10_060)) > 9
+
+
+#: Statements that read a name of the module, or of Python, before the function gives the same name a value.
+READ_BEFORE = {
+    "added": ["{n} += x"],
+    "assigned from itself": ["{n} = x if {n} is None else {n}"],
+    "read first": ["y = {n} * x", "{n} = y"],
+    "on one path": ["if x > 100.0:", "    {n} = 1.0", "x = x * {n}"],
+    "in a function": ["def g():", "    return {n} * x", "y = g()", "{n} = y"],
+    "in a comprehension": ["y = [{n} * x for k in range(2)]", "{n} = 1.0"],
+    "in a branch": ["y = {n} * x if x > 0.0 else x", "{n} = 1.0"],
+    "in a loop": ["for k in range(2):", "    x = x * {n}", "    {n} = 1.0"],
+    "before finally": ["try:", "    {n} = {n} * x", "finally:", "    x = 2.0 * x"],
+}
+
+
+@pytest.mark.parametrize("name", ["scale", "abs"])
+@pytest.mark.parametrize("lines", READ_BEFORE.values(), ids=READ_BEFORE)
+def test_a_variable_that_has_the_name_of_one_outside(lines, name):
+    function = function_of("x", [line.format(n=name) for line in [*lines, "return x"]], scale=2.0)
+    _, wanted = outcome(function, 1.5)
+    assert isinstance(wanted, NameError)
+    program = te.program(function)
+    for found in (outcome(ENGINE.vjp, program, 1.5), outcome(ENGINE.jvp, program, (1.5,), (1.0,))):
+        assert type(found[1]) is type(wanted)

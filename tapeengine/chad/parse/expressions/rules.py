@@ -50,7 +50,7 @@ from ...language.types import (
 from ..analyses.rectangles import indices
 from ..names.constants import DEEPEST, is_deep
 from ..names.texts import MISSING, is_key
-from ..names.types import Unresolved, class_fields
+from ..names.types import class_fields
 from ..operations import numeric
 from ..operations.functions import Env
 from ..operations.grids import element, rows
@@ -257,11 +257,7 @@ def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Ter
         if isinstance(value, Var) and value.name in p.held:
             p.grammar.check_use(p, node, node.id, value, env)
         return rows(p, value) if p.is_grid(node.id) else value
-    if value is MISSING and node.id not in p.outer:
-        if node.id in p.local_names:
-            p.error(node, f"{node.id} has no value on every path to here", "give it a value before the branch or loop")
-        raise Unresolved(node.id)
-    found = value if value is not MISSING else p.constant(node)
+    found = value if value is not MISSING else p.object(node, env)
     if (callable(found) and class_fields(type(found)) is None) or value is not MISSING:
         return p.grammar.as_function(p, node, env, wanted)
     return constant(p, node, found)

@@ -1,7 +1,7 @@
-"""Arrays in fields that change in place, ``r.xs[i] = v``: such a field becomes a variable, as the record is not used.
+"""Arrays and records in fields that change, ``r.xs[i] = v`` and ``r.p.x = v``: such a field becomes a variable.
 
-Nothing else may refer to them: the record is an argument of a program, or the value of a constructor that gives
-these fields new arrays. They are put back where it is returned.
+Nothing else may refer to the record or to them: the record is an argument of a program, or the value of a constructor
+that gets new arrays and records for these fields. They are put back where it is returned.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from ...language.traverse import Names
 from ..analyses.ownership import MAKING
 from ..names.callees import is_plain
 from ..names.outside import named_outside, root
-from ..names.types import class_fields
+from ..names.types import class_fields, has_free_fields
 from ..names.uses import OWN
 from .by_cells import placed
+from .classes import record_of
 from .procedures import CHANGING, taken
 
 
@@ -43,7 +44,7 @@ class OwnFields(Transformer):
 
 
 def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
-    """Rewrite a function for the records of which arrays in fields change; `classes` are those of its parameters."""
+    """Rewrite a function for the records of which parts of fields change; `classes` are those of its parameters."""
     names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree))
     for start in list(tree.body):
         match start:
@@ -51,7 +52,8 @@ def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping
                 is_taken = root(function) == OWN
                 cls = classes.get(record) if is_taken else named_outside(function, outer)
                 changed = {field: names(field) for field in changed_fields(tree, record)}
-                if changed and is_alone(tree, start, record, cls) and (is_taken or is_new(tree, call, cls, changed)):
+                is_own = is_taken or is_new(tree, call, cls, changed, outer)
+                if changed and is_own and is_alone(tree, start, record, cls):
                     OwnFields(record, changed).visit(tree)
                     at = tree.body.index(start) + 1
                     tree.body[at:at] = [opened(record, field, name, start) for field, name in changed.items()]
@@ -76,6 +78,8 @@ def changed_fields(tree: ast.AST, record: str) -> list[str]:
                 found.append(value)
             case ast.Call(func=ast.Attribute(value=value, attr=method)) if method in CHANGING:
                 found.append(value)
+            case ast.Attribute(ctx=ast.Store(), value=value):
+                found.append(value)
     return [f.attr for f in found if isinstance(f, ast.Attribute) and ast.unparse(f.value) == record]
 
 
@@ -89,15 +93,22 @@ def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> b
     return set(used) <= set(allowed) and not set(used).intersection(map(id, inner))
 
 
-def is_new(tree: ast.FunctionDef, call: ast.Call, cls: Any, fields: Mapping[str, str]) -> bool:
-    """Tell whether a constructor gets new arrays; rows of a new list need not be new."""
+def is_new(
+    tree: ast.FunctionDef, call: ast.Call, cls: Any, fields: Mapping[str, str], outer: Mapping[str, Any]
+) -> bool:
+    """Tell whether a constructor gets new arrays and records; rows of a new list need not be new."""
     rows = [n.value for n in every_node(tree) if isinstance(n, ast.Subscript) and not isinstance(n.ctx, ast.Load)]
     has_rows = any(isinstance(row, ast.Subscript) and isinstance(row.value, ast.Attribute) for row in rows)
     if not dataclasses.is_dataclass(cls) or has_rows or any(isinstance(a, ast.Starred) for a in call.args):
         return False
     given = {str(k.arg): k.value for k in call.keywords} | dict(zip(class_fields(cls) or (), call.args, strict=False))
     made = [f.name for f in dataclasses.fields(cls) if is_literal(f.default_factory)]
-    return all(is_new_array(given[f]) if f in given else f in made for f in fields)
+    return all(is_new_array(given[f]) or makes_record(given[f], outer) if f in given else f in made for f in fields)
+
+
+def makes_record(node: ast.expr, outer: Mapping[str, Any]) -> bool:
+    """Tell whether an expression calls the class of records whose fields can be assigned."""
+    return isinstance(node, ast.Call) and has_free_fields(record_of(named_outside(node.func, outer)))
 
 
 def is_literal(factory: Any) -> bool:

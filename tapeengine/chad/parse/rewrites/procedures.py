@@ -148,12 +148,10 @@ def changed_in_place(statements: Sequence[ast.stmt], of: Of = lambda node: None)
     found: list[str] = []
     for node in inner_nodes(statements):
         match node:
-            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value):
+            case ast.Subscript(ctx=ast.Store() | ast.Del(), value=value) | ast.Attribute(ctx=ast.Store(), value=value):
                 while isinstance(value, ast.Subscript | ast.Attribute):
                     value = value.value
                 found += [value.id] if isinstance(value, ast.Name) else []
-            case ast.Attribute(ctx=ast.Store(), value=ast.Name(id=name)):
-                found.append(name)
             case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in CHANGING and root(value):
                 found.append(root(value))
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
