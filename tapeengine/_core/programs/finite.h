@@ -19,7 +19,7 @@ TE_WIDE static int te_all_finite(const double *x, int64_t n) {
 }
 
 /* Copy n contiguous doubles; tell whether they are finite. */
-TE_WIDE static int te_copy_finite(double *restrict to, const double *restrict x, int64_t n) {
+TE_WIDE static int te_copy_finite(double *TE_RESTRICT to, const double *TE_RESTRICT x, int64_t n) {
     const uint64_t mask = 0x7ff0000000000000u, one = 0x0010000000000000u;
     uint64_t found = 0;
     for (int64_t k = 0; k < n; k++) {
