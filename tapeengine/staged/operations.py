@@ -409,7 +409,7 @@ def part(place: Stored, x: Any) -> Any:
     """A view of an array; numpy checks that it lies within."""
     dtype = np.dtype(place.dtype)
     if dtype.kind not in "fc" or any(k % dtype.itemsize for k in (place.offset, *place.strides)):
-        raise TypeError(f"no part of an array has the dtype {dtype}")
+        raise TypeError(f"an array has no part of dtype {dtype}")
     if type(x) is Array:  # of an enclosing trace
         return view(x, partial(part, place))
     return np.ndarray(place.shape, dtype, x.view("u1"), place.offset, place.strides)

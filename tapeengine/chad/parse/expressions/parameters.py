@@ -134,7 +134,7 @@ def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[A
     except IndexError:
         p.error(node, "too few arguments", "match the function's parameters")
     if len(given.read) < len(given):
-        p.error(node, "more arguments than the language knows", "leave out the last ones")
+        p.error(node, "the language knows fewer arguments of this function", "leave out the last ones")
     return term
 
 

@@ -75,7 +75,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return constant(p, node, value)
         case ast.JoinedStr():
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
-            p.error(node, "a text that only a run knows", advice)
+            p.error(node, "a text that is known only in a run", advice)
         case ast.BinOp(left=left, op=op, right=right):
             terms = [present(p, node, x) for x in operands(p, left, right, env)]
             joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)

@@ -140,7 +140,7 @@ def repeat(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.repeat(xs, n, axis)``: each element as often, or each by its own number."""
     xs, n = array_at(p, node, env), bound_index(p, node, env)
     if numeric.rank(n.type) > 1:
-        p.error(node, f"{show(n.type)} as numbers of repetitions", "give a number, or one for each element")
+        p.error(node, f"the numbers of repetitions are a {show(n.type)}", "give a number, or one for each element")
 
     @with_lets
     def repeated(p: Parser, xs: Term) -> Term:

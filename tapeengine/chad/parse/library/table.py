@@ -347,7 +347,7 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
 def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
     if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
-        p.error(copy, "an array that may be no copy", "write np.asarray(xs)")
+        p.error(copy, "np.array with copy=False may return its argument", "write np.asarray(xs)")
     (found,) = whole.as_numpy(p, node.args[:1], [listed(p, node, env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
@@ -372,7 +372,7 @@ def chained(p: Parser, node: ast.Call, env: Env) -> Term:
         for a in node.args
     ]
     no_other_keywords(p, node, ())
-    result = parts[0] if parts else p.error(node, "a chain of nothing", "leave it out")
+    result = parts[0] if parts else p.error(node, "chain without arguments", "leave it out")
     for part in parts[1:]:
         of = p.unify(node, result.type, part.type)
         result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
