@@ -188,6 +188,23 @@ def test_an_import_of_an_included_file_is_seen() -> None:
     assert "tapeengine._core.programs.threads" in targets()["tapeengine._core.programs.machine"]  # by forks.pxi
 
 
+#: Modules of the core that call one above them by its name, ``above("arrays.array")`` of ``tape.pyx``, in rare cases:
+#: numbers that become arrays, classes of numpy's scalars, the memory of a tape, the last use of a storage.
+CALLED_BY_NAME = {
+    "tape.tape": {"sweeps.linear"},
+    "scalars.scalar": {"arrays.array", "arrays.reports", "scalars.complex"},
+    "scalars.complex": {"arrays.array"},
+    "arrays.array": {"sweeps.linear"},
+}
+
+
+def test_modules_above_are_called_by_name_where_it_is_listed() -> None:
+    found = {module: set(re.findall(r'\babove\("([\w.]+)"\)', with_includes(path))) for module, path in COMPILED}
+    assert {
+        module.removeprefix("tapeengine._core."): names for module, names in found.items() if names
+    } == CALLED_BY_NAME
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "tapeengine" / "_core").rglob("*.pxd")), ids=lambda path: path.stem)
 def test_a_declaration_is_for_another_module(path: Path) -> None:
     """A function that only its own module calls is not declared: Cython exports it by name and signature."""
