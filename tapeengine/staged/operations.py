@@ -118,7 +118,7 @@ class Describer:
         return {"arguments": arguments, "shares": plan.shares, "paths": paths}
 
     def path(self, data: dict[str, Any], arrays: Any) -> dict[str, Any]:
-        """Describe a path: its instructions, and what they refer to."""
+        """Describe a path: its instructions and the objects that they refer to."""
         value = self.structure(data.pop("outputs"), list(data.pop("known")))
         calls = [(self.function(function), operands) for function, operands in data["calls"]]
         notes = [self.note(what) for what, _ in arrays[0]] if arrays else []

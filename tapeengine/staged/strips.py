@@ -65,7 +65,7 @@ class Table(NamedTuple):
 
 @dataclass
 class Step:
-    """An operation, and the slots that it reads and changes; without a kind, it is none that works on columns."""
+    """An operation, and the slots that it reads and changes; the kind is None if it does not work on columns."""
 
     number: int
     reads: list[int]

@@ -44,7 +44,7 @@ def add_nodes(found: list[ast.AST], node: ast.AST, names: tuple[str, ...]) -> No
 
 
 class Transformer(ast.NodeTransformer):
-    """Rewrite a tree as its base class does, without a visit to what holds no nodes."""
+    """Rewrite a tree as the base class does, without visits to parts that contain no nodes."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Visit the nodes below a node, in the order of its fields, and put what the visits give in their places."""

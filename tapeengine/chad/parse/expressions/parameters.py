@@ -109,7 +109,7 @@ def compared_with_none(source: Any) -> frozenset[str]:
 
 
 def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:
-    """Refuse a call of a function with stars of which the text does not say which parameter an argument belongs to."""
+    """Refuse a call of a function with stars if the text does not show which parameter an argument belongs to."""
     if of is not None and of.has_stars and not is_packed(node):
         p.error(
             node,

@@ -34,7 +34,7 @@ def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def argument(p: Parser, node: ast.Call, given: ast.expr, env: Env) -> Term:
-    """Give an argument, a number or an array, of which numpy makes one of a tuple."""
+    """Give an argument that is a number or an array; of a tuple numpy makes an array."""
     (found,) = whole.as_numpy(p, [given], [expression(p, given, env)])
     found = whole.array(p, node, found) if isinstance(found.type, Product) else found
     if numbers_of(found.type) not in (FLOAT, INT, BOOL):

@@ -61,7 +61,7 @@ def written_axes(p: Parser, node: ast.expr | None, env: Env) -> Sequence[int] | 
 
 
 def shown(p: Parser, node: ast.expr, env: Env) -> Any:
-    """Give a value that the text shows, such as an axis, MISSING for another one."""
+    """Give a value that the text shows, such as an axis; otherwise MISSING."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError):

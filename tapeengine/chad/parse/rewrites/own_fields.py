@@ -43,7 +43,7 @@ class OwnFields(Transformer):
 
 
 def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
-    """Rewrite a function for the records of which arrays in fields change; `classes` are those of its parameters."""
+    """Rewrite a function for records whose fields contain arrays that change; `classes` are those of its parameters."""
     names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree))
     for start in list(tree.body):
         match start:
@@ -106,6 +106,6 @@ def is_literal(factory: Any) -> bool:
 
 
 def is_new_array(node: ast.expr) -> bool:
-    """Tell whether an expression makes an array, or is none."""
+    """Tell whether an expression makes an array, or is not an array."""
     name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
     return isinstance(node, ast.List | ast.ListComp | ast.Constant | ast.BinOp) or name in MAKING - {"astype", OWN}

@@ -109,7 +109,7 @@ def read_part(p: Parser, node: ast.Subscript, grid: Term, parts: Sequence[ast.ex
 
 
 def is_written(part: ast.expr) -> bool:
-    """Tell whether an index is no ``None`` and no ``...``, and the step of a slice a positive number."""
+    """Tell whether an index is neither ``None`` nor ``...``, and the step of a slice is a positive number."""
     if isinstance(part, ast.Slice):
         step = getattr(part.step, "value", 0)
         return part.step is None or (type(step) is int and step > 0)
@@ -163,7 +163,7 @@ def read_along(p: Parser, grid: Term, keys: Sequence[Key], k: Term) -> Term:
 
 @with_lets
 def stored(p: Parser, grid: Term, state: Term, keys: Sequence[Key], v: Term, depth: int, store: Store) -> Term:
-    """Give a grid, of which there is a state, with a value in the part that keys name, which has `depth` axes."""
+    """Give a new state of a grid, with a value in the part of `depth` axes that the keys select."""
     places = [key.place for key in keys if isinstance(key, At)]
     if len(places) == 2:
         at, cells = p.bound("place", cell(grid, *places)), Proj(state, 0)

@@ -102,7 +102,7 @@ class Ends:
 
 
 def value_of(n: str, env: Env) -> Term | None:
-    """Give a variable's value at an end; None where it has none."""
+    """Give a variable's value at an end; None if it has none."""
     found = env.get(n)
     maybe = unguarded(found)
     return maybe[1] if maybe else found if isinstance(found, Term) else None
