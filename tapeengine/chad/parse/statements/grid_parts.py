@@ -78,11 +78,7 @@ def with_named_part(
     cells, depth = Proj(grid, 0), depth_of(axes, 2)
     new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
     if is_row and (rank(new.type) != 1 or p.single_axes.of(new)):
-        p.error(
-            node,
-            "a row of a list is replaced by something other than a list of its length",
-            "give a list of as many elements",
-        )
+        p.error(node, "a row of a list becomes another kind or length of value", "give a list of as many elements")
     kept = p.convert(cells, Array(numbers_of(new.type)))
     assert kept is not None
     v = p.bound("v", new)
