@@ -1,7 +1,7 @@
-"""Arrays in fields that change in place, ``r.xs[i] = v``: such a field becomes a variable, as the record is not used.
+"""Arrays in fields that change in place, ``r.xs[i] = v``: such a field becomes a variable while the record is not used.
 
-Nothing else may refer to them: the record is an argument of a program, or the value of a constructor that gives
-these fields new arrays. They are put back where it is returned.
+Nothing else may refer to these arrays: the record is an argument of a program, or the value of a constructor that gives
+the fields new arrays. Where the record is returned, the variables are put back into it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Statements that jumps leave on some paths: what follows them is read once, and a number says where it goes on.
+"""Statements that jumps leave on some paths: the statements after them are read once; a number says which of them run.
 
-The arms of a branching statement otherwise take all that follows them along, so that a program of n such statements
-would have a text of length 2^n.
+Otherwise each arm of a branching statement would contain all statements after it, so that the text of a program of n
+such statements would have the length 2^n.
 """
 
 from __future__ import annotations
