@@ -251,7 +251,7 @@ def message(inner: FrameType, what: str, kind: str, hint: str) -> str:
         if current_thread() is not main_thread():
             made += ". In a thread of the program's own they are plain: write 0.0 * x + np.zeros(n)"
         return (
-            f"{call} would put {what} into a plain array and lose its derivative ({place}). "
+            f"{call or 'this'} would put {what} into a plain array and lose its derivative ({place}). "
             f"{instead_of or made}; tapeengine.value(x) drops the derivative on purpose"
         )
     source = drawing_module(call, frame)
@@ -415,8 +415,8 @@ def note_objects(error: BaseException) -> None:
         places = [f"{name}, assigned at {place}" for name, place in objects_behind(error)]
         note(
             error,
-            "numpy and pandas make an array of objects of a list or a Series with traced numbers, and few of their "
-            f"functions take one. {f'Here it is {places[0]}' if places else 'If that is so here'}: take the functions "
+            "numpy and pandas turn a list or Series with traced numbers into an array of objects, which few of their "
+            f"functions accept. {f'Here it is {places[0]}' if places else 'If that is so here'}: use the functions "
             "of tapeengine.numpy (import tapeengine.numpy as np; np.mean(series))"
             + (
                 ""

@@ -66,7 +66,7 @@ REFUSED = {
     "no arguments": (build(primal=lambda axis: axis, vjp={}, jvp={}), "no arguments"),
     "a reserved name": (build(primal=lambda x, out, axis=0: x), "no parameter may be named 'out'"),
     "a name that means a space": (build(primal=lambda x, x_space, axis=0: x), "no parameter may be named 'x_space'"),
-    "a duplicate argument name": (build(args=("x", "x")), "'x' is there twice"),
+    "a duplicate argument name": (build(args=("x", "x")), "'x' appears twice"),
     "a callable without a signature": (build(primal=np.add, static=()), "pass args="),
     "a builtin without a signature": (build(primal=max, static=()), "pass args="),
     "samples that are none": (build(samples=(3.0,)), "samples must be Sample records"),

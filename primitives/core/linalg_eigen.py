@@ -260,7 +260,7 @@ def _order_among(found: Any, w: Any) -> Any:
         return numpy.empty(0, int)
     order = numpy.abs(w[..., None] - found[..., None, :]).argmin(-1)  # of large matrices it may be another one
     if not _are_close(numpy.take_along_axis(found, order, -1), w) or (numpy.diff(numpy.sort(order)) != 1).any():
-        raise UnsupportedError("numpy.linalg.eigvals and eig give different eigenvalues; use eig")
+        raise UnsupportedError("the eigenvalues of numpy.linalg.eigvals cannot be matched with those of eig; use eig")
     return order
 
 

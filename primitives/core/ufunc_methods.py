@@ -207,8 +207,8 @@ def _check_fold(ufunc: Any, x: Any, value: Any, axis: Any, indices: Any) -> None
     if not IS_FOLD(x, value, axis=axis, ufunc=ufunc, indices=indices):
         name = ufunc.__name__
         raise UnsupportedError(
-            f"numpy's own {name}.{'reduce' if indices is None else 'reduceat'} is wrong here: it is not what "
-            f"{name}.accumulate ends with, on this processor. Take the last row of numpy.{name}.accumulate"
+            f"on this processor numpy.{name}.{'reduce' if indices is None else 'reduceat'} does not give the last row "
+            f"of numpy.{name}.accumulate, as it should. Use that row"
         )
 
 

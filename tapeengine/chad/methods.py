@@ -44,7 +44,7 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
 
 
 def called(functions: Sequence[FunctionType], methods: Sequence[FunctionType]) -> list[FunctionType]:
-    """Give the methods of which functions, or methods that they call, have the names."""
+    """Give the methods whose names occur in functions, or in methods that they call."""
     names, found = set(UNNAMED), list(functions)
     for f in found:  # which grows
         names.update(names_in(f.__code__))

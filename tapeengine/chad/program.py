@@ -673,13 +673,13 @@ class Program(Enterable):
 
     @property
     def is_old(self) -> bool:
-        """Whether something has changed outside since the program was read, or what it calls was forgotten since."""
+        """Whether something outside has changed since the program was read, or a callee was forgotten since."""
         forgotten = any(unit.times_forgotten != times for unit, times in self._callees)
         return forgotten or not self.parsed().constants.same()
 
     @functools.cached_property
     def constants(self) -> Checks:
-        """Compares what the program has looked at outside with what is there now."""
+        """Compares the values that the program has read from outside with the present ones."""
         found = Checks()
         with TOGETHER:
             for unit in reached(self, Program.parsed):

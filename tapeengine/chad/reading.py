@@ -17,7 +17,7 @@ from .parse.operations.state import Parsed
 
 @dataclass(eq=False)
 class Unit:
-    """A program that is being read, and the place of the first one that what it calls needs."""
+    """A program that is being read, and the place of the first program that its callees need."""
 
     program: Any
     first: int

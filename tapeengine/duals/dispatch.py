@@ -616,7 +616,7 @@ def missing(function: Any, count: int, failures: Sequence[Any], method: str = "_
         "    @tapeengine.primitive",
         f"    def {own}({args}): return {called}({args})",
         f"    {own}.def_vjp({rules})  # in place of ...: the partial derivative by that argument",
-        "A plugin's tapeengine_numpy_rules adds it everywhere. tapeengine.value(x) drops the derivative on purpose",
+        "A plugin's tapeengine_numpy_rules brings it everywhere. tapeengine.value(x) drops the derivative on purpose",
         *map(str, failures),
     ]
     return UnsupportedError("\n".join(lines))

@@ -101,7 +101,7 @@ def check_outputs(name: str, out: Any) -> None:
     outs = out if isinstance(out, tuple) else (out,)
     if any(type(out) in (Dual, ComplexDual) for out in outs):
         raise UnsupportedError(
-            f"out= of numpy.{name} is a traced number, as in numpy's functions of lists of such. Use tapeengine.numpy"
+            f"out= of numpy.{name} is a traced number. Use tapeengine.numpy for functions of lists of traced numbers"
         )
     frame: Any = sys._getframe(1) if name == "add" else None
     while frame is not None and module_of_frame(frame).startswith("tapeengine."):

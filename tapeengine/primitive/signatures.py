@@ -151,7 +151,7 @@ def _check_arguments(name: str, parameters: _Parameters, found: Signature, varia
         raise PrimitiveError(f"{name}: the primal has no arguments that could be differentiated")
     for key in names:
         if names.count(key) > 1:
-            raise PrimitiveError(f"{name}: the argument name {key!r} is there twice")
+            raise PrimitiveError(f"{name}: the argument name {key!r} appears twice")
         if key in _RESERVED or (key.endswith("_space") and key[:-6] in names):
             raise PrimitiveError(f"{name}: no parameter may be named {key!r}, which has another meaning for rules")
 

@@ -60,8 +60,8 @@ class Sweep:
         self.tape = self.inner.tape
         if linear.has_complex(self.tape):
             raise UnsupportedError(
-                "the program computes with arrays of complex numbers, whose partial derivatives are no real numbers. "
-                "Write it with real and imaginary parts where the monoid is another one"
+                "the program computes with complex arrays, and a monoid needs real partial derivatives. "
+                "Write it with real and imaginary parts"
             )
         self.monoid = monoid
         self.slots = linear.Slots(self.inner)
@@ -111,8 +111,8 @@ class Sweep:
         parts = linear.parts_of(self.tape, k, self, i)
         if parts is None:
             raise UnsupportedError(
-                f"{name} says what it does to numbers only. "
-                "Write it with other operations where the monoid is another one"
+                f"a monoid needs the partial derivatives of {name}, which gives only its products with numbers. "
+                "Write it with other operations"
             )
         line = self.line(i)
         written = {number for made, _, _ in parts for number in np.ravel(made).tolist()}
@@ -137,7 +137,7 @@ class Sweep:
     def of_primitive(self, i: int, primitive: Any, inputs: Any, output: Any, kept: Any) -> list[Part]:
         """The parts computed by the primitive's rules, on sums of outputs that share no input."""
         if isinstance(output, tuple):
-            raise UnsupportedError(f"{primitive.name} has several results, whose partials are known for numbers only")
+            raise UnsupportedError(f"a monoid needs operations of one result, and {primitive.name} has several")
         made = self.numbered(i if output is None else output)
         detail = wanted_by(self.tape).get(self.number) or kept_by_rules(primitive, inputs, kept)
         parts: list[Part] = []

@@ -115,7 +115,7 @@ class Mapped:
 
 
 def whole_arguments(in_axes: Any, count: int) -> list[bool] | None:
-    """For each argument whether all its numbers have lanes, in the first axis, or none has; None if not all are so."""
+    """For each argument, whether its numbers have lanes in the first axis; None if only some have."""
     axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * count
     if len(axes) != count or not all(axis is None or (type(axis) is int and axis == 0) for axis in axes):
         return None

@@ -142,7 +142,7 @@ def kinds(op: Array, first: Array, second: Array) -> tuple[Array, Array]:
 
 
 def distances(code: Code, operands: Array) -> Array:
-    """How far before its instruction an operand is; for a constant a number of its own; 0 if it is looked up."""
+    """The distance of an operand before its instruction; for a constant a number of its own; 0 if it is looked up."""
     inside = operands >= code.first
     is_constant = inside.copy()
     is_constant[inside] = code.op[operands[inside] - code.first] == CONSTANT

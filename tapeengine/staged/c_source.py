@@ -47,12 +47,12 @@ HEAD = """\
 def c_source(name: str, structures: Structures, plan: Plan) -> str:
     """See `Staged.to_c`."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-        raise StagingError(f"{name!r} is no name of a function in C: use to_c(name=...)")
+        raise StagingError(f"{name!r} cannot name a function in C: use to_c(name=...)")
     paths = plan.paths
     registers = max(path.end for path in paths)
     outputs = [_outputs(structures, path) for path in paths]
     if len({len(found) for found in outputs}) != 1:
-        raise StagingError(f"{name} returns different structures on different paths, but C has one array for them")
+        raise StagingError(f"{name} returns different structures on different paths, but a C function fills one array")
     body = [
         f"static int {name}_run(const double *x, double *v) {{",
         f"    memcpy(v + 1, x, {plan.inputs} * sizeof(double));",

@@ -1,8 +1,8 @@
 """Save recordings in files: a documented, versioned format, without pickle and without code.
 
 A file consists of the line ``tapeengine staged program 4``, the BLAKE2b digest (32 bytes) of the rest, and the rest,
-which is JSON. An object of JSON with one name, whose value is a list, stands for a value of a class of `CLASSES`: the
-list has what it is made of. The whole is a dict of the name, the opcodes in their order, and the plans, which
+which is JSON. A JSON object with one name, whose value is a list, represents an object of a class in `CLASSES`; the
+list has its parts. The outermost value is a dict of the name, the opcodes in their order, and the plans, which
 `tapeengine.staged.operations` describes.
 """
 

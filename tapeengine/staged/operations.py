@@ -118,7 +118,7 @@ class Describer:
         return {"arguments": arguments, "shares": plan.shares, "paths": paths}
 
     def path(self, data: dict[str, Any], arrays: Any) -> dict[str, Any]:
-        """Describe a path: its instructions, and what they refer to."""
+        """Describe a path: its instructions and the objects that they refer to."""
         value = self.structure(data.pop("outputs"), list(data.pop("known")))
         calls = [(self.function(function), operands) for function, operands in data["calls"]]
         notes = [self.note(what) for what, _ in arrays[0]] if arrays else []
@@ -409,7 +409,7 @@ def part(place: Stored, x: Any) -> Any:
     """A view of an array; numpy checks that it lies within."""
     dtype = np.dtype(place.dtype)
     if dtype.kind not in "fc" or any(k % dtype.itemsize for k in (place.offset, *place.strides)):
-        raise TypeError(f"no part of an array has the dtype {dtype}")
+        raise TypeError(f"an array has no part of dtype {dtype}")
     if type(x) is Array:  # of an enclosing trace
         return view(x, partial(part, place))
     return np.ndarray(place.shape, dtype, x.view("u1"), place.offset, place.strides)

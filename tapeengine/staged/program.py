@@ -494,7 +494,7 @@ class Staged(Replays):
 
         plan = self.kept_plans()[0]
         if not 0 <= path < len(plan.paths):
-            raise StagingError(f"{self.__name__} has {len(plan.paths)} paths, so there is none of number {path}")
+            raise StagingError(f"{self.__name__} has {len(plan.paths)} paths, numbered from 0: there is no path {path}")
         return to_svg(graph_of_path(self.engine.structures, plan, path, most))
 
     def _repr_html_(self) -> str:

@@ -1,8 +1,8 @@
 """Find programs that cannot be replayed, and code that computes names, from the names that the code uses.
 
-A replay computes on after a floating-point error, and reports none: numpy warns of it, or raises, as the program or its
-caller has said. A program that sets this by itself, by `numpy.errstate` or by filters of warnings, also looks at the
-outcome. Random numbers of the system, and of generators that a program makes without a seed, differ in each run.
+A replay reports no floating-point errors, of which numpy warns or which it raises, as the program or its caller sets.
+So a program that sets this itself, by `numpy.errstate` or filters of warnings, cannot be replayed. Nor can one that
+draws random numbers of the system, or of generators that it makes without a seed: they differ in each run.
 """
 
 from __future__ import annotations

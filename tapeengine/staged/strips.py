@@ -1,9 +1,9 @@
-"""Groups operations of a path on arrays with many rows, so that a replay does them on some rows after the other.
+"""Groups operations of a path on arrays with many rows, so that a replay does all of them on a few rows at a time.
 
 The numbers between the operations of a group stay in the cache, and are computed again in the reverse pass, which costs
-less than to keep them in memory. What the rest of the path reads is written as before. In every row the operations are
-those of the engine, in their order: a group ends where another operation reads what it makes, or may contribute to the
-same cotangents.
+less than keeping them in memory. Values that the rest of the path reads are written to memory. In every row the
+operations are those of the engine, in their order: a group ends where another operation reads its results, or may
+contribute to the same cotangents.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Table(NamedTuple):
 
 @dataclass
 class Step:
-    """An operation, and the slots that it reads and changes; without a kind, it is none that works on columns."""
+    """An operation, and the slots that it reads and changes; the kind is None if it does not work on columns."""
 
     number: int
     reads: list[int]

@@ -113,7 +113,7 @@ class Watch:
 
     @property
     def obstacle(self) -> str:
-        """Why no run can be replayed, empty if there is no reason; found before the first replay."""
+        """The reason why no run can be replayed, empty if there is none; found before the first replay."""
         if self._obstacle is None:
             self._obstacle = obstacle_of(self.checks.found) or self._taken_away()
         return self._obstacle

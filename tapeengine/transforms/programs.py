@@ -49,7 +49,7 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
 
 
 def for_values(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
-    """Give what computes the values of a function: of a program, the forward pass of its own derivative."""
+    """Give a function that computes the values: for a program, the forward pass of its own derivative."""
     own = own_derivative(f, "__tapeengine_value__")
     return f if own is None else partial(own, f, engine)
 
@@ -259,7 +259,7 @@ class OwnDerivative:
         return found[0] if self._has_aux else found
 
     def blocks(self, forward: bool) -> Callable[[int, int], Any] | None:
-        """Return what computes columns or rows of the Jacobian, from one on, so many; None if there is no such pass."""
+        """Return a function that computes some columns or rows of the Jacobian; None if there is no such pass."""
         if self._has_aux:
             return None
         way = "columns" if forward else "rows"

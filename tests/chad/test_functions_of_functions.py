@@ -57,7 +57,7 @@ def itself(x: float) -> float:
 
 @pytest.mark.parametrize("function", [endless, itself])
 def test_functions_without_an_end_are_refused(function):
-    with pytest.raises(ProgramError, match="calls itself by way of another local function"):
+    with pytest.raises(ProgramError, match="calls itself through another local function"):
         te.program(function)
 
 

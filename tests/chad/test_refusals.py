@@ -324,7 +324,7 @@ REFUSED = {
     read_before_it_is_local: ("y has no value on every path", "before"),
     kept_and_bound_again: ("captured y, which has been given another value", "as an argument"),
     returned_and_bound_again: ("g has captured y", "pass y as an argument"),
-    mutual: ("calls itself by way of another local function", "te.program"),
+    mutual: ("calls itself through another local function", "te.program"),
     two_names_for_one_array: ("a is the same array", "te.scatter"),
     changed_while_it_is_run_over: ("the loop around runs over it", "start with a copy"),
     changed_by_a_local_function: (
@@ -342,7 +342,7 @@ REFUSED = {
     fractions_in_whole_numbers: ("float in an array of int", "dtype=float"),
     whole_numbers_become_fractions: ("float in an array of int", "dtype=float"),
     binds_in_a_test: ("not always computed", "before"),
-    formats: ("a text that only a run knows", "texts and constants"),
+    formats: ("a text that is known only in a run", "texts and constants"),
     narrow_numbers: ("a dtype other than", "dtype=float"),
     changes_a_dict: ("d is the same array", "e = {**e, 'a': ...}"),
     counts_sometimes: ("add changes a variable", "a statement of its own"),

@@ -76,7 +76,7 @@ def test_an_array_of_objects_is_named_where_it_is_assigned():
     with pytest.raises(TypeError) as caught:
         te.grad(program)(1.5)
     place = f"{__file__}:{program.__code__.co_firstlineno + 1} in program"
-    assert f"Here it is pair, assigned at {place}: take the functions of tapeengine.numpy" in caught.value.__notes__[0]
+    assert f"Here it is pair, assigned at {place}: use the functions of tapeengine.numpy" in caught.value.__notes__[0]
 
 
 def test_a_ufunc_is_named_by_its_package_and_not_by_a_module_that_imports_it(monkeypatch):

@@ -265,7 +265,7 @@ def test_c_has_all_recorded_outcomes_of_what_a_program_looks_at(look: Any, tmp_p
 def test_names_and_forms_in_c() -> None:
     staged = te.stage(lambda x: x * 2.0)
     staged(1.0)
-    with pytest.raises(StagingError, match="no name of a function in C"):
+    with pytest.raises(StagingError, match="cannot name a function in C"):
         staged.to_c()
     forms = te.stage(lambda x: x[0] * 2.0)
     forms([1.0]), forms((1.0,))

@@ -21,8 +21,8 @@ cdef int check_writer(Array a, uint32_t tag) except -1:
             "which ends before it. Create the array inside the inner program, or return the value from it"
         )
     if tag and a.storage.lent:
-        raise DroppedDerivativeError("a traced value is assigned to an array whose memory a plain array or buffer shows. "
-                                     "Copy one of the two first")
+        raise DroppedDerivativeError("a traced value is assigned to an array that shares memory with a plain array "
+                                     "or buffer. Copy one of the two first")
     return 0
 
 

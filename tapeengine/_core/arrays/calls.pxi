@@ -88,7 +88,8 @@ cdef object apply(object primitive, tuple args, dict static):
                 numbers_of(x)
         raise
     if head_of(tag) != h:       # another thread ended the trace in the meantime
-        raise TraceError(f"{primitive.name} was computed in a trace that another thread has ended")
+        raise TraceError(f"{primitive.name} was computed in a trace that another thread has ended. "
+                         "Join threads before a program returns")
     return record_call(h, primitive, args, values, static, out)
 
 

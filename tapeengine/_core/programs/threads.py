@@ -1,7 +1,7 @@
-"""Threads that run the steps of parallel loops of compiled code, which `forks.pxi` gives to them, lanes and tasks.
+"""Threads that run parallel loops of compiled code (`forks.pxi`), lanes and tasks.
 
-They get their calls by code in C. Python's own pools give calls by code in Python, which an exception of a signal
-handler, such as an interrupt, may leave with a lock taken: all later calls would wait for it.
+Code in C hands the calls to them. Python's own pools do this in Python: an exception of a signal handler, such as an
+interrupt, may leave that code with a lock taken, and all later calls would wait for the lock.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Discrete results whose recordings check the result, by operations that are recorded, and not the operands.
+"""Discrete operations whose results, computed by recorded operations, a recording checks instead of the operands.
 
-What each check looks at depends on the outcomes of those before it alone, so that paths fork where outcomes differ.
+The value that a check reads depends only on the outcomes of earlier checks, so that paths fork where outcomes differ.
 """
 
 import math

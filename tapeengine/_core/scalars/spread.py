@@ -1,4 +1,4 @@
-"""Functions of sequences as functions of their numbers, which a replay calls again."""
+"""Functions of sequences as functions of their numbers, so that a replay can call them."""
 
 import math
 from fractions import Fraction

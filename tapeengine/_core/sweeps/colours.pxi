@@ -176,7 +176,7 @@ cdef inline int64_t place(int64_t colour, int64_t *hue, int64_t extent) noexcept
 
 
 cdef inline void surround(int64_t colour, int64_t first, int64_t *hue, Py_ssize_t m, int64_t *extent) noexcept nogil:
-    """A neighbour of a vertex has got a colour."""
+    """Note that a neighbour of a vertex has been coloured."""
     cdef int64_t j = place(colour, hue, extent[0])
     if j == extent[0]:
         hue[j], hue[m + j] = colour, first

@@ -1,4 +1,4 @@
-"""Functions of modules above the core it calls: `tapeengine.duals` sets them, and the core imports none of them."""
+"""Functions of higher modules that the core calls. `tapeengine.duals` sets them, so the core does not import these."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -286,7 +286,7 @@ cdef class Lifetimes:
         return self.last[storage] == id
 
     cdef bint next(self, uint32_t id, uint32_t *storage) noexcept:
-        """Find the next storage that no record after `id` uses; False where there is none."""
+        """Find the next storage that no record after `id` uses; False if there is none."""
         if self.ended == self.count or self.last[self.order[self.ended]] > id:
             return False
         storage[0] = self.order[self.ended]

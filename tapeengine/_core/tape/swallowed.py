@@ -1,7 +1,7 @@
-"""Errors after which a traced program would go on otherwise than the plain one: it is refused when it ends.
+"""Errors that a program catches and then goes on with a wrong derivative: it is refused when it ends.
 
-Of two kinds are those that the program catches: refusals of the engine, where the plain program has no error; and
-errors with numbers that leave a function which runs on plain numbers, such as a checkpoint's, without a derivative.
+They are of two kinds: refusals of the engine, where the plain program has no error; and errors that carry numbers out
+of a function that runs on plain numbers, such as a checkpoint's, where they have no derivative.
 """
 
 from __future__ import annotations

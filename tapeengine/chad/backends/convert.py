@@ -181,7 +181,7 @@ class Converter:
         raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit {show(of)}")
 
     def given(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
-        """Give the cotangent or tangent of a value that has these leaves, of which None is zero."""
+        """Give the cotangent or tangent of a value that has these leaves; None is zero."""
         match of:
             case Float():
                 return self.real_of(next(leaves))
@@ -222,7 +222,7 @@ class Converter:
         return found
 
     def member(self, of: Sum | Named, value: Any, path: Path) -> tuple[int, Any]:
-        """Give the number of the option that a value belongs to, and what is inside."""
+        """Give the number of the option that a value belongs to, and its payload."""
         for i, option in enumerate(self.options(of)):
             if is_member(value, option):
                 return i, value

@@ -1,4 +1,4 @@
-"""A linear pass for a block of its arguments: a loop over the block, outside of which is what does not depend on it."""
+"""A linear pass for a block of arguments: a loop over the block, after the statements that do not depend on it."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def changed_rows(statements: Sequence[F.Statement]) -> set[str]:
 
 
 def array_of(s: F.Statement) -> F.Var | None:
-    """Give the array of which a statement gives a part that shares memory."""
+    """Give the array of which a statement makes a view."""
     is_row = isinstance(s, F.Row | F.Load) and isinstance(s.out.type, F.ArrayOf) and isinstance(s.array, F.Var)
     return s.array if is_row else None  # type: ignore[union-attr, return-value]
 

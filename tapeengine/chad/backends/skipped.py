@@ -23,7 +23,7 @@ ALL_OF, ONE_OF = {"add": (0, 1), "sub": (0, 1)}, {"mul": (0, 1), "div": (0,), "n
 
 
 def skipping(function: F.Function) -> F.Function:
-    """Give a function that skips loops whose cotangents are zero; a function that is no reverse pass, unchanged."""
+    """Give a reverse pass that skips loops whose cotangents are zero; any other function unchanged."""
     if function.recalled is None or not any(isinstance(s, F.If) for s, _ in walk(function.body)):
         return function
     facts = Facts(function)
@@ -58,7 +58,7 @@ class Facts:
         )
 
     def base(self, x: F.Operand) -> str:
-        """Give the name of the array of which a variable is a row, directly or through other rows."""
+        """Give the name of the array that a variable is a row of, directly or through other rows."""
         name = name_of(x)
         while name in self.rows:
             name = self.rows[name]
@@ -108,7 +108,7 @@ class Facts:
         return found
 
     def handed(self, s: F.Statement, name: str) -> Iterable[F.Operand]:
-        """Give the operands of which a statement hands the sign on to a variable."""
+        """Give the operands whose sign a statement passes on to a variable."""
         match s:
             case F.Compute():
                 return s.args
@@ -117,7 +117,7 @@ class Facts:
         return [x for v, x in pairs_of(s) if v.name == name]
 
     def shown(self, s: F.Statement) -> Iterable[F.Operand]:
-        """Give the operands of which a statement does anything else than hand them on linearly."""
+        """Give the operands that a statement uses in another way than passing them on linearly."""
         match s:
             case F.Compute():
                 linear = ALL_OF.get(s.operation.name, ONE_OF.get(s.operation.name, ()))
@@ -147,7 +147,7 @@ class Facts:
         return found
 
     def zeros(self, loop: F.For, before: Sequence[F.Statement], tested: Collection[str]) -> list[F.Var]:
-        """Give the numbers that have to be zero for a loop to change nothing; none if it may change something then."""
+        """Give the numbers whose being zero ensures that a loop changes nothing; empty if there are none."""
         inside = [s for s, _ in walk(loop.body)]
         made = {v.name for s in inside if not isinstance(s, F.Add) for v in outs(s)} - {v.name for v, _ in loop.carried}
         read = [x for s in inside for x in ((s.value,) if isinstance(s, F.Add) else reads(s))]
@@ -213,7 +213,7 @@ class Unchanged:
         return all(id(s) in own for at in around for name in self.made for s in at.get(name, ()))
 
     def adds_nothing(self, s: F.Statement) -> bool:
-        """Tell whether a statement leaves all that exists outside the loop as it is."""
+        """Tell whether a statement changes nothing outside the loop."""
         match s:
             case F.Add() if s.out.name not in self.made:
                 is_hidden = self.facts.is_sum(s.out) or s.out.name not in self.facts.signed
@@ -230,7 +230,7 @@ class Unchanged:
 
 
 def pairs_of(s: F.Statement) -> Iterable[tuple[F.Var, F.Operand]]:
-    """Give the variables that a statement assigns as they are, with their values."""
+    """Give the variables that a statement assigns without a change, and their values."""
     if isinstance(s, F.Assign):
         return zip(s.outs, s.values, strict=True)
     return s.carried if isinstance(s, F.For | F.While) else ()
@@ -280,7 +280,7 @@ def is_zero(s: F.Compute, known: Callable[[F.Operand], bool]) -> bool:
 
 
 def name_of(x: F.Operand) -> str:
-    """Give the name of a variable; none for a literal."""
+    """Give the name of a variable; nothing for a literal."""
     return x.name if isinstance(x, F.Var) else ""
 
 

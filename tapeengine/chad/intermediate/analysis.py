@@ -311,7 +311,7 @@ def sweep(statements: list[F.Statement], needs: Needs) -> None:
 
 
 def is_itself(loop: F.For | F.While, v: F.Var, x: F.Operand) -> bool:
-    """Tell whether a loop carries a number that its steps leave as it is."""
+    """Tell whether a loop carries a number that its steps do not change."""
     if v != x or not isinstance(v.type, Scalar):
         return False
     return all(v not in outs(s) for block in blocks(loop) for s, _ in walk(block))

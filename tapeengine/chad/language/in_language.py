@@ -482,7 +482,7 @@ def gradient(f, h=1.0, *, axis=None):
 
 
 def correlate(a, v, mode="valid"):
-    """``np.correlate`` of an array with one that is no longer."""
+    """``np.correlate`` of an array with one that is not longer."""
     if len(v) > len(a):
         raise ValueError("the second array is longer")
     return np.convolve(a, v[::-1], mode)

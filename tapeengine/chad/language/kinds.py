@@ -22,7 +22,7 @@ Place = tuple[str, Steps]
 
 @dataclasses.dataclass(frozen=True)
 class ListOf:
-    """A list, or a tuple of any length; `element` is what its elements are. Without `made`, it adds to another kind."""
+    """A list, or a tuple of any length, of elements of the kind `element`. Without `made` it adds to another kind."""
 
     element: Kind = None
     made: type | None = list
@@ -126,7 +126,7 @@ def depends(kind: Kind) -> bool:
 
 
 def list_axes(kind: Kind, rank: int) -> int | None:
-    """Tell how many outer axes of an array of numbers are lists: none, one or all; None for another answer."""
+    """Tell how many outer axes of an array of numbers are lists: none, one or all; None if it is another number."""
     count = 0
     while isinstance(kind, ListOf) and count < rank:
         if kind.made is not list:
@@ -147,7 +147,7 @@ def is_direct(of: Type, kind: Kind) -> bool:
 
 
 def has_nothing(of: Type) -> bool:
-    """Tell whether values of a type have parts that are None or an empty tuple, which are one in the language."""
+    """Tell whether values of a type have parts that are None or (), which the language does not distinguish."""
     return of == UNIT or (not isinstance(of, Sum) and any(map(has_nothing, parts_of(of))))
 
 

@@ -52,7 +52,7 @@ def add_nodes(found: list[AST], nodes: list[AST]) -> None:
 
 
 class Transformer:
-    """Rewrite a tree as `ast.NodeTransformer` does, without a visit to what holds no nodes."""
+    """Rewrite a tree as `ast.NodeTransformer` does, without visits to parts that contain no nodes."""
 
     #: The method for each class of nodes that was met.
     methods: ClassVar[dict[type[AST], Callable[[Any, Any], Any]]] = {}

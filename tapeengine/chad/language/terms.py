@@ -422,7 +422,7 @@ def opened(term: Term) -> tuple[list[tuple[Var, Term]], Term]:
 
 
 def parts(term: Term) -> tuple[Term, ...]:
-    """Give the parts of a tuple: those of which it is made, or its projections."""
+    """Give the parts of a tuple: the terms that it is made of, or its projections."""
     if isinstance(term, Tuple):
         return term.items
     return tuple(Proj(term, k) for k in range(len(of_kind(term, Product, "parts of").items)))

@@ -129,7 +129,7 @@ class Function(Type):
 
 @dataclass(frozen=True)
 class Never(Type):
-    """What has no value: a path that raises. It converts to any type, and no term of a module has it."""
+    """The type of a path that raises and has no value. It converts to any type, and no term of a module has it."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def parts_of(type_: Type) -> tuple[Type, ...]:
 
 
 def has_part(type_: Type, part: Type) -> bool:
-    """Tell whether a type is another one or has it as a part."""
+    """Tell whether a type is another one or contains it."""
     return type_ == part or any(has_part(own, part) for own in parts_of(type_))
 
 
@@ -252,7 +252,7 @@ def with_parts(type_: Type, f: Callable[[Type], Type]) -> Type:
 
 
 def with_elements(type_: Type, element: Type = FLOAT) -> Type:
-    """Give a type in which elements of empty lists, of which nothing is known, have another type."""
+    """Give a type with another element type for empty lists, whose elements are unknown."""
     if type_ == Array(NEVER):
         return Array(element)
     return with_parts(type_, lambda part: with_elements(part, element))

@@ -272,7 +272,7 @@ class ArraySlot(Leaf):
         return V.Bag(tuple(self.values), self.like)
 
     def is_new(self, value: V.Value) -> bool | None:
-        """Tell whether a cotangent is an array that is made here; None if it is no array in memory."""
+        """Tell whether a cotangent is an array that is made here; None if it is not an array in memory."""
         return self.lower.is_new(value) if P.is_changeable(value) else None
 
 
@@ -453,7 +453,7 @@ class Cotangents(Arrays):
                 raise V.NotLowered(f"accumulation of a {type(value).__name__}")
 
     def is_put_back(self, x: F.Operand, array: F.Var, index: F.Operand) -> bool:
-        """Leave an element as it is, if it has been set to zero to add again what it was."""
+        """Leave an element unchanged if it was set to zero only to add its old value again."""
         match self.b.made.get(array.name):
             case F.Changed(_, before, at, F.Const(0.0), True) as made if index in (at, self.unreduced(at)):
                 if self.is_element(x, before, at) and self.b.homes[array.name] is self.b.block:

@@ -197,7 +197,7 @@ class Chains:
         return after | head
 
     def passed(self, pairs: Iterable[tuple[F.Var, F.Operand]]) -> set[str]:
-        """Give the names of arrays that variables get that exchange none."""
+        """Give the names of arrays that variables get without exchanging them."""
         return self.names(tuple(x for v, x in pairs if v.name not in self.swapped))
 
     def names(self, xs: tuple[F.Operand, ...]) -> set[str]:
@@ -231,7 +231,7 @@ def handed(s: F.Statement, around: tuple[F.Flow, ...]) -> Iterator[Edge]:
 
 
 def taken(s: F.Statement) -> set[str]:
-    """Give the names that a statement reads otherwise than by changing, indexing or passing on an array."""
+    """Give the names that a statement reads in another way than changing, indexing or passing on an array."""
     if isinstance(s, F.Load | F.Changed | F.Store | F.AddAt | F.Append):
         return {x.name for x in reads(s)[1:] if isinstance(x, F.Var)}
     return set()

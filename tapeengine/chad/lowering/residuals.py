@@ -96,7 +96,7 @@ class Residuals:
         return used
 
     def compute_again(self, found: dict[str, F.Var], here: Block, statements: list[F.Statement]) -> None:
-        """Compute values again that need not be kept; replace them by the values of which they are made."""
+        """Compute again values that need not be kept; replace them by the values that they are computed from."""
         known: dict[str, bool] = {}
         again: set[str] = set()
         for name, x in list(found.items()):
@@ -107,7 +107,7 @@ class Residuals:
         statements[:0] = [self.made[name] for name in sorted(again, key=self.order.__getitem__)]
 
     def make(self, x: F.Operand, home: Block, again: set[str], found: dict[str, F.Var]) -> None:
-        """Compute a value again, and those of which it is made inside the step."""
+        """Compute a value again, and the values of the step that it is computed from."""
         if isinstance(x, F.Var) and (x == home.index or self.homes[x.name] is not home):
             found[x.name] = x
         elif isinstance(x, F.Var) and x.name not in again:

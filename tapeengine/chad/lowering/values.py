@@ -34,7 +34,7 @@ Env = dict[str, "Value"]
 
 @dataclass_transform(frozen_default=True)
 class Symbol:
-    """Base class of values that are no operands, which makes each of them a frozen dataclass."""
+    """Base class of values other than operands; each of its subclasses becomes a frozen dataclass."""
 
     def __init_subclass__(cls, eq: bool = True) -> None:
         dataclass(frozen=True, eq=eq)(cls)

@@ -92,7 +92,7 @@ class Fusing:
         return term if bound is term.bound and body is term.body else S.Let(term.var, bound, body)
 
     def opened(self, term: S.Term) -> tuple[list[tuple[S.Var, S.Term]], S.Term]:
-        """Give the outer bindings of a term, and what is inside them, a build if that makes an array by a rule."""
+        """Give the outer bindings of a term and its body, as a build if a rule makes it an array."""
         around, made = opened(term)
         if isinstance(made, S.Map) and not made.is_parallel:
             more, made = opened(lower_map(made, lambda hint, of: S.Var(self.names(hint), of)))

@@ -385,7 +385,7 @@ class Executable:
         return found
 
     def longer_vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-        """Run both passes as whole-array operations; on dual numbers if there are none, or it may raise an error."""
+        """Run both passes as whole-array operations; on dual numbers if there are none, or a run may raise an error."""
         by_text = None if self.by_text is None else self.by_text.vjp(*primals)
         if by_text is not None:
             return by_text

@@ -88,7 +88,7 @@ class Frame:
 
 
 def of_other_parts(first: Term, second: Term) -> Term | None:
-    """Put cotangents of a tuple together, one of which is zero at each part; None for others."""
+    """Join two cotangents of a tuple if one of them is zero at each part; otherwise None."""
     (rest, xs), (other, ys) = components(first), components(second)
     is_apart = isinstance(rest, Zero) and isinstance(other, Zero) and xs.keys().isdisjoint(ys)
     return of_components(rest, xs | ys) if is_apart and xs and ys else None

@@ -90,7 +90,7 @@ class Pass:
         return self.values.get(term.name, term)
 
     def part(self, term: S.Proj | LProj) -> S.Term:
-        """Rewrite a component; of a tuple that stays, what it is made of, if that is cheap."""
+        """Rewrite a component; if the tuple stays, replace it by the term that it is made of, if that is cheap."""
         inner = self.rewritten(term.term)
         made = self.made.get(inner.name) if isinstance(inner, S.Var) else None
         found = self.reduce(type(term)(made or inner, term.index))

@@ -75,7 +75,7 @@ class Occurrences:
         self._visit(term, 0, None)
 
     def _visit(self, term: Term, level: int, demand: Use | None) -> None:
-        """Count uses in a term of which possibly only some components are used."""
+        """Count the uses in a term, of which perhaps only some components are used."""
         lets = []
         while isinstance(term, Let):
             self.bound[term.var.name] = level

@@ -79,7 +79,7 @@ class Evaluation:
 
 
 def strict(operations: Mapping[type[Term], tuple[int, Callable[..., Any]]]) -> dict[type[Term], Rule]:
-    """Give the rules of terms whose subterms are all evaluated first: the steps of a term, and what its values give."""
+    """Give the rules of terms whose subterms are all evaluated first: a term's steps, and the value of its results."""
 
     def rule(steps: int, give: Callable[..., Any]) -> Rule:
         def run(E: Evaluation, t: Term, env: Environment) -> Any:

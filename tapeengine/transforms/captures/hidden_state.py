@@ -1,4 +1,4 @@
-"""Read the hidden state of objects of classes written in C, or of a library, as far as they show it."""
+"""Read the hidden state of objects of a library or of classes written in C, where they give access to it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _LOOKED_INTO: Any = (*SOURCES, tuple, types.CellType, types.BuiltinMethodType)
 
 
 def position(source: Any) -> list[Any]:
-    """The position of an iterator, generator or file, and of what it reads from, as far as they show it."""
+    """The position of an iterator, generator or file, and of its source, where they give access to it."""
     found: list[Any] = []
     pending = [source]
     while pending:

@@ -71,7 +71,7 @@ class Kinds:
         self._wanted = is_wanted
 
     def of_other_kind(self, value: Any, kind: type) -> Node | None:
-        """The node of an object that is no function, variable, list or tuple; None if it is not looked into."""
+        """The node of an object other than functions, variables, lists and tuples; None if it is not searched."""
         make = BY_KIND.get(kind)
         if make is not None:
             return make(value)

@@ -119,7 +119,7 @@ class Node:
         self.lifted = False
 
     def within(self, done: dict[int, Any]) -> list[Any]:
-        """The objects inside, of which `done` holds those that were rebuilt, by node."""
+        """The objects inside; `done` has those that were rebuilt, by node."""
         return self.inside if self.flat else [rebuilt(inner, done) for inner in self.inside]
 
     def changed(self, value: Any, done: dict[int, Any]) -> dict[Any, Any] | None:
@@ -152,12 +152,12 @@ class Node:
 
 
 def rebuilt(inner: Any, done: dict[int, Any]) -> Any:
-    """What stands for an object inside another one, of which `done` holds those that were rebuilt, by node."""
+    """The replacement of an object inside another one; `done` has the rebuilt objects, by node."""
     return done.get(id(inner), inner.original) if type(inner) is Node else inner
 
 
 def _replaced(keys: Sequence[Any], places: Sequence[int], inside: Sequence[Any]) -> Sequence[Any]:
-    """Keys, of which those at some places are the first of the objects inside."""
+    """Keys, some of which are the first objects inside."""
     if not places:
         return keys
     found = list(keys)
@@ -497,7 +497,7 @@ def _of_tuple(value: Any) -> Node:
 
 
 class Reduced:
-    """Stands for an object of which `copy.copy` makes a new one, of parts as `reduction` gives them."""
+    """An object that `copy.copy` makes anew, from the parts that `reduction` gives."""
 
     def __init__(self, parts: Sequence[Any]) -> None:
         self.parts = parts
@@ -520,7 +520,7 @@ def reduction(value: Any) -> list[Any] | None:
 
 
 def of_watched(value: Any, held: dict[Any, Any]) -> Node:
-    """An object that is not rebuilt: a class, a module, or an instance of a class with its own way of being made."""
+    """An object that is not rebuilt: a class, a module, or an instance of a class that makes its own objects."""
     return Node(value, list(held.values()), None, None, list(held), parts_of)
 
 

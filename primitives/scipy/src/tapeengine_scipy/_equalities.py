@@ -26,8 +26,8 @@ def equal(a: Any, b: Any, written: bool = True) -> Any:
     if written and b == 1:
         return False
     raise UnsupportedError(
-        f"SciPy's code computes the value {b} of a parameter apart, by a formula that does not have its derivative in "
-        "the parameter: use a number beside it, or pass te.value(...) if it is a constant"
+        f"SciPy's code has a special case for the value {b} of a parameter, without the derivative by the parameter: "
+        "use a nearby number, or pass te.value(...) if it is a constant"
     )
 
 

@@ -16,7 +16,7 @@ from .writer import FRAME
 
 
 def may_fork(b: Body, s: For) -> bool:
-    """Tell whether a loop's steps can be tasks: it is no copy, and not inside of a task."""
+    """Tell whether a loop's steps can be tasks: it is neither a copy nor inside a task."""
     return s.is_parallel and not isinstance(b, Task) and any(t is s for t, _ in walk(b.function.body))
 
 

@@ -64,12 +64,12 @@ class Helpers:
         return [v for v in (kept if site is None else site).fields if not self.is_absent(v)]
 
     def is_absent(self, x: F.Var) -> bool:
-        """Tell whether a variable stands for frames of a loop of which nothing is stored, not even their number."""
+        """Tell whether a variable is the frames of a loop that stores nothing, not even their number."""
         kept = self.kept.get(x.name)
         return kept is not None and x.name not in self.uncounted and not self.stored(kept)
 
     def has_loop(self, s: F.Statement) -> bool:
-        """Tell whether a statement calls a function of which there is one of many numbers, too."""
+        """Tell whether a statement calls a function that also has a form for many numbers."""
         of_many = isinstance(s, F.Compute) and (s.operation.name in self.variants or s.operation.name in LOOPS)
         return of_many and all(x.type == REAL for x in s.args)  # type: ignore[union-attr]
 

@@ -42,7 +42,7 @@ class Names:
                 self.bound.setdefault(v.name, []).append(p)
 
     def base(self, name: str) -> str:
-        """Give the name of the array of which a row is a view, directly or through other rows."""
+        """Give the name of the array that a row is a view of, directly or through other rows."""
         match self.bound.get(name):
             case [Place(statement=F.Row(array=F.Var(name=array)))]:
                 return self.base(array)

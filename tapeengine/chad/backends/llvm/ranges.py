@@ -14,7 +14,7 @@ KEEPING = ("iadd", "imul", "ifloordiv", "imod", "imin")
 
 
 def naturals(functions: Iterable[F.Function]) -> frozenset[str]:
-    """Give the variables of functions, the later of which may use those of earlier ones, that are never negative."""
+    """Give the variables of functions that are never negative; later functions may use those of earlier ones."""
     found: set[str] = set()
     for f in functions:
         once = names_given_once(f)

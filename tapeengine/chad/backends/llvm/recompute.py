@@ -234,7 +234,7 @@ def fills(statements: list[F.Statement]) -> Iterator[tuple[str, tuple[list[F.Sta
 
 
 def is_power_of_two(x: F.Operand) -> bool:
-    """Tell whether an operand is a literal by which dividing is a shift."""
+    """Tell whether an operand is a literal that can be divided by with a shift."""
     return isinstance(x, F.Const) and isinstance(x.value, int) and x.value > 0 and x.value.bit_count() == 1
 
 

@@ -50,7 +50,7 @@ def content(w: Writer, x: Any) -> V.Array:
 
 
 def elements(w: Writer, whole: V.Array, indices: Sequence[V.Value]) -> V.Array:
-    """Give what is at indices; a sum of indices becomes an array first if one may count from the end."""
+    """Give the element at indices; a sum becomes an array first if an index may count from the end."""
     at = dict(zip(whole.dims, indices, strict=False))
     found = whole.content
     if isinstance(found, V.Affine) and not all(is_count(w, i) for dim, i in at.items() if dim in found.axes):

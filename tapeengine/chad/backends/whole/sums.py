@@ -54,7 +54,7 @@ def with_mask(w: Writer, parts: list[Number], mask: Number) -> list[Number]:
 
 
 def contracted(w: Writer, parts: list[Number], over: Sequence[Axis], kind: object) -> Number:
-    """Sum a product over axes all of which occur in it."""
+    """Sum a product over axes that all occur in it."""
     key = ("sum", tuple(parts), tuple(over))
     return w.once(key, lambda: made(w, list(parts), list(over), kind))  # type: ignore[no-any-return]
 

@@ -125,7 +125,7 @@ class Writer:
         return text
 
     def name_size(self, axis: V.Axis, hint: str) -> None:
-        """Write the size of a dimension to a variable, by which it is known to the end of the block."""
+        """Write the size of a dimension to a variable, which represents it until the end of the block."""
         self.unnamed[-1].append((axis, axis.count))
         axis.count = self.emit(axis.count, (), WHOLE, hint).text
         self.sizes.add(axis.count)

@@ -101,7 +101,7 @@ def late(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def disturbs(nodes: Sequence[ast.AST], loop: ast.For, read: Sequence[ast.AST]) -> bool:
-    """Tell whether the body of a loop changes what is read for the elements that it goes over."""
+    """Tell whether the body of a loop changes a value from which its elements are read."""
     own: Counter[str] = Counter()
     match loop:
         case ast.For(target=target, iter=ast.Call(func=ast.Attribute(attr="items" | "keys"))):

@@ -236,7 +236,7 @@ class Kinds:
         return None if None in each else frozenset[Given]().union(*(part or () for part in each))
 
     def deciding(self, node: ast.expr) -> list[ast.expr] | None:
-        """Give the expressions whose classes decide that of a number; None where the text shows none."""
+        """Give the expressions whose classes determine the class of a number; None if the text shows none."""
         match node:
             case ast.Name(id=name) if name in self.bound or name in self.own:
                 own = [Known(Given(frozenset({(name, ())})))] if name in self.own else []

@@ -39,7 +39,7 @@ def never(node: ast.expr) -> bool:
 def grids(
     function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
 ) -> Mapping[str, str | None]:
-    """Give the variables of whose rows elements are changed, and why one is no grid; None where it is one."""
+    """For each variable whose rows' elements are changed, say why it is not a grid; None if it is one."""
     nodes = every_node(function)
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
@@ -94,7 +94,7 @@ def last_change(function: ast.FunctionDef, name: str) -> int:
 
 
 def changed_part(node: ast.AST) -> str:
-    """Give the name of a variable of which an expression or a statement changes a part, or all in place."""
+    """Give the name of the variable that an expression or a statement changes in place, in part or as a whole."""
     if isinstance(node, ast.Name) and is_handed(node):
         return node.id
     target = node.target if isinstance(node, ast.AugAssign) else node
@@ -135,7 +135,7 @@ def copies(s: ast.stmt, reading: Collection[str]) -> bool:
 
 
 def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
-    """Say why a variable is no grid; it may get the arrays of all variables of a group."""
+    """Say why a variable is not a grid; it may get the arrays of all variables of a group."""
     statements = [s for s in every_node(function) if isinstance(s, ast.stmt) and s is not function]
     makers = [s for s in statements if name in bound(s) and not exchanged(s) and name not in handed(s)]
     if not makers or any(a.arg == name for a in every_node(function.args) if isinstance(a, ast.arg)):
@@ -224,13 +224,13 @@ def sharing(function: ast.FunctionDef, name: str) -> str | None:
 
 
 def row_of(target: ast.expr) -> str:
-    """Give the variable whose row a target is; an empty text if it is none."""
+    """Give the variable whose row a target is; an empty text for other targets."""
     is_row = isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice | ast.Tuple)
     return getattr(target.value, "id", "") if is_row and isinstance(target, ast.Subscript) else ""
 
 
 def repeats(value: ast.expr) -> bool:
-    """Tell whether an expression makes a list of rows to which something else refers, such as a copy of a list."""
+    """Tell whether an expression makes a list of rows that something else refers to, such as a copy of a list."""
     match value:
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
             return isinstance(left, ast.List) or isinstance(right, ast.List)

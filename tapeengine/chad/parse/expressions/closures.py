@@ -137,7 +137,7 @@ def function_at(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> L
     node = local.node
     reading = node, types, tuple(getattr(env.get(n), "type", None) for n in local.captured)
     if reading in p.open or len(p.open) > NESTED:
-        p.error(node, f"{original(local.name)} calls itself by way of another local function", ADVICE)
+        p.error(node, f"{original(local.name)} calls itself through another local function", ADVICE)
     args = parameters(node.args)
     params = tuple(p.named(a.arg, t) for a, t in zip(args, types, strict=True))
     inner = {**env, **{a.arg: v for a, v in zip(args, params, strict=True)}}

@@ -25,7 +25,7 @@ def settled(p: Parser, node: ast.AST, guess: Type, read: Callable[[Type], tuple[
         if wider == guess:
             return guess, term
         if guess != NEVER and is_function(wider):
-            p.error(node, "this gives another function at each step", "give what the function captures instead")
+            p.error(node, "each step makes another function", "give what the function captures instead")
         guess = wider
 
 

@@ -109,7 +109,7 @@ def compared_with_none(source: Any) -> frozenset[str]:
 
 
 def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:
-    """Refuse a call of a function with stars of which the text does not say which parameter an argument belongs to."""
+    """Refuse a call of a function with stars if the text does not show which parameter an argument belongs to."""
     if of is not None and of.has_stars and not is_packed(node):
         p.error(
             node,
@@ -134,7 +134,7 @@ def of_all(p: Parser, node: ast.AST, args: Sequence[Any], make: Callable[[list[A
     except IndexError:
         p.error(node, "too few arguments", "match the function's parameters")
     if len(given.read) < len(given):
-        p.error(node, "more arguments than the language knows", "leave out the last ones")
+        p.error(node, "the language knows fewer arguments of this function", "leave out the last ones")
     return term
 
 

@@ -75,7 +75,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return constant(p, node, value)
         case ast.JoinedStr():
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
-            p.error(node, "a text that only a run knows", advice)
+            p.error(node, "a text that is known only in a run", advice)
         case ast.BinOp(left=left, op=op, right=right):
             terms = [present(p, node, x) for x in operands(p, left, right, env)]
             joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)
@@ -219,7 +219,7 @@ def record(p: Parser, node: ast.AST, value: Any) -> Term:
 
 
 def fixed(p: Parser, value: Any) -> Term:
-    """A function, a class or a member of an enumeration: its type is what it is."""
+    """A function, a class or a member of an enumeration: each has a type of its own."""
     value = attribute_of(value, "__tapeengine_function__", value)
     of = p.translated(Fixed(name=type(value).__name__, value=value), p.tree, "a value")
     assert isinstance(of, Product)
@@ -749,7 +749,7 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
 
 @with_lets
 def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term], Term]) -> Term:
-    """Make a term of whichever member of a union there is; None has no attributes, so that a run fails there."""
+    """Make a term for each member of a union; None has no attributes, so a run fails there."""
     if isinstance(union, Inject):
         return make(union.term)
     if p.table.options(union.type) is None:

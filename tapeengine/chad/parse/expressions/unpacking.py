@@ -25,7 +25,7 @@ def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> 
             return None
         items = parts(term)
         if count == before + after:
-            p.error(node, "a target with * gets no parts", "leave it out")
+            p.error(node, "no parts are left for a target with *", "leave it out")
         rest = items_of(p, node, items[before : count - after])
         return Tuple((*items[:before], rest, *items[count - after :]))
     if not isinstance(term.type, Array):

@@ -34,7 +34,7 @@ def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 def argument(p: Parser, node: ast.Call, given: ast.expr, env: Env) -> Term:
-    """Give an argument, a number or an array, of which numpy makes one of a tuple."""
+    """Give an argument that is a number or an array; of a tuple numpy makes an array."""
     (found,) = whole.as_numpy(p, [given], [expression(p, given, env)])
     found = whole.array(p, node, found) if isinstance(found.type, Product) else found
     if numbers_of(found.type) not in (FLOAT, INT, BOOL):
@@ -140,7 +140,7 @@ def repeat(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.repeat(xs, n, axis)``: each element as often, or each by its own number."""
     xs, n = array_at(p, node, env), bound_index(p, node, env)
     if numeric.rank(n.type) > 1:
-        p.error(node, f"{show(n.type)} as numbers of repetitions", "give a number, or one for each element")
+        p.error(node, f"the numbers of repetitions are a {show(n.type)}", "give a number, or one for each element")
 
     @with_lets
     def repeated(p: Parser, xs: Term) -> Term:

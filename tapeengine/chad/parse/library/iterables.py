@@ -89,7 +89,7 @@ def in_steps(p: Parser, node: ast.expr, env: Env) -> Iteration:
     if over.items is None:
         return over
     if not over.items:
-        p.error(node, "this has no elements", "leave it out")
+        p.error(node, "a loop over nothing", "leave it out")
     xs = items_of(p, node, over.items)
     var = p.fresh("xs", xs.type)
     return Iteration(Size(var), lambda i: Index(var, i), (*over.lets, (var, xs)))
@@ -105,7 +105,7 @@ def elements(p: Parser, node: ast.Call, env: Env) -> Term:
             return p.within("rows", some(p, rows), parts_of_all)
     over, i = in_steps(p, node, env), p.fresh("i", INT)
     if over.size is ENDLESS:
-        p.error(node, "this has no end", "take as many elements as are wanted: zip(range(n), ...)")
+        p.error(node, "an iterator without end", "take as many elements as are wanted: zip(range(n), ...)")
     return over.around(Build(over.size, i, over.item(i)))
 
 
@@ -131,7 +131,7 @@ def _chosen(p: Parser, node: ast.Call, env: Env) -> Iteration:
         shown = xs.args
     count = p.known(shown[0], env) if len(shown) == 1 else None
     if type(count) is not int or not 0 < count < 10:
-        p.error(node, f"{name} of a number of elements that the text does not show", "write it as the second argument")
+        p.error(node, f"{name} needs a number from 1 to 9, written out", f"write {name}(xs, 2)")
     places = [f"i{k}" for k in range(count)]
     loops = []
     for k, i in enumerate(places):
@@ -287,7 +287,7 @@ def _repeated(p: Parser, node: ast.Call, env: Env) -> Iteration:
     """``itertools.product(xs, ys, ..., repeat=n)``."""
     count = next((p.known(k.value, env) for k in node.keywords), 1)
     if type(count) is not int or count < 1:
-        p.error(node, "repeat= of product", "give a positive number that the program's text shows")
+        p.error(node, "repeat= of product is a positive number, written out", "write product(xs, repeat=2)")
     return _product([in_steps(p, a, env) for _ in range(count) for a in node.args])
 
 

@@ -80,9 +80,9 @@ def joined(p: Parser, node: ast.AST, items: list[Term], axis: int | None) -> Ter
 
 
 def no_call(p: Parser, node: ast.Call) -> None:
-    """Refuse ``np.r_(a)``, which is no function, and ``np.r_[()]``."""
+    """Refuse a call ``np.r_(a)``, and ``np.r_[()]``."""
     if not node.args or not hasattr(node.func, "is_indexed"):
-        p.error(node, "this is indexed by arrays, and not called", "write np.r_[a, b]")
+        p.error(node, "np.r_ and np.c_ are indexed, not called", "write np.r_[a, b]")
 
 
 def rows(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -32,7 +32,7 @@ DTYPES: Mapping[Any, Type] = MappingProxyType(
 
 
 def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
-    """Give an argument by name or, where it has one, by position."""
+    """Give an argument by name or, if it has one, by position."""
     if 0 <= position < len(node.args):
         return node.args[position]
     return next((k.value for k in node.keywords if k.arg == name), None)

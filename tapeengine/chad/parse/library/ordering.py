@@ -1,4 +1,4 @@
-"""``sorted`` and the largest by a key: indices are found first, which are discrete, and elements are taken there."""
+"""``sorted`` and the largest by a key: the indices, which are discrete, are found first, then the elements are read."""
 
 from __future__ import annotations
 

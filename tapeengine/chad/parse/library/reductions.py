@@ -61,7 +61,7 @@ def written_axes(p: Parser, node: ast.expr | None, env: Env) -> Sequence[int] | 
 
 
 def shown(p: Parser, node: ast.expr, env: Env) -> Any:
-    """Give a value that the text shows, such as an axis, MISSING for another one."""
+    """Give a value that the text shows, such as an axis; otherwise MISSING."""
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError):
@@ -145,7 +145,7 @@ def along(p: Parser, node: ast.AST, made: Reduction, xs: Term, axes: Sequence[in
 def started(p: Parser, node: ast.AST, made: Reduction, xs: Term, start: Term) -> Term:
     """Give the initial value as a number of the array's kind."""
     if made.join is None:
-        p.error(node, "an initial value of this reduction", "leave it out")
+        p.error(node, "this reduction has no initial value", "leave it out")
     of = numbers_of((xs if made.neutral is None else numbers(p, node, xs)).type)
     if start.type not in (INT, BOOL, of):
         p.error(node, f"{show(start.type)} as the initial value of an array of {show(of)}", "give one of its numbers")

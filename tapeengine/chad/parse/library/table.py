@@ -130,7 +130,7 @@ def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -
 
 
 def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
-    """``sum(rows)`` of arrays; a run fails where there is none, as Python gives 0 then."""
+    """``sum(rows)`` of arrays; a run fails if there are none, because Python then gives 0."""
     p.operated(node, [(Element(first), Index(xs, lit(0)))])
     return p.within("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
 
@@ -207,7 +207,7 @@ def unless_empty(xs: Term, start: Term, some: Term) -> Term:
 
 
 def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``any`` and ``all`` of an array, of which all elements are computed."""
+    """``any`` and ``all`` of an array; all its elements are computed."""
 
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = array(p, node, expression(p, node.args[0], env))
@@ -347,7 +347,7 @@ def listed(p: Parser, node: ast.Call, env: Env) -> Term:
 def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
     if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
-        p.error(copy, "an array that may be no copy", "write np.asarray(xs)")
+        p.error(copy, "np.array with copy=False may return its argument", "write np.asarray(xs)")
     (found,) = whole.as_numpy(p, node.args[:1], [listed(p, node, env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
@@ -372,7 +372,7 @@ def chained(p: Parser, node: ast.Call, env: Env) -> Term:
         for a in node.args
     ]
     no_other_keywords(p, node, ())
-    result = parts[0] if parts else p.error(node, "a chain of nothing", "leave it out")
+    result = parts[0] if parts else p.error(node, "chain without arguments", "leave it out")
     for part in parts[1:]:
         of = p.unify(node, result.type, part.type)
         result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
@@ -389,7 +389,7 @@ def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
 
 @with_lets
 def next_(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails where there is none."""
+    """``next(x for x in xs if c)``, ``next(..., default)``: the first element; a run fails if there is none."""
     if not is_iterator(p, node.args[0], env):
         p.on_duals(node, "next of something other than an iterator written out", "write next(x for x in xs if ...)")
     found = expression(p, node.args[0], env)

@@ -44,7 +44,7 @@ class Constants:
         self.owners: dict[int, tuple[Any, set[str]]] = {}
 
     def note(self, function: Any, path: Path) -> None:
-        """Note the value to which a path leads from a function; a value that is no container is watched by its name."""
+        """Note the value to which a path leads from a function; any value but a container is watched by its name."""
         self.functions.append(function)
         value, is_local = value_at(function, path), path[0] in local_names(function.__code__)
         found, by_name = frozen(value), len(path) == 1 and not is_local
@@ -66,7 +66,7 @@ class Constants:
             self.contents.append((read := functools.partial(defaults_of, function), frozen(read())))
 
     def checks(self, classes: Iterable[type] = ()) -> Checks:
-        """Give the comparison of what was looked at with what is there now; `classes` are those of records."""
+        """Give a comparison of the values that were read with the present ones; `classes` are those of records."""
         found, used = Checks(), set[str]()
         for function in {id(f): f for each in self.functions for f in originals(each)}.values():
             watch(found, function, {path[0] for of, path in self.noted if of is function and len(path) == 1})
@@ -94,7 +94,7 @@ def originals(function: Any) -> Iterator[Any]:
 
 
 def watch(checks: Checks, function: Any, apart: Collection[str] = ()) -> None:
-    """Watch the code and the defaults of a function, and what its names denote, apart from some."""
+    """Watch the code and the defaults of a function, and the values of its names, except some."""
     names = set(global_names(function.__code__)).difference(apart)
     checks.add_function(function)
     checks.add_names(function.__globals__, names)
@@ -128,7 +128,7 @@ def is_atom(value: Any) -> bool:
 
 
 def changed(read: Callable[[], Any], saved: Any) -> Callable[[], bool]:
-    """Give a function that tells whether something is read otherwise than before."""
+    """Give a function that tells whether something would now be read differently."""
     return lambda: frozen(read()) != saved
 
 
@@ -186,7 +186,7 @@ def imported(function: Any) -> dict[str, Any]:
 
 
 def path_of(node: ast.AST) -> tuple[str, ...]:
-    """Give a name and the attributes after it: ``a.b.c``; what is no name is an empty one."""
+    """Give a name and the attributes after it, ``a.b.c``; an empty name for other expressions."""
     if isinstance(node, ast.Attribute):
         return (*path_of(node.value), node.attr)
     return (node.id if isinstance(node, ast.Name) else "",)
@@ -249,7 +249,7 @@ METHODS = (types.BuiltinMethodType, types.MethodWrapperType)
 
 
 def taken_apart(value: Any, may_be_whole: bool) -> tuple[Any, Sequence[Any]]:
-    """Give what says all about a value but its parts, and the parts; of a plain container there may be none."""
+    """Give a description of a value without its parts, and the parts; a plain container may have none."""
     kind = type(value)
     if kind is float or (may_be_whole and kind in (list, tuple, dict)):
         try:

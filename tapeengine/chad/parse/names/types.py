@@ -53,7 +53,7 @@ def has_free_fields(cls: Any) -> bool:
 
 
 def is_plain(cls: type) -> bool:
-    """Tell whether a class is no record, and has an ``__init__`` of its own."""
+    """Tell whether a class is not a record and has its own ``__init__``."""
     return class_fields(cls) is None and isinstance(getattr(cls, "__init__", None), types.FunctionType)
 
 
@@ -136,7 +136,7 @@ def is_open_field(annotation: Any) -> bool:
 
 
 def meant(annotation: Any, outer: Mapping[str, Any]) -> Any:
-    """Give the object of an annotation that is a text, as far as its names are defined."""
+    """Give the object of an annotation that is a text, if its names are defined."""
     try:
         text = isinstance(annotation, str)
         return annotation_object(ast.parse(annotation, mode="eval").body, outer) if text else annotation

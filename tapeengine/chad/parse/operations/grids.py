@@ -99,7 +99,7 @@ def ruled(p: Parser, term: Term) -> tuple[Term, Var, Term] | None:
 
 @with_lets
 def uneven(p: Parser, xs: Term, of: Array) -> Term:
-    """Make a grid of rows of which only a run knows the sizes."""
+    """Make a grid of rows whose sizes are known only in a run."""
     n, k, r = Size(xs), p.fresh("k", INT), p.fresh("row", of)
     m = p.bound("columns", If(Op("eq", (n, lit(0)), BOOL), lit(0), Size(Index(xs, lit(0)))))
     others = Total(Map((r,), counted(Op("ne", (Size(r), m), BOOL)), (xs,)))

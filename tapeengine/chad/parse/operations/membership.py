@@ -42,7 +42,7 @@ def count_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 @with_lets
 def index_of(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``xs.index(x)``: the first place; a run fails where there is none."""
+    """``xs.index(x)``: the first place; a run fails if there is none."""
     xs, x = p.bound("xs", args[0]), p.bound("x", no_nan(p, args[1]))
     k, found = p.fresh("k", INT), p.fresh("found", INT)
     is_first = If(Op("lt", (found, lit(0)), BOOL), equal(p, node, x, Index(xs, k)), lit(False))
@@ -81,7 +81,7 @@ def as_number(x: Term) -> Term:
 
 
 def is_same(p: Parser, node: ast.AST, x: Term, y: Term) -> bool:
-    """Tell whether two values are equal of which the parser knows one."""
+    """Tell whether two values, one of which the parser knows, are equal."""
     if isinstance(x.type, Closure) and isinstance(y.type, Closure):
         p.error(node, "comparison of local functions", "compare a number or a text that says which one it is")
     return isinstance(x.type, Fixed) and isinstance(y.type, Fixed) and bool(x.type.value == y.type.value)

@@ -140,7 +140,7 @@ def elementwise(p: Parser, node: ast.AST, scalar: Scalar, args: Sequence[Term], 
 
 
 def shown(p: Parser, args: Sequence[Term], top: int) -> tuple[list[tuple[Var, Term]], list[Term]]:
-    """Give names to operands of which a text does not show all sizes that are compared, and the operands with these."""
+    """Give names to operands whose compared sizes the text does not show; return the names and the renamed operands."""
     hidden, made = list[tuple[Var, Term]](), list(args)
     for k, a in enumerate(args):
         axes = set(range(max(0, rank(a.type) - top + 1), rank(a.type))).difference(p.single_axes.of(a))

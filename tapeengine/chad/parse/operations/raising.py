@@ -27,7 +27,7 @@ def absent(of: Type = NEVER) -> Term:
 
 
 def guarded(has: Term, value: Term, is_none: bool) -> If:
-    """Give the value of a variable where it has one; elsewhere it `is_none`, or a use fails."""
+    """Give the value of a variable; on paths where it has none, it `is_none`, or a use fails."""
     return If(has, value, (absent if is_none else failing)(value.type))
 
 

@@ -25,7 +25,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
     if attr in ("size", "shape"):
         return p.within("xs", term, lambda xs: _shape(xs, attr))
     if attr == "pop":
-        p.error(node, "pop inside an expression", "write x = xs.pop() as a statement of its own")
+        p.error(node, "pop inside an expression is not in the language", "write x = xs.pop() as a statement of its own")
     p.on_duals(node, f"arrays have no {attr} here", "use len, size, shape or T")
 
 

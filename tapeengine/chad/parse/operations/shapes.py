@@ -36,7 +36,7 @@ def size(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 def number_of_axes(p: Parser, node: ast.AST, of: Type) -> int:
-    """Count the axes of the array that numpy makes of a value: none of a record that is no tuple."""
+    """Count the axes of the array that numpy makes of a value: 0 for a record that is not a tuple."""
     if isinstance(of, Array):
         return 1 + number_of_axes(p, node, of.element)
     is_tuple = isinstance(of, Product) and not p.is_no_tuple(of)

@@ -506,7 +506,7 @@ class Parser(Lets):
         return self.callee(getattr(cls, name, MISSING))
 
     def class_attribute(self, record: Term, name: str) -> Any:
-        """Give an attribute of a record's class that is no function; MISSING if there is none."""
+        """Give an attribute of a record's class other than functions; MISSING if there is none."""
         cls = self.table.classes.get(getattr(record.type, "name", ""))
         found = inspect.getattr_static(cls, name, MISSING)
         if found is MISSING or hasattr(found, "__get__"):
@@ -600,7 +600,7 @@ class Parser(Lets):
         return True
 
     def as_array(self, node: ast.expr) -> bool:
-        """Tell whether an expression gives (a part of) an argument of which the call says that it is an array."""
+        """Tell whether an expression is an argument, or a part of one, that is an array in the call."""
         kind = self.kinds.of(node)
         if not isinstance(kind, Given) or kind.is_mixed or kind.or_list or self.kinds.outside.is_list(kind):
             return False
@@ -682,7 +682,7 @@ class Parser(Lets):
         return Var(self.names(Name(shown, place, parts or tuple(f"{shown}_{f}" for f in fields))), of)
 
     def part(self, record: Term, k: int) -> Term:
-        """Give a field of a record: that of which the record is made, so that a change of a field costs one field."""
+        """Give a field of a record: the value that the record was made from, so that changing it costs one field."""
         match record:
             case Tuple(items):
                 return items[k]
@@ -714,7 +714,7 @@ class Parser(Lets):
         return var
 
     def by_type(self, term: Term, found: Term) -> Term:
-        """Give what the type of a term says; a term that is not only read is computed too, as it may fail."""
+        """Give the value that a term's type determines; a term that is not only read is computed as well."""
         return found if is_read(term) else Let(self.fresh("unused", term.type), term, found)
 
     def is_grid(self, name: str) -> bool:
@@ -844,7 +844,7 @@ class Parser(Lets):
         return class_fields(self.table.classes.get(name_of(of))) is not None
 
     def no_bool_or_float(self, node: ast.AST, types: Sequence[Type]) -> None:
-        """Refuse a choice between a bool and a float, which is no number in one case."""
+        """Refuse a choice between a bool and a float."""
         if FLOAT in types and BOOL in types:
             self.error(node, "this is bool in one case and float in another", "give one type in all cases: float(c)")
 

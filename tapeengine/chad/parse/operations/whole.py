@@ -122,7 +122,7 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
 
 @with_lets
 def some_rows(p: Parser, rows: Term) -> Term:
-    """Give an array of arrays; a run fails where there are none: numpy makes a vector of a list without rows."""
+    """Give an array of arrays; a run fails if there are none, because numpy makes a vector of a list without rows."""
     if numeric.rank(rows.type) < 2:
         return rows
     xs = p.bound("rows", rows)

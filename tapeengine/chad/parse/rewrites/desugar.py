@@ -33,7 +33,7 @@ class Plain(Transformer):
         self.procedures = Procedures(tree, outer)
 
     def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
-        """Rewrite the whole function; refuse what it calls to change variables where Python's order would be lost."""
+        """Rewrite the whole function; refuse calls that change variables if Python's order would be lost."""
         self.generic_visit(tree)
         for node in every_node(tree):
             if self.procedures.of(node):

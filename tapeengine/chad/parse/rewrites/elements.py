@@ -1,8 +1,8 @@
 """Records in a list that change: ``for b in bodies: b.x += b.v * dt``, ``bodies[i].v = 0.0``, ``bodies[i].move(dt)``.
 
-Records are values in a program, so that a change of one is an assignment to its place in the list. This is Python's
+Records are values in a program, so a change of one becomes an assignment to its place in the list. This is Python's
 meaning if only the list refers to its records: each is made where it enters the list, before any has a name, and a name
-stands only where the place of the record can stand instead.
+occurs only where the place in the list can replace it.
 """
 
 from __future__ import annotations

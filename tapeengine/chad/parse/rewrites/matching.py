@@ -27,7 +27,7 @@ class Matches(Transformer):
         self.outer, self.displays = outer, dict[str, list[str]]()
 
     def visit_Match(self, node: ast.Match) -> Any:
-        """Write the chain, which reads a subject several times: one that is no variable gets a name."""
+        """Write the chain, which reads a subject several times, so that a subject other than a variable gets a name."""
         self.generic_visit(node)
         before: list[ast.stmt] = []
         subject = self.named(node.subject, before)

@@ -117,6 +117,6 @@ def is_literal(factory: Any) -> bool:
 
 
 def is_new_array(node: ast.expr) -> bool:
-    """Tell whether an expression makes an array, or is none."""
+    """Tell whether an expression makes an array, or is not an array."""
     name = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
     return isinstance(node, ast.List | ast.ListComp | ast.Constant | ast.BinOp) or name in MAKING - {"astype", OWN}

@@ -251,7 +251,7 @@ class Returns(Transformer):
 
 
 def text_of(function: Any) -> ast.FunctionDef | None:
-    """Give the text of a function, as it is read."""
+    """Give the text of a function after the rewrites."""
     try:
         tree = ast.parse(textwrap.dedent("".join(source_of(function)[0]))).body[0]
     except (OSError, TypeError, SyntaxError):
@@ -297,7 +297,7 @@ READING_NOW = Reading()
 
 
 def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
-    """For a function outside that changes its arguments, give one that returns them, and what it changes."""
+    """For an outside function that changes its arguments, give one that returns them, and what it changes."""
     function = FUNCTIONS.get(library_name(function), attribute_of(function, "__tapeengine_function__", function))
     if isinstance(function, FunctionType) and hasattr(function, "changed"):
         return function, function.changed
@@ -307,7 +307,7 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
 @PerFunction
 @deep()
 def changed_parameters(function: Any) -> tuple[str, ...]:
-    """Give the parameters that a function changes in place, or only by ``+=``; none of one that calls itself."""
+    """Give the parameters that a function changes in place, or only by ``+=``; none if it calls itself."""
     tree = text_of(function)
     if tree is None or function.__name__ in global_names(function.__code__):
         return ()

@@ -50,7 +50,7 @@ def losing(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def popped(value: ast.expr) -> str:
-    """Give the name of a list of which an expression takes the first element."""
+    """Give the name of the list whose first element an expression takes."""
     match value:
         case ast.Call(ast.Attribute(ast.Name(name), "pop"), [ast.Constant(value=place)]) if type(place) is int:
             return "" if place else name
@@ -156,7 +156,7 @@ class Queue(Transformer):
         return isinstance(node, ast.Name) and node.id == self.name
 
     def rest(self, node: ast.expr) -> Any:
-        """Write the list as its rest; leave any other expression."""
+        """Replace the list by its rest; leave any other expression unchanged."""
         return self.expression("_[start:]", node) if self.is_list(node) else node
 
     def truth(self, node: ast.expr) -> Any:

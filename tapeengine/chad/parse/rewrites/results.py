@@ -72,7 +72,7 @@ class Outside:
         self.is_numpy = is_numpy(outer)
 
     def class_at(self, kind: Given) -> type | None:
-        """Give the class of the record in a part of an argument; None if it is no record."""
+        """Give the class of the record in a part of an argument; None if it is not a record."""
         of = self.type_of(kind)
         return self.classes.get(of.name) if isinstance(of, Product) else None
 
@@ -189,7 +189,7 @@ def type_at(of: Type | None, steps: Steps) -> Type | None:
 
 
 def of_constant(value: Any) -> Kind:
-    """Give the kind of a value from outside; None for one that is no constant."""
+    """Give the kind of a value from outside; None if it is not a constant."""
     return None if is_deep(value) else of_shallow(value)
 
 

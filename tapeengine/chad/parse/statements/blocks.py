@@ -323,7 +323,7 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
 
 
 def record(p: Parser, name: str, term: Term, items: Mapping[Any, Term], env: Env, then: Rest) -> Term:
-    """Bind a name to a record of which the parts are bound."""
+    """Bind a name to a record whose parts are bound."""
     var = p.named(name, term.type, p.place)
     p.made[var.name] = tuple(items.values())
     return Let(var, of_parts(term, p.made[var.name]), then({**env, name: var}))
@@ -394,12 +394,12 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
 
 
 def is_no_grid(p: Parser, target: ast.expr, axes: int) -> bool:
-    """Tell whether an array of which parts are changed is not stored as a grid, for its number of axes."""
+    """Tell whether an array with changed parts is not stored as a grid, because of its number of axes."""
     return axes < 2 or (axes > 2 and not p.is_list(target))
 
 
 def apart(p: Parser, target: ast.expr, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
-    """Assign the parts of an array, or those of a tuple of which one target takes several."""
+    """Assign the parts of an array, or of a tuple if one target takes several."""
     parts = parts_of(p, target, elts, term)
     if parts is None:
         p.error(target, f"cannot take {show(term.type)} apart into {len(elts)}", "match the tuple's length")
@@ -657,7 +657,7 @@ def value_at(p: Parser, node: ast.AST, name: str, env: Env) -> Term:
 
 
 def packed(values: list[Term]) -> Term:
-    """Give one value as it is, several as a tuple."""
+    """Give one value itself, several as a tuple."""
     return values[0] if len(values) == 1 else Tuple(tuple(values))
 
 
@@ -765,7 +765,7 @@ def nested(p: Parser, node: ast.If, env: Env) -> ast.If | None:
 
 
 def like(p: Parser, node: ast.If, made: ast.If) -> ast.If:
-    """Give a part of an if what is known of it."""
+    """Give a branch of an if what its condition tells."""
     p.live_after[made] = p.live_after[node]
     made.__dict__.update({name: value for name, value in vars(node).items() if name not in node._fields})
     return made
@@ -791,7 +791,7 @@ def _recursive(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
 
 
 def call_recursive(p: Parser, node: ast.AST, local: Local, args: Sequence[Term], env: Env) -> Term:
-    """Call a local function that calls itself, of which the arguments say the types."""
+    """Call a local function that calls itself; the arguments determine its types."""
     types = types_of(args, local)
     captured = captures(uses(local.node.body), env)  # type: ignore[arg-type]
     key = types, tuple(v.type for v in captured.values() if isinstance(v, Term))

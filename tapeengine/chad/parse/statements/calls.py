@@ -209,7 +209,7 @@ def call_value(p: Parser, node: ast.Call, f: Term, env: Env, wanted: Type | None
 
 
 def function_in(p: Parser, node: ast.Attribute, record: Term, env: Env) -> Term | None:
-    """Give the function in a field of a record that was read before; None if the field is no function."""
+    """Give the function in a field of a record that was read before; None if the field is not a function."""
     if not isinstance(record.type, Product) or node.attr not in record.type.fields:
         return None
     if isinstance(node.value, ast.Name):  # may be narrowed
@@ -444,7 +444,7 @@ MIRRORED: Mapping[type, tuple[str, str]] = MappingProxyType(
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:
-    """Give the value of a property of a record; None where it has none of that name."""
+    """Give the value of a property of a record; None if it has no property of that name."""
     found = getattr(p.table.classes.get(getattr(record.type, "name", "")), name, None)
     if not isinstance(found, property):
         return None
@@ -452,7 +452,7 @@ def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | Non
 
 
 def special(p: Parser, node: ast.AST, name: str, operands: Sequence[Term]) -> Term | None:
-    """Call the method of a record by which Python computes ``len(r)``, ``r[i]`` and the like; None without one."""
+    """Call the method of a record with which Python computes ``len(r)``, ``r[i]`` and the like; None if it has none."""
     found = getattr(p.table.classes.get(getattr(operands[0].type, "name", "")), name, None)
     if not isinstance(found, FunctionType) or found.__code__.co_filename == GENERATED:
         return None
@@ -714,7 +714,7 @@ def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:
-    """Give the names of a program's parameters and the expressions of the arguments of a call, as far as it has any."""
+    """Give the names of a program's parameters and the expressions of a call's arguments, if there are any."""
     names = list(program.positional((), {})[0])
     if isinstance(node, ast.Attribute):
         return names, [node.value]
@@ -770,7 +770,7 @@ def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
 
 
 def has_init_variables(cls: Any) -> bool:
-    """Tell whether the constructor that a record's class was given takes arguments that are no fields."""
+    """Tell whether the generated constructor of a record's class takes arguments other than fields."""
     made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
     return set(names_of(made)[1:]) != set(constructor_of(cls)[1])
 

@@ -62,7 +62,7 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
 
 
 def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[str, None]]:
-    """Give the fields that statements change, for each variable of which they change nothing else."""
+    """For each variable of which statements change only fields, give these fields."""
     nodes = [n for s in statements for n in every_node(s)]
     bound = [getattr(n, "id", getattr(n, "name", "")) for n in nodes if is_bound(n)]
     others, found = Counter([*changed_in(statements), *bound]), defaultdict[str, dict[str, None]](dict)
@@ -82,7 +82,7 @@ def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[
 def fields_apart(
     p: Parser, statements: Sequence[ast.stmt], names: Sequence[str], env: Env
 ) -> Mapping[str, Collection[str]]:
-    """Give for each record, of which statements change only some fields, these fields: the others stay as they are."""
+    """For each record of which statements change only some fields, give these fields."""
     found = changed_fields(p, statements)
     given = {n: env[n].type for n in names if n in found and isinstance(env.get(n), Var)}
     of = {n: dict(zip(getattr(t, "fields", ()), parts_of(t), strict=False)) for n, t in given.items()}
@@ -90,7 +90,7 @@ def fields_apart(
 
 
 def part_names(names: Iterable[str], fields: Mapping[str, Collection[str]]) -> list[str]:
-    """Give names, with those of fields in the place of records of which only these change; they are no Python names."""
+    """Give names; a record of which only fields change is replaced by names of these fields, which are not Python's."""
     return [part for n in names for part in ([f"{n}.{field}" for field in fields[n]] if n in fields else [n])]
 
 

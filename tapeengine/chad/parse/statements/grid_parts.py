@@ -78,7 +78,7 @@ def with_named_part(
     cells, depth = Proj(grid, 0), depth_of(axes, 2)
     new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
     if is_row and (rank(new.type) != 1 or p.single_axes.of(new)):
-        p.error(node, "a row of a list that is no list of its length", "give a list of as many elements")
+        p.error(node, "a row of a list becomes another kind or length of value", "give a list of as many elements")
     kept = p.convert(cells, Array(numbers_of(new.type)))
     assert kept is not None
     v = p.bound("v", new)
@@ -105,7 +105,7 @@ def read_part(p: Parser, node: ast.Subscript, grid: Term, parts: Sequence[ast.ex
 
 
 def is_written(part: ast.expr) -> bool:
-    """Tell whether an index is no ``None`` and no ``...``, and the step of a slice a positive number."""
+    """Tell whether an index is neither ``None`` nor ``...``, and the step of a slice is a positive number."""
     if isinstance(part, ast.Slice):
         step = getattr(part.step, "value", 0)
         return part.step is None or (type(step) is int and step > 0)
@@ -159,7 +159,7 @@ def read_along(p: Parser, grid: Term, keys: Sequence[Key], k: Term) -> Term:
 
 @with_lets
 def stored(p: Parser, grid: Term, state: Term, keys: Sequence[Key], v: Term, depth: int, store: Store) -> Term:
-    """Give a grid, of which there is a state, with a value in the part that keys name, which has `depth` axes."""
+    """Give a new state of a grid, with a value in the part of `depth` axes that the keys select."""
     places = [key.place for key in keys if isinstance(key, At)]
     if len(places) == 2:
         at, cells = p.bound("place", cell(grid, *places)), Proj(state, 0)

@@ -152,7 +152,7 @@ def with_cell(p: Parser, node: ast.Subscript, grid: Term, at: Term, value: Calla
 
 
 def with_new(p: Parser, node: ast.Subscript, array: Term, at: Term, old: Var, new: Term) -> Term:
-    """Give an array with an element made of the old one at a place, both of which are bound."""
+    """Give an array in which an element is replaced by a function of the old one; array and place are bound."""
     of = held_type(p, node, node.value, old.type, new.type)
     p.lets.append((old, Index(array, at)))
     stored = p.coerce if p.is_array(node.value) else p.element_of
@@ -345,7 +345,7 @@ def decided_by(then: Callable[[Term], Term], trial: Term, unknown: Named) -> Typ
 
 
 def known_better(of: Type, element: Type) -> Type:
-    """Give what is known of the elements of empty lists, after what was not has another type."""
+    """Give what is known of the elements of empty lists, after another type has replaced the unknown one."""
     return element if of == NEVER else with_elements(of, element)
 
 

@@ -1,7 +1,7 @@
-"""Statements that jumps leave on some paths: what follows them is read once, and a number says where it goes on.
+"""Statements that jumps leave on some paths: the statements after them are read once; a number says which of them run.
 
-The arms of a branching statement otherwise take all that follows them along, so that a program of n such statements
-would have a text of length 2^n.
+Otherwise each arm of a branching statement would contain all statements after it, so that the text of a program of n
+such statements would have the length 2^n.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Ends:
 
 
 def value_of(n: str, env: Env) -> Term | None:
-    """Give a variable's value at an end; None where it has none."""
+    """Give a variable's value at an end; None if it has none."""
     found = env.get(n)
     maybe = unguarded(found)
     return maybe[1] if maybe else found if isinstance(found, Term) else None

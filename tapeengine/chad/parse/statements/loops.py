@@ -104,7 +104,7 @@ def empty(p: Parser, node: ast.ListComp | ast.GeneratorExp, items: Sequence[Term
     """Give the array of a comprehension that has no elements; its element for any item tells their type."""
     generator = node.generators[0]
     if not items and not isinstance(generator.target, ast.Name):
-        p.error(node, "a comprehension over nothing", "leave it out")
+        p.error(node, "a comprehension over no items", "leave it out")
     item = items[0] if items else text(p, "")
     element = bind_target(p, generator.target, item, env, lambda env: expression(p, node.elt, env))
     return Elements((), element.type)
@@ -128,7 +128,7 @@ def each_item(
         def made(env: Env, keys: list[Any] = keys) -> Term:
             tests = [condition(p, test, env) for test in generator.ifs]
             if not all(isinstance(test, Literal) for test in tests):
-                p.error(node, "a test of this comprehension is not known when it is read", "write the items out")
+                p.error(node, "the condition of this comprehension is known only in a run", "write the items out")
             passes = all(test.value for test in tests if isinstance(test, Literal))
             keys.extend([None if key is None else p.known(key, env)] if passes else [])
             return expression(p, element, env) if passes else Tuple(())

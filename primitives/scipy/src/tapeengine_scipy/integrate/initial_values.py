@@ -92,7 +92,7 @@ def solve_ivp(
     if not found.success:
         raise UnsupportedError(f"solve_ivp did not reach the end, so its result is not differentiated: {found.message}")
     if differentiate == "steps" and (watched or dense_output):
-        raise UnsupportedError("solve_ivp: events and dense_output are not supported with differentiate='steps'")
+        raise UnsupportedError("solve_ivp: differentiate='steps' has no events and dense_output; use 'adjoint'")
     if differentiate == "steps":
         if is_traced(times) or any(map(is_traced, span)):
             raise UnsupportedError("solve_ivp: times are constants of differentiate='steps'; use 'adjoint'")

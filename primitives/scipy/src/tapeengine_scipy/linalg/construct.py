@@ -53,7 +53,7 @@ def inv(
         raise ValueError(f"inv: square matrices are needed, not shape {a.shape}")
     whole = _as_assumed(a, ASSUMPTIONS[assume_a], lower)
     if assume_a == "diagonal" and not np.array_equal(whole, a):
-        raise UnsupportedError("inv: assume_a='diagonal' of a matrix that is not diagonal")
+        raise UnsupportedError("inv: the matrix is not diagonal: leave assume_a='diagonal' out")
     return INV(whole, assume_a=assume_a, lower=lower)
 
 

@@ -222,7 +222,7 @@ def _eigh_primal(a: Any, *, lower: bool = True, driver: Any = None, by_index: An
     some, vectors = scipy.linalg.eigh(a, lower=lower, driver=driver, check_finite=False, **subset)
     chosen = _chosen(w, by_index, by_value)
     if chosen.stop - chosen.start != some.shape[0]:
-        raise UnsupportedError("eigh: an eigenvalue lies on a bound of subset_by_value")
+        raise UnsupportedError("eigh: an eigenvalue lies on a bound of subset_by_value; move the bound")
     w[chosen], v[:, chosen] = some, vectors
     return EighResult(w, v)
 

@@ -48,7 +48,9 @@ def least_squares(
     """
     bounds = constants(bounds)
     if loss != "linear" or holds_traced(bounds):
-        raise UnsupportedError("least_squares: a loss other than 'linear', and traced bounds, are not differentiated")
+        raise UnsupportedError(
+            "least_squares needs loss='linear' and constant bounds; write another loss with minimize"
+        )
     closed = Closed((fun, tuple(args), kwargs or {}, jac), "least_squares")
     start, found = numpy.atleast_1d(plain_values(x0)), {}
     given = {
@@ -148,7 +150,7 @@ def curve_fit(
     array([[0.071429, 0.142857, 0.214286]])
     """
     if full_output or nan_policy is not None:
-        raise UnsupportedError("curve_fit: full_output and nan_policy are not supported for traced values")
+        raise UnsupportedError("curve_fit: leave out full_output and nan_policy, which are not differentiated")
     bounds = constants(bounds)
     if method in (None, "lm"):
         if method and not all(numpy.isinf(end).all() for end in _ends(bounds)):

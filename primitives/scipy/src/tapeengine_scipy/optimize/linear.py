@@ -33,7 +33,7 @@ def linprog(
     -0.5
     """
     if integrality is not None:
-        raise UnsupportedError("linprog: whole numbers are not differentiated")
+        raise UnsupportedError("linprog: integrality= is not differentiated")
     cost = np.atleast_1d(floating(c))
     size = cost.shape[0]
     rows = {name: None if a is None else np.atleast_2d(floating(a)) for name, a in (("ub", A_ub), ("eq", A_eq))}
