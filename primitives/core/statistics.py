@@ -297,7 +297,7 @@ def _check_weights(fweights: Any, aweights: Any, count: int) -> None:
         raise TypeError("fweights must be integer")
 
 
-#: Functions of which numpy warns in its own words if there is nothing to compute with.
+#: Functions of which numpy warns in its own words if there are no elements.
 _WARNING: dict[Any, Callable[..., Any]] = {
     numpy.cov: cov,
     numpy.nanmean: nanmean,

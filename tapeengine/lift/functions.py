@@ -308,7 +308,7 @@ def seeing(metaclass: Any) -> Any:
     return metaclass
 
 
-#: Immutable classes of which subclasses copy by their constructor.
+#: Immutable classes whose subclasses copy by their constructor.
 CONSTANTS = (tuple, str, bytes, int, float, complex, frozenset)
 
 

@@ -400,7 +400,7 @@ class Run:
         """Return one cotangent for each argument, from that of the values."""
         leaves = self.outputs.taken(cotangent)
         given = self.outputs.rows(leaves)
-        found = np.empty((len(self.inputs.numbers), self.lanes))  # of which each thread touches its own columns first
+        found = np.empty((len(self.inputs.numbers), self.lanes))  # each thread is the first to touch its columns
 
         def run(part: Lanes, registers: Any, places: Any, count: int, errors: list[Any]) -> int:
             part.backward(registers, places, given, found, errors)  # into the columns of its own rows

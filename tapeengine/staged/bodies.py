@@ -18,7 +18,7 @@ from .._core.programs.replay import Path
 from .._core.tape import generate_ops
 from .._core.tape.table import OPS
 
-#: Bytes that are no operation of the table; see ``guards.h``.
+#: Bytes other than operations of the table; see ``guards.h``.
 CONSTANT, FIRST_GUARD, TRUNC, EXACT, FINITE, ACCESS = 0xC0, 0xC1, 0xC7, 0xCB, 0xCC, 0xCF
 #: The opcode and the form of each byte that is an operation.
 FORMS = tuple(generate_ops.forms(OPS))

@@ -56,7 +56,7 @@ def _ufunc(name: str) -> Any:
     return found
 
 
-#: For each name the class, what its values are made of, and what makes one.
+#: For each name the class, the parts of its values, and the function that makes one.
 CLASSES: dict[str, tuple[type, Callable[[Any], Any], Callable[..., Any]]] = {
     "tuple": (tuple, lambda x: x, lambda *x: x),
     "dict": (dict, lambda x: [list(x), list(x.values())], lambda keys, x: dict(zip(keys, x, strict=True))),

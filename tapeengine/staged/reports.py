@@ -38,7 +38,7 @@ _HIDES = "it captures a function made by numpy.frompyfunc, which does not show w
 _NAMES = frozenset(_WHY)
 #: The class of numpy's functions, whose own code traced values do not reach.
 _NUMPYS: Any = type(np.sum)
-#: Classes that are no obstacle, and whose objects lead to functions only by their contents.
+#: Classes that do not prevent a replay, and whose objects lead to functions only by their contents.
 _PLAIN = frozenset((types.ModuleType, types.CellType, list, dict, tuple, set, frozenset, np.ndarray, _NUMPYS))
 #: Functions that take the name of an attribute as their second argument.
 _ACCESS = frozenset(("getattr", "hasattr", "setattr", "delattr"))

@@ -1,4 +1,4 @@
-# Operations on numbers that nothing needs, neither the value of the program nor a check, and that cannot raise an error.
+# Operations on numbers that neither the value of the program nor a check needs, and that cannot raise an error.
 # A path leaves them out. If another path needs one that precedes their fork, all paths of the plan get theirs back.
 # If the program's author says so, it also leaves out operations that repeat others, for good.
 

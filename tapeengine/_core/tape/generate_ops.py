@@ -29,7 +29,7 @@ GENERATED = (
     "scalars/math.pyi",
     "scalars/complex.pyi",
 )
-#: The first byte of a record that is no scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
+#: The first byte of a record other than a scalar operation: `SPECIAL` in ``tape.pxd``, `TE_CONSTANT` in ``guards.h``.
 SPECIAL = 0xC0
 #: The functions of complex numbers that `complex.pyx` computes by real and imaginary parts.
 FORMULAS = ("cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt")

@@ -1,4 +1,4 @@
-# The kinds of guards, and of the other instructions of a recording that are no opcodes.
+# The kinds of guards, and of the other instructions of a recording besides opcodes.
 cdef extern from "guards.h" nogil:
     enum:
         TE_CONSTANT, TE_LT_TRUE, TE_LT_FALSE, TE_LE_TRUE, TE_LE_FALSE, TE_EQ_TRUE, TE_EQ_FALSE

@@ -241,7 +241,7 @@ FUNCTIONS: tuple[Op, ...] = tuple(op for op in ROWS if op.doc)
 #: The rows by opcode. Operations of two parents come first: their opcodes have forms (`generate_ops.forms`).
 OPS: tuple[Op, ...] = tuple(sorted(ROWS, key=lambda op: -op.arity))
 
-#: Base functions beside those of ``math.h``, which ``functions.h`` and ``tapeengine.reference.functions`` both define.
+#: Base functions besides those of ``math.h``, which ``functions.h`` and ``tapeengine.reference.functions`` both define.
 BASE: tuple[str, ...] = tuple(sorted({name for op in OPS for name in re.findall(r"\bbase_\w+", op.value)}))
 
 #: The operations for which the operators of expressions stand.

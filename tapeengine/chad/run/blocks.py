@@ -27,7 +27,7 @@ from ..language.types import Array, Float, Product, Type, numbers_of, rank_of
 from ..lowering.passes import Lowered
 from ..lowering.patterns import leaf_types
 
-#: Gives what a pass makes of the unit vectors from one on, so many, as rows; None if that is not finite.
+#: Computes a pass for a number of unit vectors from one on, as rows; None if the result is not finite.
 Rows = Callable[[int, int], Any]
 #: The vectors of a first block, which tells the bytes that loops keep for one, and the bytes for the next blocks.
 FIRST, LARGEST = 32, 1 << 26

@@ -87,7 +87,7 @@ class Executable:
         self.definition = module.definitions[module.main]
         self.tangents: dict[tuple[int, ...], TangentPasses] = {}
         self.ways = Ways()
-        self.has_many: bool | None = None  # whether the ways have those for many numbers; None if there are none yet
+        self.has_many: bool | None = None  # whether the ways have passes for many numbers; None without ways
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")

@@ -413,7 +413,7 @@ class Repeatable:
         """Require that a value has the bits of the first run's value."""
         if self.outcome is None or not self.outcome.difference(value):
             return
-        # A traced program may round differently from the plain one; the plain one decides about no more than that.
+        # A traced program may round differently from the plain one; the plain one decides only about such differences.
         plain = self.again(self._bare(values))
         difference = self.outcome.difference(plain)
         if beyond_rounding(self.engine.structures, plain, value):

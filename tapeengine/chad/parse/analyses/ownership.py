@@ -37,7 +37,7 @@ MAKING = frozenset(
     "list dict array zeros ones full zeros_like ones_like full_like arange linspace replicate cumsum diff sort sorted "
     "concatenate copy eye roll empty empty_like full_like tile pad interp astype logspace".split()
 ) | {OWN}
-#: Functions of numpy, beside ufuncs, whose result is always a new array, or a number.
+#: Functions of numpy, besides ufuncs, whose result is always a new array, or a number.
 COMPUTING = frozenset(
     "mean std var sum prod dot outer nansum nanmean median average percentile quantile trapezoid cov corrcoef choose "
     "r_ c_ inner where bincount clip column_stack convolve correlate cross cumprod delete gradient round select "

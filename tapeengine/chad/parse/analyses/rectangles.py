@@ -25,7 +25,7 @@ COPYING = READING | frozenset(
     "hstack column_stack std var median quantile argmax argmin argsort einsum interp isnan square power add subtract "
     "multiply divide trace eye solve inv det range ndim shape print tolist item".split()
 )
-#: Attributes of an array that are no views of it.
+#: Attributes of an array that are not views of it.
 MEASURES = frozenset("shape size ndim dtype".split())
 #: Functions that make a rectangle.
 MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array outer".split())

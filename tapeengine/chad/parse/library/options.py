@@ -92,7 +92,7 @@ def arranged(p: Parser, node: ast.Call, order: Sequence[str], count: int) -> ast
     return ast.copy_location(ast.Call(node.func, args, options), node)
 
 
-#: The values of options that say nothing.
+#: The values of options that have no effect.
 DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {
         **dict.fromkeys(("out", "dtype", "order"), None),

@@ -205,7 +205,7 @@ def content(cell: types.CellType) -> Any:
         return MISSING
 
 
-#: The depth of a captured value beyond which it is no constant.
+#: The depth beyond which a captured value is not a constant.
 DEEPEST = 200
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...language.nodes import child_nodes, every_node
 
-#: The name of a function that gives its argument, to which nothing else refers; a program cannot bind it.
+#: The name of a function that returns its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
 #: The names of the methods of operators.
 DUNDERS: Mapping[type, str] = dict(

@@ -38,7 +38,7 @@ from .matching import Matches
 CHANGING = frozenset("append extend insert pop sort reverse clear remove update fill".split())
 
 
-#: What stands before the name of a function that returns what it changes: no name of Python's begins with it.
+#: The prefix of names of functions that return what they change; no name of Python's begins with it.
 MARK = " "
 
 

@@ -22,7 +22,7 @@ from ..names.types import class_fields
 from .classes import maker_of
 from .procedures import text_of
 
-#: The functions that give numbers of Python's, beside those of `math`.
+#: The functions that give Python's numbers, besides those of `math`.
 PYTHON = frozenset(f"builtins.{name}" for name in ("bool", "isinstance", "all", "any", "len", "int", "float"))
 
 
@@ -170,7 +170,7 @@ class Outside:
         return kinds.names.get(RESULT), names
 
 
-#: The kind of a result of which the text says nothing.
+#: The kind of a result that the text does not show.
 NOTHING: Results = (None, ())
 
 
