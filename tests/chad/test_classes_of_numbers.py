@@ -2,7 +2,9 @@
 
 import itertools
 
+import numpy as np
 import pytest
+from chad.written_functions import function_of
 
 import tapeengine as te
 
@@ -114,3 +116,25 @@ def test_ranges_and_tuples_of_any_length_in_results():
     value, gradient = te.vjp(program, 3, [1.5, 2.5])
     assert repr(value) == repr(program.python(3, [1.5, 2.5]))
     assert gradient((None, [None], {"all": (1.0, 0.0, 0.0), "more": (None, None, 5.0)}, 1.0))[1] == [9.0, 0.0]
+
+
+NUMBERS_OF = {
+    "element": "x[0]",
+    "loop": "sum([v for v in x])",
+    "reduction": "np.max(x)",
+    "product": "2.0 * x[1]",
+    "constant": "ROW[0] * 1.0",
+    "plain": "float(x[0])",
+    "list": "x.tolist()[0]",
+    "largest": "max(float(x[0]), 0.5)",
+    "sum": "sum([float(v) for v in x])",
+}
+
+
+@pytest.mark.parametrize("of", NUMBERS_OF)
+def test_digits_are_rounded_as_pythons_or_numpys_numbers(of):
+    """A number of numpy's is scaled, rounded and divided; one of Python's is rounded exactly."""
+    lines = [f"v = {NUMBERS_OF[of]}", "return round(v, 1) + x[1] * 0.0"]
+    function = function_of("x", lines, np=np, ROW=np.array([1.95]))
+    for row in ([1.95, 0.15], [0.15, 2.675], [2.5, 1.45]):
+        assert te.vjp(te.program(function), np.array(row))[0] == function(np.array(row)), row

@@ -243,6 +243,12 @@ class Kinds:
                 return [*self.bound.get(name, ()), *own]
             case ast.Call(func=ast.Name(id=name)) if f"{name}()" in self.bound:
                 return [ast.Name(f"{name}()")]
+            case ast.Call(func=ast.Name("round" | "abs"), args=[value, *_]) if self.outside.is_builtin(node):
+                return [value]
+            case ast.Call(func=ast.Name("max" | "min"), args=[_, _, *_] as values) if self.outside.is_builtin(node):
+                return values
+            case ast.Call(func=ast.Name("sum"), args=[over, *start]) if self.outside.is_builtin(node):
+                return [Element(over), *start]
             case ast.UnaryOp(op=ast.Not()) | ast.Constant():
                 return []
             case ast.Compare(left=left, ops=ops, comparators=others):

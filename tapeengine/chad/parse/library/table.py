@@ -423,6 +423,8 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
         return x
     if x.type == BOOL:
         p.error(node, "round of a condition", "write int(x)")
+    if not p.in_python(node.args[0]):
+        p.on_duals(node, "round to digits of a number that may be numpy's, which scales it", "write round(float(x), n)")
     made = p.grammar.apply_written(p, node, p.program_of(in_language.rounded), [p.coerce(node, x, FLOAT), digits[0]])
     return whole.to_int("round")(p, node, [made]) if x.type == INT else made
 

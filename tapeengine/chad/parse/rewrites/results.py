@@ -92,6 +92,10 @@ class Outside:
         name = library_name(found) if isinstance(node, ast.Call) else ""
         return type(found) in (bool, int, float) or name.startswith("math.") or name in PYTHON
 
+    def is_builtin(self, call: ast.Call) -> bool:
+        """Tell whether a function is called that has its name in Python."""
+        return library_name(named_outside(call.func, self.outer)).startswith("builtins.")
+
     def is_list(self, kind: Kind) -> bool:
         """Tell whether the annotation or the value of an argument says that a part of it is a list."""
         found = [type_at((self.types or {}).get(n), steps) for n, steps in getattr(kind, "places", ())]
