@@ -80,6 +80,13 @@ cdef bint as_operand(object x, double *out) except -1:
     return False if other_precision(x) else as_double(x, out)
 
 
+cdef bint is_reflected(object y, str name) except -1:
+    """Whether the class of a right operand, a subclass of float, has its own method, which Python calls first."""
+    if PyFloat_CheckExact(y) or not PyFloat_Check(y) or is_numpy_scalar(y):
+        return False
+    return getattr(type(y), name) is not getattr(float, name)
+
+
 cdef bint other_precision(object x) except -1:
     """Whether x is a number of numpy that is no float64 or complex128."""
     return not (PyFloat_Check(x) or PyLong_Check(x) or PyComplex_Check(x)) and isinstance(x, inexact)
@@ -348,6 +355,9 @@ cdef bint by_numpy(object x, object y) except -1:
     return (is_numpy(x) or is_numpy(y)) and type(y) is not fractions.Fraction
 
 
+#: The methods of right operands: of operations, and of comparisons.
+cdef dict reflected = {OP_ADD: "__radd__", OP_SUB: "__rsub__", OP_MUL: "__rmul__", OP_DIV: "__rtruediv__", OP_MOD: "__rmod__"}
+cdef tuple SWAPPED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")     # by Py_LT, Py_LE, ...
 cdef dict operator_ufuncs = {
     OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
     OP_MOD: numpy.remainder,
@@ -419,6 +429,8 @@ cdef inline object arithmetic(object x, object y, const int op):
             return with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c))
         if not as_operand(y, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
+        if not PyLong_CheckExact(y) and is_reflected(y, reflected[op]):
+            return NotImplemented
         return with_number(with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c)), x, y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
@@ -618,24 +630,32 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divide)
+        if type(y) is not Dual and is_reflected(y, "__rtruediv__"):
+            return NotImplemented
         return by_zero(x, y, OP_DIV, operator.truediv) if b == 0 else arithmetic(x, y, OP_DIV)
 
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.remainder)
+        if type(y) is not Dual and is_reflected(y, "__rmod__"):
+            return NotImplemented
         return by_zero(x, y, OP_MOD, operator.mod) if b == 0 else arithmetic(x, y, OP_MOD)
 
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
+        if type(y) is not Dual and is_reflected(y, "__rfloordiv__"):
+            return NotImplemented
         return rounded_down(x, y, a, b, operator.floordiv)
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.divmod)
+        if type(y) is not Dual and is_reflected(y, "__rdivmod__"):
+            return NotImplemented
         whole, remainder = rounded_down(x, y, a, b, divmod)
         return whole, with_number(binary_of(x, y, OP_MOD, remainder), x, y)
 
@@ -645,6 +665,8 @@ cdef class Dual:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
         if not operands(x, y, &a, &b):
             return beyond_reals(x, y, numpy.power)
+        if type(y) is not Dual and is_reflected(y, "__rpow__"):
+            return NotImplemented
         return with_number(binary_of(x, y, OP_POW, power_value(x, y, a, b)), x, y)
 
     def __neg__(self):
@@ -718,6 +740,8 @@ cdef class Dual:
             b = (<Dual> y).v
         elif PyFloat_CheckExact(y):
             b = PyFloat_AS_DOUBLE(y)
+        elif is_reflected(y, SWAPPED[kind]):
+            return NotImplemented
         elif PyLong_Check(y) and is_small(y):
             b = PyLong_AsDouble(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
