@@ -217,6 +217,8 @@ class Relinked:
             made = self.twin(item)
             if made is not item or name in told:
                 type.__setattr__(twin, name, made)
+            elif is_data(name, item) and vars(twin).get(name) is item:
+                type.__setattr__(twin, name, Shared(value, name))
         return twin
 
     def bare(self, value: type, bases: tuple[type, ...], body: dict[str, Any]) -> Any:
@@ -285,9 +287,28 @@ def holds_data(cell: CellType) -> bool:
 ORIGINAL = "__tapeengine_original__"
 
 
+class Shared:
+    """A class's data, such as a counter of its instances, which its twin shares: either may change them."""
+
+    def __init__(self, cls: type, name: str) -> None:
+        self.cls, self.name = cls, name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        own: type = vars(owner).get(ORIGINAL, self.cls)
+        for cls in own.__mro__:  # a subclass may have got the attribute since
+            if self.name in vars(cls):
+                return vars(cls)[self.name]
+        raise AttributeError(f"type object {own.__name__!r} has no attribute {self.name!r}")
+
+
+def is_data(name: str, item: Any) -> bool:
+    """Whether an attribute of a class is neither a method nor of Python's own."""
+    return not (hasattr(type(item), "__get__") or isinstance(item, type) or name.startswith("__"))
+
+
 @functools.cache
 def seeing(metaclass: Any) -> Any:
-    """A metaclass whose classes accept instances of their original classes as their own.
+    """A metaclass whose classes accept instances of their original classes as their own, and share data with these.
 
     Attributes of arguments and the content of the module are instances of the original classes. A metaclass that is a
     twin itself learns to do so, so that the classes keep their metaclass.
@@ -302,9 +323,19 @@ def seeing(metaclass: Any) -> Any:
         kind = vars(type(value)).get(ORIGINAL)
         return isinstance(value, own) or (kind is not None and issubclass(kind, own))
 
+    store: Callable[[type, str, Any], None] = metaclass.__setattr__
+
+    def setattribute(cls: type, name: str, value: Any) -> None:
+        own, held = vars(cls).get(ORIGINAL), vars(cls).get(name, cls)
+        if own is not None and held is cls and is_data(name, value):
+            type.__setattr__(cls, name, held := Shared(own, name))
+        store(held.cls if isinstance(held, Shared) else cls, name, value)
+
+    methods = {"__instancecheck__": instancecheck, "__setattr__": setattribute}
     if ORIGINAL not in vars(metaclass):
-        return type(metaclass.__name__, (metaclass,), {"__instancecheck__": instancecheck})
-    type.__setattr__(metaclass, "__instancecheck__", instancecheck)
+        return type(metaclass.__name__, (metaclass,), methods)
+    for name, method in methods.items():
+        type.__setattr__(metaclass, name, method)
     return metaclass
 
 

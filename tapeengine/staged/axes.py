@@ -11,7 +11,6 @@ import tapeengine.numpy as tnp
 
 from ..errors import StructureError, class_name
 from ..forms import flatten, is_continuous, is_plain, is_traced, leaves_like, unflatten
-from ..naming import attribute_of
 from ..structure import Structures
 
 DOUBLE = np.dtype(np.float64)
@@ -151,11 +150,16 @@ def _element(leaf: Any, k: int) -> Any:
 
 def is_small(leaf: Any) -> bool:
     """Whether a leaf is an array of which each lane gets a copy."""
-    return bool(attribute_of(leaf, "ndim", 0)) and leaf.nbytes <= LARGE
+    return bool(rank(leaf)) and leaf.nbytes <= LARGE
+
+
+def rank(leaf: Any) -> int:
+    """The number of axes of an array; 0 of another leaf."""
+    return int(leaf.ndim) if isinstance(leaf, np.ndarray) or is_traced(leaf) else 0
 
 
 def _apart(leaf: Any, is_mapped: bool) -> Any:
-    ndim = attribute_of(leaf, "ndim", 0)
+    ndim = rank(leaf)
     if is_mapped:
         return leaf.copy(order="K") if ndim > 1 else leaf
     if not ndim or is_small(leaf):

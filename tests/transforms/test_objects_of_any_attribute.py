@@ -105,3 +105,9 @@ def test_dicts_of_other_classes_are_arguments_of_programs():
     assert type(value[0]) is AttrDict
     assert value[1] == 3.0
     assert gradient((AttrDict(k=0.0), 1.0))[1] == 2.0
+
+
+def test_views_of_memory_are_arguments_that_all_lanes_share():
+    assert np.array_equal(
+        te.vmap(lambda x, m: x * m[0], in_axes=(0, None))(np.array([1.5]), memoryview(b"ab")), [145.5]
+    )
