@@ -12,18 +12,25 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.array import Array
 from tapeengine._core.arrays.array import form_of as form_of
+from tapeengine._core.scalars.scalar import Dual
+from tapeengine._core.scalars.sequences import is_read
 from tapeengine.duals.creation import in_order_of as in_order_of
 from tapeengine.duals.creation import sample_of
 from tapeengine.primitive.spaces import is_traced as is_traced
 from tapeengine.primitive.spaces import space_of
 
+_READY = frozenset((Array, Dual, numpy.ndarray, float, int))
+
 
 def as_array(value: Any) -> Any:
     """Return a traced value or a number unchanged, and a sequence as an array."""
+    if type(value) in _READY:
+        return value
     if isinstance(value, (list, tuple)):
         return np.array(value)
-    return value
+    return numpy.asarray(value) if is_read(value) else value
 
 
 def promoting(value: Any) -> Any:

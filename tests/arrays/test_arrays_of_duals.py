@@ -44,6 +44,15 @@ def test_an_array_of_other_objects_is_refused(result: Any) -> None:
         te.vjp(lambda x: (x, result), 1.0)
 
 
+@pytest.mark.parametrize("mask", [np.False_, [True, False]])
+@pytest.mark.parametrize("product", [lambda a, x: a * x, lambda a, x: np.r_[a, x], lambda a, x: (a + x)[:0]])
+def test_an_array_of_another_class_is_refused_and_computes(product: Any, mask: Any) -> None:
+    array = np.ma.array([2.0, 3.0], mask=mask)
+    with pytest.raises(StructureError, match=r"has its own operations \(numpy\.ma\.MaskedArray\)"):
+        te.vjp(lambda x: product(array, x), 1.5)
+    assert te.grad(lambda x: np.sum(array * x))(1.5) == array.sum()
+
+
 MEETINGS = {
     "product": lambda x, a: a * x,
     "sum of traced and not": lambda x, a: np.add(x, a) + 1.0,

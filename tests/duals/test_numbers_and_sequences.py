@@ -6,12 +6,14 @@ import array
 import collections
 import ctypes
 import operator
+import types
 import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy
 import pytest
+from odd_objects import Sequence
 from verdicts import verdict
 
 import tapeengine as te
@@ -22,6 +24,7 @@ OPERATORS = (
     *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
 )
 X = numpy.array([1.3, 0.4, 2.2])
+MEMORY = numpy.array([1.0, 2.0])
 #: Numbers of numpy, and of Python, from a primal.
 NUMBERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "element": (lambda x: x[0], X),
@@ -34,6 +37,7 @@ NUMBERS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "single complex element": (lambda x: (x * numpy.complex64(1.0 + 0.5j))[0], X.astype(numpy.float32)),
     "float": (lambda x: x, 1.3),
     "complex": (lambda x: x * (1.0 + 0.5j), 1.3),
+    "array": (lambda x: x[1:], X),
 }
 OPERANDS: dict[str, Callable[[Any], Any]] = {
     "list": lambda x: [1.0, 2.0],
@@ -48,6 +52,8 @@ OPERANDS: dict[str, Callable[[Any], Any]] = {
     "memoryview": lambda x: memoryview(numpy.array([1.0, 2.0])),
     "array of ctypes": lambda x: (ctypes.c_double * 2)(1.0, 2.0),
     "number of ctypes": lambda x: ctypes.c_double(2.0),
+    "own sequence": lambda x: Sequence([1.0, 2.0]),
+    "own memory": lambda x: types.SimpleNamespace(__array_interface__=MEMORY.__array_interface__),
     "text": lambda x: "text",
     "None": lambda x: None,
 }
@@ -73,6 +79,33 @@ def test_operators_are_those_of_the_plain_number(number: str, operand: str) -> N
             if not found.right or (found.word == "refused" and operand != "traced"):
                 wrong.append((op.__name__, reflected, found))
     assert wrong == []
+
+
+#: Functions of a traced array and a sequence.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "multiply": numpy.multiply,
+    "matmul": lambda x, s: numpy.matmul(s, x),
+    "where": lambda x, s: numpy.where(X > 1.0, x, s),
+    "concatenate": lambda x, s: numpy.concatenate((s, x)),
+    "stack": lambda x, s: numpy.stack([x, s]),
+    "solve": lambda x, s: numpy.linalg.solve(numpy.diag(x), s),
+    "interp": lambda x, s: numpy.interp(x, s, s),
+    "select": lambda x, s: numpy.select([X > 1.0], [x], s),
+    "linspace": lambda x, s: numpy.linspace(x, s, 3),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_read_sequences_as_arrays(name: str) -> None:
+    def curved(x: Any, s: Any) -> Any:
+        return numpy.sum(numpy.sin(FUNCTIONS[name](x, s)))
+
+    for transform in (te.value_and_grad, te.hessian, lambda f: lambda x: te.jvp(f, (x,), (x,))):
+        wanted = transform(lambda x: curved(x, numpy.arange(1.0, 4.0)))(X)
+        for sequence in (range(1, 4), Sequence([1.0, 2.0, 3.0]), collections.UserList([1, 2, 3])):
+            found = transform(lambda x, sequence=sequence: curved(x, sequence))(X)
+            for a, b in zip(wanted, found, strict=True):
+                numpy.testing.assert_array_equal(a, b)
 
 
 class Interval:

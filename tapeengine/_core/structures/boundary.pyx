@@ -550,9 +550,10 @@ cdef class Outputs(Walk):
 
     cdef object objects(self, object value):
         """Replace an object array of duals by the values of the corresponding traced array."""
-        found = of_numbers(value)
+        found = of_numbers(value) if type(value) is array_class else None   # others have masks, units
         if found is None:
-            raise StructureError(f"{self.path()} is an array of objects that are not numbers. Return a list of them")
+            raise StructureError(f"{self.path()} is an array of objects that are not numbers, or whose class has its own "
+                                 f"operations ({full_name(type(value))}). Return a list of them")
         return self.leaf(found)
 
 
