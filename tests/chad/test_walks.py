@@ -8,7 +8,7 @@ from chad.written_functions import run_in
 
 import tapeengine as te
 from tapeengine.chad.language.nodes import Transformer, child_nodes, every_node
-from tapeengine.chad.language.signatures import BLOCKS, MOST_BLOCKS, source_of
+from tapeengine.chad.language.signatures import source_of
 from tapeengine.chad.parse.operations.state import Parser
 
 FILES = sorted(Path(__file__).parent.glob("*.py"))[::9]
@@ -72,11 +72,3 @@ def test_the_text_of_a_function_is_that_of_the_file(tmp_path):
         exec(compile(path.read_text(), str(path), "exec"), scope)
         for _ in range(2):
             assert source_of(scope["f"]) == (["def f(x):\n", f"    return {factor} * x\n"], 1)
-
-
-def test_the_text_of_functions_is_kept_for_some():
-    for k in range(3 * MOST_BLOCKS):
-        scope = {}
-        run_in(scope, f"def f(x):\n    return {k}\n")
-        assert source_of(scope["f"])[0][1] == f"    return {k}\n"
-    assert len(BLOCKS) <= MOST_BLOCKS
