@@ -263,8 +263,9 @@ class Program(Enterable):
     def changes(self) -> tuple[str, ...]:
         """The parameters whose arguments the program changes; a derivative changes copies, as dual numbers do."""
         of = {**self.function.__annotations__, **(self.given or {})}
-        found = changed_parameters(self.function) if self.is_entry else ()
-        return tuple(name for name in found if of.get(name) not in SCALARS)
+        names = [name for name in self.names if of.get(name) not in SCALARS]
+        found = changed_parameters(self.function) if self.is_entry and names else ()
+        return tuple(name for name in found if name in names)
 
     @functools.cached_property
     def changes_outside(self) -> bool:
@@ -785,7 +786,8 @@ class Program(Enterable):
         if self.backend or not any(rank(part) > 1 for p in params for part in (p.of, *parts_of(p.of))):
             return None
         known = self.sizes or Sizes()
-        if known.are_large or self.executable.prefers_numpy:
+        multiplies = any(unit.parsed().multiplies for unit in reached(self, Program.parsed))
+        if known.are_large or not multiplies or self.executable.prefers_numpy:
             return None
         made = self.instance(self.given or {}, symbol_of(self, ("by BLAS", self.symbol)), Sizes(known.ones, True))
         return made if "numpy.matmul" in made.linked[2] else None

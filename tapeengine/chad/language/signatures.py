@@ -5,15 +5,24 @@ from __future__ import annotations
 import ast
 import linecache
 import textwrap
+from functools import lru_cache
 from inspect import CO_VARARGS, CO_VARKEYWORDS, getblock
 from types import CodeType, FunctionType
 from typing import Any
 
 from .nodes import every_node
 
-#: The lines of functions that were read last, which takes long to find, with the lines of the files.
-BLOCKS: dict[tuple[str, int], tuple[list[str], list[str]]] = {}
-MOST_BLOCKS = 256
+
+class Block:
+    """The lines of the file in which a function was found last, and its own, which takes long to find."""
+
+    found: tuple[list[str] | None, list[str]] = (None, [])
+
+
+@lru_cache(maxsize=256)
+def block_at(filename: str, first: int) -> Block:
+    """Give what was found at a place."""
+    return Block()
 
 
 def source_of(function: Any) -> tuple[list[str], int]:
@@ -28,11 +37,10 @@ def source_of(function: Any) -> tuple[list[str], int]:
     lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
     if not 0 < code.co_firstlineno <= len(lines):
         raise OSError("could not get source code")
-    if (kept := BLOCKS.get(place := (code.co_filename, code.co_firstlineno))) is None or kept[0] is not lines:
-        if len(BLOCKS) >= MOST_BLOCKS:
-            BLOCKS.clear()
-        BLOCKS[place] = kept = lines, getblock(lines[code.co_firstlineno - 1 :])
-    return kept[1], code.co_firstlineno
+    block = block_at(code.co_filename, code.co_firstlineno)
+    if (found := block.found)[0] is not lines:
+        found = block.found = (lines, getblock(lines[code.co_firstlineno - 1 :]))
+    return found[1], code.co_firstlineno
 
 
 def tree_of(function: Any) -> tuple[ast.FunctionDef | None, int]:

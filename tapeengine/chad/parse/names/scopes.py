@@ -141,7 +141,7 @@ class _Renamer(Transformer):
         """Visit the statements of a function that has some parameters."""
         given = set() if self.surveys else given
         for i, s in enumerate(node.body):
-            given -= _captured(s)
+            given -= _captured(s) if given else set()
             rebound = given.intersection(_rebound(s))
             if rebound:
                 assert isinstance(s, ast.Assign)

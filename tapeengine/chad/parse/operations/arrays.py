@@ -189,7 +189,9 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
         return Map((row_,), dot(p, row_, p.bound("v", right)), (left,))
     if rank(left.type) == 1:
         return matmul(p, node, transpose(p, node, right), left)
-    if p.by_blas and FLOAT == numbers_of(left.type) == numbers_of(right.type):
+    of_floats = FLOAT == numbers_of(left.type) == numbers_of(right.type)
+    p.products += [node] * of_floats
+    if p.by_blas and of_floats:
         return primitive(p, node, np.matmul, [left, right], {})
     a, b = p.bound("a", left), p.bound("b", right)
     i, j, k = p.fresh("i", INT), p.fresh("j", INT), p.fresh("k", INT)

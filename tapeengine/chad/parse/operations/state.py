@@ -129,6 +129,7 @@ class Parsed:
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
     * `mixes`: whether integers become floats where they are elements, or are chosen.
+    * `multiplies`: whether it computes products of matrices, which BLAS may.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
 
@@ -142,6 +143,7 @@ class Parsed:
     by_numpy: bool
     copies: bool
     mixes: bool
+    multiplies: bool
     constants: Checks
 
 
@@ -268,6 +270,7 @@ class Parser(Lets):
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.mixes = self.by_blas = False
+        self.products: list[ast.AST] = []  # of matrices
         self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
         self.of_empty: Type = NEVER
