@@ -278,3 +278,55 @@ def test_the_type_of_a_record_is_not_looked_at_for_each_change(monkeypatch: pyte
     monkeypatch.setattr(close, "has_functions", lambda of: looked.append(of) or look(of))
     work(f"@dataclasses.dataclass\nclass D:\n{fields}def f(x: float):\n{made}{body}    return d.x0\n")
     assert 1 <= len(looked) <= 6
+
+
+def of_methods(n: int) -> str:
+    """A program that calls a method for each of n fields of a record, which changes the field in a branch."""
+    fields = "".join(f"    x{k}: float\n" for k in range(n))
+    body = "        if d > {k}.5:\n            self.x{k} = self.x{k} * d + self.x{j}\n"
+    methods = "".join(f"    def m{k}(self, d):\n{body.format(k=k, j=(k + 1) % n)}" for k in range(n))
+    calls = "".join(f"    r.m{k}(x)\n" for k in range(n))
+    made = f"    r = R({', '.join(['x'] * n)})\n"
+    return f"@dataclasses.dataclass\nclass R:\n{fields}{methods}def f(x: float):\n{made}{calls}    return r.x0 * r.x1\n"
+
+
+def of_keys(n: int) -> str:
+    """A program that calls a function for each of n keys of a dict, which changes the value."""
+    functions = "".join(f"def g{k}(d, x):\n    d['k{k}'] = d['k{k}'] * x + d['k{(k + 1) % n}']\n" for k in range(n))
+    made = f"    d = {{{', '.join(f'{key!r}: x * 2.0' for key in (f'k{k}' for k in range(n)))}}}\n"
+    calls = "".join(f"    g{k}(d, x)\n" for k in range(n))
+    return f"{functions}def f(x: float):\n{made}{calls}    return d['k0'] + d['k{n - 1}']\n"
+
+
+def of_lines(n: int, line: str, first: str = "") -> str:
+    """A program with n lines, or groups of lines."""
+    return f"def f(x: float):\n    s = x\n{first}" + "".join(line.format(k=k) for k in range(n)) + "    return s\n"
+
+
+LOOP, ALTERNATIVE = (
+    "    v = [x * i for i in range({n} + 2)]\n    for i in range(2):\n",
+    "    if x < -1:\n        s = 1.0\n",
+)
+#: Programs of n parts of which all passes are compiled.
+FIRST_CALLS = {
+    "methods with a branch": of_methods,
+    "functions that change a dict": of_keys,
+    "alternatives": lambda n: of_lines(n, "    elif x < {k}.5:\n        s = x * {k}.5\n", ALTERNATIVE),
+    "returns": lambda n: of_lines(n, "    if s > 1{k}.5:\n        return s * {k}.5\n    s = s * 1.1 + x\n"),
+    "local functions": lambda n: of_lines(n, "    def g{k}(a):\n        return a * s\n    s = g{k}(x)\n"),
+    "reads in a loop": lambda n: of_lines(n, "        s += v[i + {k}] * s\n", LOOP.format(n=n)),
+}
+
+
+def first_call(text: str) -> int:
+    """The calls that a program's first call takes, with both derivatives."""
+    program, profile = te.program(defined(text)), cProfile.Profile(builtins=False)
+    profile.runcall(lambda: (te.vjp(program, 2.3)[1](1.0), te.jvp(program, (2.3,), (1.0,))))
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+@pytest.mark.parametrize("case", FIRST_CALLS)
+def test_the_work_of_a_first_call_is_linear_in_the_length_of_a_text(case: str) -> None:
+    first_call(FIRST_CALLS[case](2))
+    few, many = (first_call(FIRST_CALLS[case](n)) for n in (6, 18))
+    assert many <= 3.2 * few

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..intermediate import statements as F
-from ..intermediate.analysis import keeps, outs, reads, recalls, walk
+from ..intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
 from ..intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 
 ZERO, ONE = F.Const(0.0, REAL), F.Const(1.0, REAL)
@@ -50,6 +50,11 @@ class Facts:
                 self.users.setdefault(name_of(x), []).append(s)
             for v in outs(s):
                 self.setters.setdefault(v.name, []).append(s)
+        self.body = function.body
+        self.handed_to: dict[str, list[F.Statement]] = {}
+        for s in self.statements:
+            for name in {self.base(x) for x in (*reads(s), *(x for _, x in pairs_of(s)))}:
+                self.handed_to.setdefault(name, []).append(s)
         self.sums = {s.out.name for s in self.statements if isinstance(s, F.New | F.ZerosLike)}
         self.sums -= {self.base(x) for s in self.statements for x in overwritten(s)}
         self.sparse = self.likely_zeros()
@@ -66,12 +71,13 @@ class Facts:
 
     def likely_zeros(self) -> set[str]:
         """Find the numbers, and arrays of numbers, that are likely to be zero: what one branch of two adds to."""
-        found = {name for s in self.statements if isinstance(s, F.If) for name in lopsided(s)}
-        size = -1
-        while len(found) > size:
-            size = len(found)
-            for s in self.statements:
-                found.update(self.from_sparse(s, found))
+        found = set[str]()
+        lopsided(self.body, found)
+        pending = list(self.statements)
+        while pending:
+            more = set(self.from_sparse(pending.pop(), found)) - found
+            found |= more
+            pending += (s for name in more for s in self.handed_to.get(name, ()))
         return found
 
     def from_sparse(self, s: F.Statement, sparse: Collection[str]) -> Iterator[str]:
@@ -173,11 +179,12 @@ class Unchanged:
         fields = {f.name for s in (loop, *inside) for f in recalls(s)}
         rows = self.facts.rows.keys()
         self.zeros = wanted | (own - fields - rows)
-        size = -1
-        while len(self.zeros) != size:
-            size = len(self.zeros)
-            for s in (loop, *inside):
-                self.zeros -= {name for name, values in self.gives(s) if not all(map(self.is_zero, values))}
+        pending, parts = [loop, *inside], {id(s) for s in (loop, *inside)}
+        while pending:
+            given = self.gives(pending.pop())
+            gone = {name for name, values in given if name in self.zeros and not all(map(self.is_zero, values))}
+            self.zeros -= gone
+            pending += (s for name in gone for s in facts.handed_to.get(name, ()) if id(s) in parts)
         self.wanted = wanted & self.zeros
 
     def gives(self, s: F.Statement) -> Iterator[tuple[str, Iterable[F.Operand]]]:
@@ -236,10 +243,15 @@ def pairs_of(s: F.Statement) -> Iterable[tuple[F.Var, F.Operand]]:
     return s.carried if isinstance(s, F.For | F.While) else ()
 
 
-def lopsided(s: F.If) -> set[str]:
-    """Give the variables to which one branch of two adds."""
-    then, orelse = ({x.out.name for x, _ in walk(block) if isinstance(x, F.Add)} for block in (s.then, s.orelse))
-    return then ^ orelse
+def lopsided(statements: Sequence[F.Statement], found: set[str]) -> set[str]:
+    """Give the variables to which statements add; note those to which one branch of two adds."""
+    adds = {s.out.name for s in statements if isinstance(s, F.Add)}
+    for s in statements:
+        if isinstance(s, F.Flow):
+            each = [lopsided(block, found) for block in blocks(s)]
+            found |= each[0] ^ each[1] if isinstance(s, F.If) else set()
+            adds = adds.union(*each)
+    return adds
 
 
 def overwritten(s: F.Statement) -> Iterator[F.Var]:

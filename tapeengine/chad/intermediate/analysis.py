@@ -161,11 +161,16 @@ def walk(
     statements: list[F.Statement], around: tuple[F.Flow, ...] = ()
 ) -> Iterator[tuple[F.Statement, tuple[F.Flow, ...]]]:
     """Iterate over all statements, each with its enclosing flow statements."""
-    for s in statements:
-        yield s, around
-        if isinstance(s, F.Flow):
-            for block in blocks(s):
-                yield from walk(block, (*around, s))
+    waiting = [(iter(statements), around)]
+    while waiting:
+        each, around = waiting[-1]
+        for s in each:
+            yield s, around
+            if isinstance(s, F.Flow):
+                waiting += [(iter(block), (*around, s)) for block in reversed(blocks(s))]
+                break
+        else:
+            waiting.pop()
 
 
 def raises(s: F.Statement) -> bool:
@@ -210,7 +215,9 @@ class Needs:
 
     def keep(self, s: F.Statement, around: tuple[F.Flow, ...]) -> None:
         """Note that a statement is needed."""
-        for flow in around:
+        for flow in reversed(around):
+            if id(flow) in self.live:  # and so are all around it
+                break
             self.keep_flow(flow)
         if isinstance(s, F.Flow):
             self.keep_flow(s)

@@ -274,10 +274,3 @@ def rebuild(term: Term, f: Callable[[Term, tuple[Var, ...]], Term], g: Callable[
 
     changes = {field.name: renewed(getattr(term, field.name)) for field in dataclasses.fields(term) if field.init}
     return dataclasses.replace(term, **changes)
-
-
-def count(term: Term, name: str) -> int:
-    """Count the occurrences of a free variable."""
-    if isinstance(term, Var):
-        return int(term.name == name)
-    return sum(count(child, name) for child, _ in children(term))

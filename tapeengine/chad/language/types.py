@@ -17,7 +17,7 @@ from typing import Any
 
 def hashed(cls: type[Any]) -> type[Any]:
     """Let a class of types of many parts compute its hash once: passes look types up for each term."""
-    compute: Callable[[Any], int] = cls.__hash__
+    compute: Callable[[Any], int] = cls.__hash__  # type: ignore[assignment]
 
     def found(self: Any) -> int:
         if (known := self.__dict__.get("_hash")) is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from ..intermediate.statements import For, If, Join, Kept, Operand, Statement, Var, While
 
@@ -22,7 +21,7 @@ class Block:
         self.parent = parent
         self.before = before
         self.statements: list[Statement] = []
-        self.known: dict[Any, Var] = {}
+        self.known: dict[int, Var] = {}
         self.index: Var | None = None
         self.count: Operand | None = None
         self.kept: Kept | None = None

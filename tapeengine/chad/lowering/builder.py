@@ -17,17 +17,17 @@ from .values import NotLowered
 NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
 
 
-class Earlier(dict[Any, F.Var]):
+class Earlier(dict[int, F.Var]):
     """The values that are computed at a place in a block, and those of the block that are computed before it."""
 
-    def __init__(self, known: Mapping[Any, F.Var], order: Mapping[str, int], limit: int) -> None:
+    def __init__(self, known: Mapping[int, F.Var], order: Mapping[str, int], limit: int) -> None:
         super().__init__()
         self.before, self.order, self.limit = known, order, limit
 
     def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or (key in self.before and self.order[self.before[key].name] < self.limit)
+        return super().__contains__(key) or (key in self.before and self.order[self.before[key].name] < self.limit)  # type: ignore[index]
 
-    def __missing__(self, key: Any) -> F.Var:
+    def __missing__(self, key: int) -> F.Var:
         return self.before[key]
 
 
@@ -50,6 +50,7 @@ class Builder:
         self.latest: int | None = None
         self.flow_blocks: dict[int, Block] = {}
         self._alive: list[Block] = []
+        self.keys: dict[Any, int] = {}
 
     def fresh(self, hint: str, of: F.Type, home: Block | None = None) -> F.Var:
         """Make a variable whose home is the current block."""
@@ -140,11 +141,18 @@ class Builder:
 
     def find(self, key: Any) -> F.Var | None:
         """Find a computed value that is in scope, from this pass or the previous one."""
+        number = self.keys.get(key)
+        if number is None:
+            return None
         for block in self.block.chain():
             for known in (block.known, *(m.known for m in block.mirrors)):
-                if key in known:
-                    return known[key]
+                if number in known:
+                    return known[number]
         return None
+
+    def note(self, home: Block, key: Any, found: F.Var) -> None:
+        """Note that a block computes a value; values have numbers, as their keys may be long."""
+        home.known[self.keys.setdefault(key, len(self.keys))] = found
 
     def emit(self, key: Any, make: Any, hint: str, of: F.Type, args: Sequence[F.Operand], early: bool) -> F.Var:
         """Write a pure statement, or find the existing name of its value."""
@@ -154,7 +162,7 @@ class Builder:
         home = self.deepest(args) if early else self.block
         out = self.fresh(hint, of, home)
         statement = make(out)
-        home.known[key] = out
+        self.note(home, key, out)
         self.made[out.name] = statement
         self.put(statement, home)
         return out

@@ -101,7 +101,7 @@ class Lower(Cotangents):
             return n
         found = self.b.compute("imax", n, F.Const(0, WHOLE))
         if isinstance(found, F.Var):
-            self.b.homes[found.name].known["natural", found] = found
+            self.b.note(self.b.homes[found.name], ("natural", found), found)
         return found
 
     # ------------------------------------------------------------ registry primitives
@@ -306,7 +306,7 @@ class Lower(Cotangents):
         self.b.add(flow)
         count = self.b.fresh("n", WHOLE)
         self.b.add(F.Assign((count,), (steps,)))
-        self.b.block.known["natural", count] = count
+        self.b.note(self.b.block, ("natural", count), count)
         return state.last(), count
 
     # ------------------------------------------------------------ functions

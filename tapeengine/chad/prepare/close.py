@@ -12,6 +12,7 @@ argument and context separately; here they are one tuple).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from ...errors import UnsupportedError
@@ -21,7 +22,6 @@ from ..language.traverse import (
     Names,
     all_names,
     children,
-    count,
     free_variables,
     freshen,
     map_children,
@@ -36,18 +36,40 @@ SMALL = 60
 
 
 class Inliner:
-    """Inlines within one definition; `lifted` collects the definitions that it makes."""
+    """Inlines within one definition.
+
+    * `lifted`: the definitions that it makes.
+    * `uses`, `calls`: how often variables occur, and are called.
+    * `instead`: what stands for a call, by the name of the function.
+    """
 
     def __init__(self, symbol: str, names: Names) -> None:
         self.symbol = symbol
         self.names = names
         self.lifted: dict[str, S.Definition] = {}
+        self.uses, self.calls = Counter[str](), Counter[str]()
+        self.instead: dict[str, Callable[[tuple[S.Term, ...]], S.Term]] = {}
+
+    def counted(self, term: S.Term) -> S.Term:
+        """Count the variables of a new term."""
+        pending = [term]
+        while pending:
+            match pending.pop():
+                case S.Var(name):
+                    self.uses[name] += 1
+                case one:
+                    pending += (child for child, _ in children(one))
+                    if isinstance(one, S.Apply) and isinstance(one.function, S.Var):
+                        self.calls[one.function.name] += 1
+        return term
 
     def __call__(self, term: S.Term) -> S.Term:
         """Remove functions that are only called."""
         match term:
             case S.Let(S.Var(of=Function()), bound, _):
                 return self.let_function(term, bound)
+            case S.Apply(S.Var(name), args) if name in self.instead:
+                return self(self.instead[name](args))
             case S.Apply(S.Lambda(params, body), args):
                 return self(S.lets(zip(params, args, strict=True), body))
             case S.Apply(S.Let(var, bound, function), args):
@@ -61,46 +83,34 @@ class Inliner:
             case S.Let(inner, first, then):
                 return self(S.Let(inner, first, S.Let(term.var, then, term.body)))
             case S.Var():
+                self.uses[bound.name] += self.uses[name] - 1
+                self.calls[bound.name] += self.calls[name]
                 return self(substitute(term.body, {name: bound}))
             case S.Lambda():
-                uses = count(term.body, name)
-                if uses == 0:
+                if self.uses[name] == self.calls[name]:
+                    if self.uses[name]:
+                        self.only_called(name, bound)
                     return self(term.body)
-                if uses == calls(term.body, name):
-                    return self.only_called(term, bound, uses)
         return map_children(term, self)
 
-    def only_called(self, term: S.Let, bound: S.Lambda, uses: int) -> S.Term:
+    def only_called(self, name: str, bound: S.Lambda) -> None:
         """Inline or lift a function that is called only."""
+        body = self(bound.body)
+        bound = S.Lambda(bound.params, body)
         captured = free_variables(bound)
-        higher = any(has_functions(v.of) for v in (*captured.values(), *bound.params)) or has_functions(bound.body.type)
-        if uses == 1 or higher or size(bound) <= SMALL:
-            return self(self.replace(term.body, term.var.name, lambda args: S.Apply(freshen(bound, self.names), args)))
-        symbol = self.names(f"{self.symbol}_{term.var.name}")
-        params = (*captured.values(), *bound.params)
-        self.lifted[symbol] = S.Definition(symbol, params, bound.body.type, self(bound.body))
-        context = tuple(captured.values())
-        return self(
-            self.replace(term.body, term.var.name, lambda args: S.Call(symbol, (*context, *args), bound.body.type))
-        )
-
-    def replace(self, term: S.Term, name: str, made: Callable[[tuple[S.Term, ...]], S.Term]) -> S.Term:
-        """Replace the calls of a function."""
-        if isinstance(term, S.Apply) and isinstance(term.function, S.Var) and term.function.name == name:
-            return made(tuple(self.replace(a, name, made) for a in term.args))
-        return map_children(term, lambda child: self.replace(child, name, made))
-
-
-def calls(term: S.Term, name: str) -> int:
-    """Count the calls of a function variable."""
-    own = isinstance(term, S.Apply) and isinstance(term.function, S.Var) and term.function.name == name
-    return int(own) + sum(calls(child, name) for child, _ in children(term))
+        higher = any(has_functions(v.of) for v in (*captured.values(), *bound.params)) or has_functions(body.type)
+        if self.uses[name] == 1 or higher or size(bound) <= SMALL:
+            self.instead[name] = lambda args: S.Apply(self.counted(freshen(bound, self.names)), args)
+            return
+        symbol, context = self.names(f"{self.symbol}_{name}"), tuple(captured.values())
+        self.lifted[symbol] = S.Definition(symbol, (*context, *bound.params), body.type, body)
+        self.instead[name] = lambda args: S.Call(symbol, (*context, *args), body.type)
 
 
 def inline(definition: S.Definition, names: Names) -> dict[str, S.Definition]:
     """Remove functions that are only called from a definition; return it and the definitions lifted out of it."""
     inliner, name = Inliner(definition.name, names), definition.name
-    body = inliner(definition.body)
+    body = inliner(inliner.counted(definition.body))
     return {**inliner.lifted, name: S.Definition(name, definition.params, definition.result, body)}
 
 

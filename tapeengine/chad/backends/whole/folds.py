@@ -51,7 +51,8 @@ def given(s: Statement) -> set[str]:
 def extreme_with_other(w: Writer, s: For, loop: Body) -> bool:
     """Write the largest element with its tangent, or with its place, if a loop carries these."""
     for (acc, following), (along, after_along) in (s.carried, s.carried[::-1]):
-        rest = [t for t in s.body if t in depending(s, acc.name) or t in depending(s, along.name)]
+        needing = {id(t) for v in (acc, along) for t in depending(s, v.name)}
+        rest = [t for t in s.body if id(t) in needing]
         if s.down or s.kept is not None or len(rest) != 2:
             continue
         test, choice = rest
@@ -136,7 +137,8 @@ def running_sum(s: For) -> Callable[[Writer, For, Body], None] | None:
         elements: list[Number] = []
 
         def body() -> None:
-            w.statements([t for t in s.body if t not in rest])
+            needing = set(map(id, rest))
+            w.statements([t for t in s.body if id(t) not in needing])
             elements.append(w.number(w.value(x)))
             if w.masks:
                 raise NotWhole("a running sum of some steps")

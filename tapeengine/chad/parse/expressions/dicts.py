@@ -7,26 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...language.errors import OnDuals
-from ...language.terms import If, Literal, Term, Tuple, lit, parts
-from ...language.types import NEVER, UNIT, Fixed, Product, is_choice
+from ...language.terms import If, Literal, Term, Tuple, lit
+from ...language.types import NEVER, UNIT, Fixed, is_choice
 from ..analyses.iterators import VIEWS
 from ..names.texts import MISSING, is_key
 from ..operations.functions import Env
 from ..operations.membership import equal
 from ..operations.raising import failing
 from ..operations.state import Parser, with_lets
-from .rules import constant, dict_of, expression, of_each_option
+from .rules import constant, dict_of, expression, of_each_option, values
 
 
 def is_dict(term: Any) -> bool:
     """Tell whether something is a dict."""
     return getattr(getattr(term, "type", None), "name", "") == "dict"
-
-
-def items_of(term: Term) -> dict[Any, Term]:
-    """Give the values of a dict by key."""
-    assert isinstance(term.type, Product)
-    return dict(zip(term.type.fields, parts(term), strict=True))
 
 
 def called(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -58,7 +52,7 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
     if name in VIEWS:
         p.at_once(node, f"{name}() of a dict", OnDuals)
     d = p.bound("d", receiver)
-    items = items_of(d)
+    items = values(p, d)
     match name, node.args:
         case "get", [key, *default] if len(default) < 2:
             other = default_of(p, items, default, env)
@@ -80,7 +74,8 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
 
     `other` is what a dict without the key gives.
     """
-    items, key = items_of(d), p.known(index, env)
+    key = p.known(index, env)
+    items = values(p, d)
     if key is not MISSING:
         return items.get(key, other) if is_key(key) or isinstance(key, float) else other
     position = expression(p, index, env)
@@ -102,7 +97,7 @@ def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) ->
     """``d[key] = x``: a dict with another value, or one more."""
     if not is_key(key):
         p.on_duals(node.slice, "a key of a dict is one that is written out, or known when it is read", "write d['a']")
-    return dict_of(p, {**items_of(term), key: new})
+    return dict_of(p, {key: new}, term)
 
 
 def updated(p: Parser, node: ast.Call, name: str, env: Env) -> Term:
@@ -114,7 +109,7 @@ def updated(p: Parser, node: ast.Call, name: str, env: Env) -> Term:
 
 def popped(p: Parser, node: ast.AST, d: Term, args: Sequence[ast.expr], env: Env) -> tuple[Term, Term]:
     """``d.pop(key, default)``: the value, and the dict without it."""
-    items = items_of(d)
+    items = values(p, d)
     key = p.known(args[0], env) if 0 < len(args) < 3 else MISSING
     if not is_key(key):
         p.on_duals(node, "a key of a dict is one that is written out, or known when it is read", "write d.pop('a')")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
@@ -14,6 +15,7 @@ import numpy
 from ....naming import attribute_of
 from ....primitive import is_traced
 from ...language.terms import (
+    MANY,
     Branch,
     Case,
     Concatenate,
@@ -26,6 +28,7 @@ from ...language.terms import (
     Size,
     Term,
     Tuple,
+    Update,
     Var,
     lets,
     lit,
@@ -226,8 +229,12 @@ def fixed(p: Parser, value: Any) -> Term:
     return Tuple((), of)
 
 
-def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
-    """Make a dict."""
+def dict_of(p: Parser, items: Mapping[Any, Term], d: Term | None = None) -> Term:
+    """Make a dict; with the items of another one as well, if there is one."""
+    fields: tuple[Any, ...] = () if d is None else d.type.fields  # type: ignore[attr-defined]
+    if d is not None and len(fields) >= MANY and items.keys() <= set(fields):
+        return functools.reduce(lambda d, item: Update(d, fields.index(item[0]), item[1]), items.items(), d)
+    items = {**({} if d is None else values(p, d)), **items}
     return Tuple(tuple(items.values()), p.table.record(dict, {key: x.type for key, x in items.items()}))
 
 
@@ -235,19 +242,23 @@ def dict_of(p: Parser, items: Mapping[str, Term]) -> Term:
 def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
     """``{"a": x, **d}``."""
     items: dict[Any, Term] = {}
+    first: Term | None = None
     for key, value in zip(node.keys, node.values, strict=True):
         found = expression(p, value, env)
         if key is None:
             d = p.bound("d", found)
             if not isinstance(d.type, Product) or d.type.name != "dict":
                 p.error(value, f"** of {show(d.type)}", "give a dict")
-            items.update(values(d))
+            if value is node.values[0]:
+                first = d
+            else:
+                items.update(values(p, d))
             continue
         known = p.known(key, env)
         if not is_key(known):
             p.on_duals(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
         items[known] = found
-    return dict_of(p, items)
+    return dict_of(p, items, first)
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -674,7 +685,8 @@ def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term 
     if not isinstance(left.type, Product) or not left.type.items:
         return None
     if isinstance(node.op, ast.BitOr) and {left.type.name, getattr(right.type, "name", "")} == {"dict"}:
-        return dict_of(p, {**values(p.bound("d", left)), **values(p.bound("e", right))})
+        d, e = p.bound("d", left), p.bound("e", right)
+        return dict_of(p, values(p, e), d)
     if not p.is_sequence(left.type):
         return None
     if isinstance(node.op, ast.Mult) and isinstance(right, Literal) and right.type == INT:
@@ -684,9 +696,9 @@ def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term 
     return None
 
 
-def values(d: Term) -> dict[Any, Term]:
+def values(p: Parser, d: Term) -> dict[Any, Term]:
     """Give the values of a dict by key."""
-    return dict(zip(d.type.fields, parts(d), strict=True))  # type: ignore[attr-defined]
+    return {key: p.part(d, k) for k, key in enumerate(d.type.fields)}  # type: ignore[attr-defined]
 
 
 def unnamed(parts: Iterable[ast.AST]) -> ast.Starred | ast.keyword | None:

@@ -31,7 +31,7 @@ from ..expressions.closures import (
 )
 from ..expressions.dicts import is_dict
 from ..expressions.fixed_points import settled
-from ..expressions.rules import as_member, condition, dict_of, expression, narrowed_first, wanted_or_common
+from ..expressions.rules import as_member, condition, expression, narrowed_first, wanted_or_common
 from ..expressions.unpacking import parts_of
 from ..names.callees import is_plain, library_name
 from ..names.constants import imported, imported_names, imports
@@ -309,12 +309,9 @@ def bind(p: Parser, name: str, term: Term, env: Env, then: Rest) -> Term:
         and getattr(term.type, "name", "") in p.table.classes
         and not is_function(term.type)
     ):
-
-        def made(items: Mapping[Any, Term]) -> Term:
-            return then({**env, name: dict_of(p, items)}) if is_dict(term) else record(p, name, term, items, env, then)
-
         fields = enumerate(term.type.fields)  # type: ignore[attr-defined]
-        return apart_by_key(p, name, {field: p.part(term, k) for k, field in fields}, made)
+        items = {field: p.part(term, k) for k, field in fields}
+        return apart_by_key(p, name, items, lambda items: record(p, name, term, items, env, then))
     var = p.named(name, term.type, p.place)
     p.single_axes.note(var.name, term)
     if is_function(term.type):

@@ -74,7 +74,7 @@ def element(
         own_or_refuse(p, node, name, node)
         key, whole = p.known(index, env), env[name]
         of = whole.type.fields
-        old = Proj(whole, of.index(key)) if key in of else failing()
+        old = p.part(whole, of.index(key)) if key in of else failing()
         return p.grammar.bind(p, name, dicts.replaced(p, node, whole, key, value(old)), env, then)
     if is_index(p, read_ahead(p, index, env).type if isinstance(index, ast.Name | ast.Call) else UNIT):
 
