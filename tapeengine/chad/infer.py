@@ -45,6 +45,8 @@ def annotation_of(value: Any, name: str) -> Any:
         dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8 and value.ndim)
     ):
         raise UnsupportedError(f"the parameter {name} is of {dtype}, which {OTHERS[dtype.kind]}, or annotate it")
+    if isinstance(value, numpy.ndarray) and not value.ndim:
+        raise UnsupportedError(f"the parameter {name} is an array without axes: give a number, or annotate it")
     if isinstance(dtype, numpy.dtype) and dtype.kind in KINDS:
         return _nested(KINDS[dtype.kind], value.ndim)
     if is_traced(value):

@@ -751,8 +751,9 @@ class Program(Enterable):
         if self.function.__code__ is not self.code and self.untyped is None:
             self.recode()
         kinds = self.kinds_of(values)
-        if self.unread is not None and self.unread.remembers(kinds):
-            return self.unread
+        unread: Unread | None = self.unread
+        if unread is not None and unread.remembers(kinds):
+            return unread
         if not self.inferred:
             self.refresh()
             large = self.by_blas

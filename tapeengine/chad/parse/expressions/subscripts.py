@@ -100,7 +100,7 @@ def of_slice(p: Parser, term: Term, place: Term) -> Term:
 
 def is_index(p: Parser, of: Type) -> bool:
     """Tell whether a type is that of a tuple of indices."""
-    return isinstance(of, Product) and bool(of.items) and p.is_sequence(of)
+    return isinstance(of, Product) and p.is_sequence(of)
 
 
 def by_items(p: Parser, index: ast.expr, at: Term, env: Env, body: Callable[[ast.Tuple, Env], Term]) -> Term:

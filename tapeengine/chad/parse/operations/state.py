@@ -654,9 +654,9 @@ class Parser(Lets):
         return kind if given is None else Given(places) if places else NUMBER
 
     def is_sequence(self, of: Product) -> bool:
-        """Tell whether a product is a tuple in Python, which has items by position."""
+        """Tell whether a product is a tuple in Python that has items by position; an empty one may stand for None."""
         cls = self.table.classes[of.name] if of.name else tuple
-        return issubclass(cls, tuple) and not redefines(cls, ITEMS)
+        return bool(of.items) and issubclass(cls, tuple) and not redefines(cls, ITEMS)
 
     def is_no_tuple(self, of: Type) -> bool:
         """Tell whether a type is that of records without items by position, of texts, of functions and the like."""
@@ -775,7 +775,7 @@ class Parser(Lets):
         if isinstance(of, Array) and isinstance(term, Elements):
             items = [self.convert(item, of.element) for item in term.items]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
-        if isinstance(of, Array) and isinstance(term.type, Product) and term.type.items and self.is_sequence(term.type):
+        if isinstance(of, Array) and isinstance(term.type, Product) and self.is_sequence(term.type):
             found = [self.convert(part, of.element) for part in parts(term)]
             return None if None in found else Elements(tuple(filter(None, found)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Array):

@@ -61,7 +61,7 @@ from .state import Parser, with_lets
 
 def array(p: Parser, node: ast.AST, term: Term) -> Term:
     """Require an array; a tuple of items of one type is one."""
-    if isinstance(term.type, Product) and term.type.items and p.is_sequence(term.type):
+    if isinstance(term.type, Product) and p.is_sequence(term.type):
         return p.within("t", term, lambda t: items_of(p, node, parts(t)))
     if not isinstance(term.type, Array):
         if term.type in (FLOAT, INT, BOOL):  # of which numpy makes an array

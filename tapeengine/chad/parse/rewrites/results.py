@@ -188,7 +188,8 @@ def type_at(of: Type | None, steps: Steps) -> Type | None:
         elif step is None and isinstance(of, Product) and len(set(of.items)) == 1:
             of = min(of.items, key=lambda part: getattr(part, "is_list", False))
         else:
-            of = of.items[step] if isinstance(of, Product) and isinstance(step, int) and step < len(of.items) else None
+            items = dict(enumerate(of.items)) if isinstance(of, Product) else {}
+            of = items.get(step + len(items) * (step < 0)) if isinstance(step, int) else None
     return of
 
 

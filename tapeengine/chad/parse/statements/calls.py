@@ -168,8 +168,11 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
         method = library.METHODS.get(node.func.attr)
+        is_tuple = isinstance(receiver.type, Product) and p.is_sequence(receiver.type)
         if node.func.attr in ("count", "index") and isinstance(receiver.type, Array):
             p.no_array(node.func.value)
+        elif is_tuple and method is not None and node.func.attr not in ("count", "index"):
+            p.error(node, f"a tuple has no method {node.func.attr}", "make an array: np.array(...)")
         if method is not None:
             if receiver.type in (FLOAT, INT, BOOL):
                 p.of_numpy(node, node.func)
