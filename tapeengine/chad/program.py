@@ -24,7 +24,7 @@ from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
 from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
-from ..forms import map_leaves
+from ..forms import flatten, leaves_like, map_leaves, unflatten
 from ..html import source
 from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
@@ -461,9 +461,9 @@ class Program(Enterable):
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
             integers = getattr(backpropagator, "has_integers", None)
-            if integers:
+            if integers or self.mixes:
                 return self.of_integers(own, (value, backpropagator))
-            return self.with_integers(value, own) if integers is None or self.mixes else value, backpropagator
+            return self.with_integers(value, own) if integers is None else value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -489,8 +489,23 @@ class Program(Enterable):
         """Give a value and a backpropagator that leaves out integers among the primals."""
         if self.fits((*primals, *others)) and not self.mixes:
             return made
-        value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
-        return value, lambda cotangent: with_room(of_plain, primals, made[1](cotangent), False)
+        whole, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
+
+        def back(cotangent: Any) -> Any:
+            given = cotangent if whole is made[0] else with_room(self.with_zeros, whole, cotangent)
+            return with_room(of_plain, primals, made[1](given), False)
+
+        return whole, back
+
+    def with_zeros(self, value: Any, cotangent: Any) -> Any:
+        """Give a cotangent of a value with zeros for its integers, which may be floats in the language."""
+        structures = self.executable.engine.structures
+        leaves, steps = flatten(structures, value)
+        parts = leaves_like(structures, steps, cotangent)
+        if parts is None or holds_traced(cotangent):  # dual numbers take traced ones
+            return cotangent
+        pairs = zip(leaves, parts, strict=True)  # where a value has an integer, its tangent is a float
+        return unflatten(steps, [0.0 if d is None and (self.order > 1 or isinstance(x, int)) else d for x, d in pairs])
 
     def fits(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primal is an integer where a parameter is a float, or has another type in another way."""
@@ -941,6 +956,11 @@ class Along(Program):
     def catches(self) -> bool:
         """Whether its base may have caught an error."""
         return self.base.catches
+
+    @property
+    def mixes(self) -> bool:
+        """Whether its base may have integers in lists."""
+        return self.base.mixes
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""

@@ -81,3 +81,36 @@ def test_derivatives_of_lists_with_integers(value):
         assert repr((value_, tangent)).replace("np.float64", "") == repr(te.jvp(f, (xs, 3), (xs, None))).replace(
             "np.float64", ""
         ) or described(value_) == described(f(xs, 3))
+
+
+#: Results of numbers x and y in which integers are floats in the language; x may be an integer.
+RESULTS = (
+    "[3, y], max(1, y)",
+    "sorted([3, y, 1]), min(y, 2)",
+    "max(1, y), [y * y, 1]",
+    "x, y * y * x",
+    "[x, 1], (y, x)",
+)
+
+
+def total(value):
+    """A number that depends on all floats of a value."""
+    return sum(map(total, value)) if isinstance(value, list | tuple) else value * value + 1.0
+
+
+def zeros(value):
+    """A cotangent of zeros, with None for integers."""
+    return type(value)(map(zeros, value)) if isinstance(value, list | tuple) else 0.0 * value if value % 1 else None
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_integers_beside_lists_have_no_cotangent(result):
+    f = defined(f"def f(x: float, y: float):\n    return {result}\n")
+    program = te.program(f)
+    for x, y in ((0.5, 0.25), (0.5, 2.5), (2, 0.5), (3, 1.5)):
+        for again in (program, te.checkpoint(program)):
+            for transform in (te.grad, te.hessian):
+                found, wanted = (transform(lambda y, h=h, x=x: total(h(x, y)))(y) for h in (again, f))
+                assert found == pytest.approx(wanted), (x, y)
+        value, back = te.vjp(program, x, y)
+        assert back(zeros(value))[1] == 0.0
