@@ -52,8 +52,9 @@ PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
     r"requires a '\w+' object)).*(?:tapeengine\.\w*(?:Dual|Array)\b|\bFloatLike\b|\(Dual\))"
-    r"|'(?:datetime\.timedelta|decimal\.Decimal|mp[fc])'.*tapeengine\.|cannot create mp[fc] from (?!')"
-    r"|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal|mp[fc])'"
+    r"|'(?:datetime\.timedelta|decimal\.Decimal|mp[fc]|Variable|AffineScalarFunc)'.*tapeengine\."
+    r"|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal|mp[fc]|Variable|AffineScalarFunc)'"
+    r"|cannot create mp[fc] from (?!')"
     r"|required argument is not a float|should be a string or a Rational|argument must be int or float"
     r"|unmarshallable object|The only supported seed types are"
     r"|No matching signature found|ambiguous argument types|\bincompatible (?:function|constructor) arguments"
@@ -335,6 +336,8 @@ def object_named(call: str, frame: FrameType) -> object:
 def owner(call: str, frame: FrameType) -> str:
     """Tell the class of the object that a call names, if it is another library's; empty for other calls."""
     found = object_named(call, frame)
+    if type(getattr(found, "__self__", found)).__name__ == "SuperLU":
+        return "Factorise with splu, spilu or factorized of tapeengine_scipy.sparse.linalg. "
     root = module_of(type(found)).partition(".")[0]
     known = (*vars(builtins).values(), *vars(types).values())
     if root == "builtins" and all(x is not type(found) for x in known):  # a class of C code that names no module

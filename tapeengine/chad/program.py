@@ -496,17 +496,23 @@ class Program(Enterable):
         """Give a value and a backpropagator that leaves out integers among the primals."""
         if self.fits((*primals, *others)) and not self.mixes:
             return made
-        value, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
-        return value, lambda ct: with_room(of_plain, primals, made[1](with_room(self.with_zeros, value, ct)), False)
+        whole, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
+
+        def back(cotangent: Any) -> Any:
+            given = cotangent if whole is made[0] else with_room(self.with_zeros, whole, cotangent)
+            return with_room(of_plain, primals, made[1](given), False)
+
+        return whole, back
 
     def with_zeros(self, value: Any, cotangent: Any) -> Any:
         """Give a cotangent of a value with zeros for its integers, which may be floats in the language."""
         structures = self.executable.engine.structures
         leaves, steps = flatten(structures, value)
         parts = leaves_like(structures, steps, cotangent)
-        if parts is None:
+        if parts is None or holds_traced(cotangent):  # dual numbers take traced ones
             return cotangent
-        return unflatten(steps, [0.0 if isinstance(x, int) else part for x, part in zip(leaves, parts, strict=True)])
+        pairs = zip(leaves, parts, strict=True)  # where a value has an integer, its tangent is a float
+        return unflatten(steps, [0.0 if d is None and (self.order > 1 or isinstance(x, int)) else d for x, d in pairs])
 
     def fits(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primal is an integer where a parameter is a float, or has another type in another way."""
@@ -976,6 +982,11 @@ class Along(Program):
     def catches(self) -> bool:
         """Whether its base may have caught an error."""
         return self.base.catches
+
+    @property
+    def mixes(self) -> bool:
+        """Whether its base may have integers in lists."""
+        return self.base.mixes
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""

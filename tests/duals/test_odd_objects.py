@@ -128,3 +128,20 @@ def of_results(case: Case, plain: Any, found: Any, value: Any, gradient: Any) ->
     if not is_double or has_no_slope:
         return Verdict("discrete")
     return compared(case.program(numpy), point, gradient)
+
+
+class Variable:
+    """As a number with an uncertainty, which takes Python's numbers only."""
+
+    def __mul__(self, other: Any) -> Any:
+        return self if isinstance(other, (int, float)) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+def test_numbers_with_uncertainties_are_refused() -> None:
+    u = Variable()
+    for program in (lambda x: u * x, lambda x: x * u * x):
+        with pytest.raises(TypeError, match="unsupported operand") as raised:
+            te.vjp(program, 2.0)
+        assert "takes plain numbers only" in " ".join([str(raised.value), *getattr(raised.value, "__notes__", ())])

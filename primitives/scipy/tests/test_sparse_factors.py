@@ -122,3 +122,11 @@ def test_steps_in_time_in_lifted_code():
 
     expected = (program(1.2 + 1e-6) - program(1.2 - 1e-6)) / 2e-6
     assert te.value_and_grad(te.lift(program))(1.2) == (program(1.2), pytest.approx(expected, rel=1e-8))
+
+
+def test_factors_of_scipys_own_say_what_to_write():
+    matrix = scipy.sparse.csc_array(np.array([[4.0, 1.0], [1.0, 3.0]]))
+    factors, solve = scipy.sparse.linalg.splu(matrix), scipy.sparse.linalg.factorized(matrix)
+    for program in (lambda x: factors.solve(x).sum(), lambda x: solve(x).sum()):
+        with pytest.raises(te.errors.UnsupportedError, match="Factorise with splu"):
+            te.grad(program)(np.ones(2))
