@@ -48,8 +48,8 @@ def arguments(form, n):
 def passes(program, x, y):
     """Return the value of `vjp` and the cotangents, and the value and the tangent of `jvp`."""
     value, back = te.vjp(program, x, y)
-    ones = np.ones_like(x) if isinstance(x, np.ndarray) else 1.0
-    return value, back(np.cos(value)), *te.jvp(program, (x, y), (ones, ones))
+    ones = tuple(np.ones_like(z) if isinstance(z, np.ndarray) else 1.0 for z in (x, y))
+    return value, back(np.cos(value)), *te.jvp(program, (x, y), ones)
 
 
 def bits(value):
@@ -57,9 +57,9 @@ def bits(value):
     return [float(x).hex() for each in (value if isinstance(value, tuple) else (value,)) for x in np.ravel(each)]
 
 
-def runs(function, all_arguments):
+def runs(function, all_arguments, backends=BACKENDS):
     """Iterate over back ends and arguments, and the bits that `passes` gives, also when code has been improved."""
-    for backend in BACKENDS:
+    for backend in backends:
         program = te.program(backend=backend)(function)
         for is_improved in (False, True):
             if is_improved and program.ways.native is not None:
@@ -70,11 +70,11 @@ def runs(function, all_arguments):
                 yield (backend, is_improved, k), list(map(bits, passes(program, x, y)))
 
 
-def check(function, all_arguments):
+def check(function, all_arguments, backends=BACKENDS):
     """Check that all values are that of the plain call, and that back ends agree on derivatives."""
     plain = [bits(function(x, y)) for x, y in all_arguments]
     first = {}
-    for (backend, is_improved, k), (value, cotangents, other, tangent) in runs(function, all_arguments):
+    for (backend, is_improved, k), (value, cotangents, other, tangent) in runs(function, all_arguments, backends):
         assert value == other == plain[k], (backend, is_improved, k)
         if backend is not None:  # without one, numpy computes derivatives of large arrays
             assert (cotangents, tangent) == first.setdefault(k, (cotangents, tangent)), (backend, is_improved, k)
@@ -102,6 +102,27 @@ def test_rows_and_functions_of_functions(form):
     """
     both = [arguments(form, 2 * n) for n in (1, 3, 70)]
     check(function_of(inspect.cleandoc(source)), [(x.reshape(2, -1), y.reshape(2, -1)) for x, y in both])
+
+
+def summed(x: te.Array[te.Vec], y: te.Vec) -> te.Vec:
+    """Sums of arguments, of what loops make and may keep, along axes, of rows in a loop, and of items."""
+    total = 0.0
+    for row in x:
+        total += np.sum((row - y[: len(row)]) ** 2) * row[0]
+    along = [np.sum(np.sum(x, axis=1)), np.sum(np.mean(x * x, axis=0))]
+    items = np.sum([total, y[0], 1e-17, total * y[0], 3.0, y[0], y[-1], 1e17, y[0]])
+    return np.array([*along, np.mean(np.exp(y)), np.sum(y * np.log(y)) + np.sum(y[1:]), items, total])
+
+
+def test_sums():
+    """The order of numpy's sums changes at 8 numbers, 129 numbers, and at twice as many."""
+    draw = np.random.default_rng(5)
+    sizes = [(3, 7), (2, 8), (6, 137), (130, 5), (2, 4101)]
+    check(
+        summed,
+        [(draw.lognormal(size=s) * 10.0 ** draw.integers(-3, 4, s), draw.lognormal(size=s[1])) for s in sizes],
+        BACKENDS[1:],
+    )
 
 
 def hyperbolic(x: float, v: te.Vec) -> float:

@@ -48,11 +48,11 @@ def renamed(x: Any, names: Mapping[str, F.Operand]) -> Any:
     return x
 
 
-def as_loop(s: F.Sum) -> list[F.Statement]:
+def as_loop(s: F.Sum) -> tuple[F.Size, F.Assign, F.For]:
     """Write the sum of an array as a loop, whose additions are in another order."""
     n, i, x = (F.Var(f"{s.out.name}.{k}", of) for k, of in (("n", WHOLE), ("i", WHOLE), ("x", REAL)))
     loop = F.For(i, n, [F.Load(x, s.array, (i,), False), F.Add(s.out, x)])
-    return [F.Size(n, s.array, 0), F.Assign((s.out,), (F.Const(0.0, REAL),)), loop]
+    return F.Size(n, s.array, 0), F.Assign((s.out,), (F.Const(0.0, REAL),)), loop
 
 
 def flatten(statements: list[F.Statement]) -> None:

@@ -62,8 +62,7 @@ class Sums:
         i, j = place(statements, new), place(statements, end)
         assert i is not None
         assert j is not None
-        own = next((s for s in statements[i:j] if is_own(s, end.array.name)), None)
-        own = own or next((s for s in statements[i:j] if isinstance(s, F.Row) and s.out == end.array), None)
+        own = next((s for s in statements[i:j] if is_row(s, end.array) or is_own(s, end.array.name)), None)
         between = [s for s in statements[i + 1 : j] if s is not own]
         inside = [s for s, _ in walk(between)]
         adding = [s for s in self.uses[new.out.name] if s is not new and s is not end]
@@ -79,7 +78,7 @@ class Sums:
         if own is not None:
             self.order[id(own)] = self.order[id(new)]
 
-    def is_untouched(self, new: F.New, end: F.AddAll, own: F.Changed | F.Row | None, inside: list[F.Statement]) -> bool:
+    def is_untouched(self, new: F.New, end: F.AddAll, own: F.Changed | None, inside: list[F.Statement]) -> bool:
         """Tell whether the sum exists where the zeros are made, and is only added to until they are added to it."""
         name = end.array.name
         if own is not None:
@@ -93,7 +92,8 @@ class Sums:
 
     def may_begin(self, row: F.Row, new: F.New, inside: list[F.Statement]) -> bool:
         """Tell whether a row may be taken where the zeros are made: nothing else accesses the array, or other rows."""
-        uses = self.uses[row.array.name]  # type: ignore[union-attr]
+        assert isinstance(row.array, F.Var)
+        uses = self.uses[row.array.name]
         made = [
             s for s in uses if isinstance(s, F.New) and s.out == row.array and self.order[id(s)] < self.order[id(new)]
         ]
@@ -122,6 +122,11 @@ def is_addition(s: F.Statement, name: str) -> bool:
     if not isinstance(s, F.AddAt | F.AddAll) or s.array.name != name:
         return False
     return all(x.name != name for x in reads(s)[1:] if isinstance(x, F.Var))
+
+
+def is_row(s: F.Statement, x: F.Var) -> TypeGuard[F.Row]:
+    """Tell whether a statement gives a row of an array, by this name."""
+    return isinstance(s, F.Row) and s.out == x and isinstance(s.array, F.Var)
 
 
 def is_own(s: F.Statement, name: str) -> TypeGuard[F.Changed]:

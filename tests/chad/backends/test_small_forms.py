@@ -1,14 +1,12 @@
 """What the passes over the intermediate form find in small functions."""
 
-from collections import Counter
-
 import pytest
 
 from tapeengine.chad.backends.lifetimes import Lifetimes
 from tapeengine.chad.backends.llvm.aliases import made_classes
 from tapeengine.chad.backends.llvm.compile import emission
 from tapeengine.chad.backends.llvm.elementary import table
-from tapeengine.chad.backends.llvm.fuse import accumulated, fused
+from tapeengine.chad.backends.llvm.fuse import fused
 from tapeengine.chad.backends.llvm.layout import constant, name_of, words
 from tapeengine.chad.backends.llvm.order import is_orderless
 from tapeengine.chad.backends.llvm.ranges import naturals
@@ -32,18 +30,14 @@ def computed(out, name, *args):
     return F.Compute(out, OPERATIONS_BY_NAME[name], args)
 
 
-def test_an_array_that_is_only_added_to_another_is_not_made():
-    body = [F.New(d, (three,)), F.New(a, (three,)), F.For(i, three, [F.AddAt(a, (i,), one)]), F.AddAll(d, a)]
-    made = accumulated(F.Function("f", [], body, [d]), Counter(d=3, a=3, i=2))
-    assert kinds(made.body) == ["New", "For"]
-    assert made.body[1].body[0].array == d
-
-
 def test_an_array_that_is_only_summed_is_not_made():
     build = F.For(i, three, [F.Store(a, (i,), one)])
     add = F.For(j, three, [F.Load(x, a, (j,), checked=False), F.Add(total, x)])
     body = [F.New(a, (three,)), build, F.Assign((total,), (F.Const(0.0, REAL),)), add]
     assert kinds(fused(F.Function("f", [], body, [total])).body) == ["Assign", "For"]
+    body = [F.New(a, (three,)), build, F.Sum(total, a)]
+    assert kinds(fused(F.Function("f", [], body, [total])).body) == ["Assign", "Summed"]
+    assert kinds(fused(F.Function("f", [a], [F.Sum(total, a)], [total])).body) == ["Size", "Assign", "Summed"]
 
 
 def test_the_first_contribution_to_each_element_is_stored():

@@ -8,6 +8,8 @@ from tapeengine.chad.lowering.summands import NOWHERE, in_sums
 
 i, k = F.Var("i", WHOLE), F.Var("k", WHOLE)
 part, total, before, after = (F.Var(name, F.ArrayOf(REAL)) for name in ("part", "total", "before", "z"))
+grid = F.Var("grid", F.ArrayOf(REAL, 2))
+row = F.Row(total, grid, (k,))
 x, one, three = F.Var("x", REAL), F.Const(1.0, REAL), F.Const(3, WHOLE)
 
 
@@ -34,12 +36,19 @@ IN_PLACE = {
         [made(total), added(total, F.AddAt(total, (i,), one))],
     ),
     "owned after the loop": ([before], [], [added(part), own()], [own(), added(total)]),
+    "a row": ([k], [F.New(grid, (three, three))], [added(part), row], [F.New(grid, (three, three)), row, added(total)]),
 }
 KEPT = {
     "a parameter": ([total], [], [added(part)]),
     "a parameter that became another array": ([total], [F.Changed(after, total, k, one)], [added(part)]),
     "made after the zeros": ([], [], [made(total), added(part)]),
     "read before the end": ([], [made(total)], [added(part, F.Load(x, total, (i,)))]),
+    "a row of a parameter": ([grid, k], [], [added(part), row]),
+    "a row whose array is read": (
+        [k],
+        [F.New(grid, (three, three))],
+        [added(part, F.Load(x, grid, (i, i))), row],
+    ),
     "owned, while its elements are read": ([before], [], [added(part, F.Load(x, before, (i,))), own()]),
 }
 

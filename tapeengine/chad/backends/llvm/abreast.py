@@ -30,11 +30,13 @@ class Abreast:
 
     * `first`: its loops run for all steps at once, the statements between them for each step in turn.
     * `own`: the variables of which each step has its own copy.
+    * `few`: the numbers of steps of sums in pairs, which run at once where these are below eight.
     """
 
     first: list[F.Statement]
     rest: list[F.Statement]
     own: Mapping[str, F.Var]
+    few: Sequence[F.Operand]
 
 
 class Around(Protocol):
@@ -73,7 +75,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
         return None
     shared = finder.shared & {v.name for t, _ in walk(first) for v in outs(t)}
     own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
-    return Abreast(first, rest, own)
+    return Abreast(first, rest, own, finder.few)
 
 
 def is_waiting(s: F.Statement, loop: F.For, around: Around) -> bool:
@@ -107,6 +109,7 @@ class Finder:
         self.carried, self.given, self.around, self.program = carried, given, around, program
         self.made: set[str] = set()
         self.shared: set[str] = set()
+        self.few: list[F.Operand] = []
 
     def is_own(self, s: F.Statement) -> bool:
         """Tell whether a statement reads only values that no step changes, and is used only in its own step."""
@@ -137,8 +140,12 @@ class Finder:
 
     def is_sum(self, s: F.For) -> bool:
         """Tell whether an inner loop has the same number of steps in all outer steps, and only adds."""
-        if s.count is None or isinstance(s, Summed) or not self.is_shared(s.count):
+        if s.count is None or not self.is_shared(s.count):
             return False
+        if isinstance(s, Summed):
+            self.few.append(s.count)
+            if not self.around.is_fixed(s.count):
+                return False
         self.shared.add(s.index.name)
         if any(self.program.sites.get(k.frames.name) != COLUMNS for k in s.recalled):
             return False

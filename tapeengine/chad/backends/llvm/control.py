@@ -472,10 +472,13 @@ class Steps:
 def wide(b: Body, s: F.For, steps: Steps, plan: Abreast, top: str, over: str) -> None:
     """Write a loop of several steps at once; the loop after it runs the remaining steps."""
     head, body, after, rest = (b.label(x) for x in ("wide", "steps", "after", "rest"))
+    most = top
+    for n in plan.few:
+        most = b.op(f"select i1 {b.op(f'icmp slt i64 {b.one(n)}, {F.SUMS}')}, i64 {most}, i64 0")
     b.begin(head)
     step = b.get(steps.place, "i64")
     following = b.op(f"add nuw nsw i64 {step}, {LANES}")
-    b.jump_if(b.op(f"icmp sle i64 {following}, {top}"), body, after)
+    b.jump_if(b.op(f"icmp sle i64 {following}, {most}"), body, after)
     b.start(body)
     b.depth += 1
     steps.scratch.begin(b)

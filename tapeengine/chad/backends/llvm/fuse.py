@@ -156,7 +156,7 @@ def alone(statements: Sequence[F.Statement]) -> list[F.Statement]:
 
 def summing(s: F.For, body: list[F.Statement], total: F.Var) -> Summed:
     """Give a loop that adds in pairs."""
-    return Summed(*(body if f.name == "body" else getattr(s, f.name) for f in fields(F.For)), total=total)
+    return Summed(s.index, s.count, body, s.down, [], s.kept, s.recalled, total=total)
 
 
 def starts_there(statements: Sequence[F.Statement], into: F.Var, end: int) -> bool:

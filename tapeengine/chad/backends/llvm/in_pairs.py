@@ -6,7 +6,8 @@ so that LLVM makes vectors of them; the sum of these follows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 
 from ...intermediate.statements import Add, Load, Var
@@ -80,9 +81,21 @@ class InPairs:
             f"  {self.numbers} = alloca [{MOST} x double], align 64",
             f"  {self.halves} = alloca [{PLACES} x i64], align 8",
         ]
-        b.line(f"store i64 1, ptr {self.halves}")
-        b.line(f"store i64 {count}, ptr {b.at(self.halves, 8)}")
-        b.set(self.size, "i64", b.op(f"call i64 @te_part(ptr {self.halves}, double 0.0)"))
+        b.set(self.size, "i64", count)
+        with self.many(b):
+            b.line(f"store i64 1, ptr {self.halves}")
+            b.line(f"store i64 {count}, ptr {b.at(self.halves, 8)}")
+            b.set(self.size, "i64", b.op(f"call i64 @te_part(ptr {self.halves}, double 0.0)"))
+
+    @contextmanager
+    def many(self, b: Body) -> Iterator[None]:
+        """Write what is done if there are several parts."""
+        many, go = b.label("many"), b.label("go")
+        b.jump_if(b.op(f"icmp sgt i64 {self.count}, {MOST}"), many, go)
+        b.start(many)
+        yield
+        b.line(f"br label %{go}")
+        b.start(go)
 
     def begin(self, b: Body) -> Strip:
         """Begin a part."""
@@ -111,5 +124,7 @@ class InPairs:
         """Add the sum of a part; the sum of all is the loop's value after the last one."""
         del b.summing[self.loop.total.name]
         part = b.op(f"call double @sum(ptr {self.read_at or self.numbers}, i64 {self.steps})")
-        b.set(self.size, "i64", b.op(f"call i64 @te_part(ptr {self.halves}, double {part})"))
-        b.give(self.loop.total, [b.op(f"load double, ptr {b.at(self.halves, 16)}, align 8")])
+        b.give(self.loop.total, [b.op(f"fadd double 0.0, {part}")])
+        with self.many(b):
+            b.set(self.size, "i64", b.op(f"call i64 @te_part(ptr {self.halves}, double {part})"))
+            b.give(self.loop.total, [b.op(f"load double, ptr {b.at(self.halves, 16)}, align 8")])
