@@ -5,17 +5,18 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import EnumMeta as EnumType
 from fractions import Fraction
 from functools import partial
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from .._core.programs.callables import TRACED, class_of, is_instance, original, stand_ins, traced_class
 from .._core.sweeps.trace import value_of
 from ..errors import TWINS
-from ..naming import named_like, operation_of, reached
+from ..naming import GLOBAL_LOADS, named_by, named_like, operation_of, reached
 from .rewrite import BOUND, CLASS_OF, STAND_IN
 
 
@@ -25,7 +26,7 @@ def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     Of an enumeration and of an exception there is one class, the original's: members are compared by identity, and the
     caller catches what a lifted function raises.
     """
-    own = unique(body) if any(isinstance(base, EnumType) or is_exception(base) for base in bases) else None
+    own = unique(body, bases) if any(isinstance(base, EnumType) or is_exception(base) for base in bases) else None
     return builtins.__build_class__(body, name, *map(original, bases), **options) if own is None else own
 
 
@@ -34,14 +35,33 @@ def is_exception(cls: Any) -> bool:
     return isinstance(cls, type) and issubclass(cls, BaseException)
 
 
-def unique(body: FunctionType) -> type | None:
-    """The original of an enumeration or an exception of a lifted module; None if the original has none by that name."""
+def unique(body: FunctionType, bases: Sequence[Any]) -> type | None:
+    """The original of an enumeration or an exception of a lifted module; None where lifted methods may do other things.
+
+    Methods do the same if they name nothing but builtins that are the same in lifted code.
+    """
     module = body.__globals__.get("__name__", "")
-    if not module.startswith(TWINS):
+    codes = [code for code in body.__code__.co_consts if isinstance(code, CodeType)]
+    if not module.startswith(TWINS) or not all(names_nothing(code, body.__globals__) for code in codes):
         return None
     name = module.removeprefix(TWINS).partition(".")[2]
     found = reached(sys.modules.get(name) or importlib.import_module(name), body.__qualname__)
-    return found if isinstance(found, EnumType) or is_exception(found) else None
+    if not (isinstance(found, EnumType) or is_exception(found)) or len(found.__bases__) != len(bases):
+        return None
+    return found if all(a is b or not methods_of(a) for a, b in zip(bases, found.__bases__, strict=True)) else None
+
+
+def names_nothing(code: CodeType, names: Mapping[str, Any]) -> bool:
+    """Whether a method names no object of its module, and no builtin that lifted code has another one for."""
+    same = {name for name, x in builtin_names().items() if vars(builtins).get(name) is x and name not in names}
+    return named_by(code, GLOBAL_LOADS) <= same
+
+
+def methods_of(cls: type) -> list[Any]:
+    """The functions and properties of a class."""
+    return [
+        x for name, x in vars(cls).items() if hasattr(type(x), "__get__") and name not in ("__dict__", "__weakref__")
+    ]
 
 
 def has_attribute(x: Any, name: str, /) -> bool:

@@ -32,6 +32,15 @@ class Worse(Wrong):
         super().__init__("worse")
         self.x = x
 
+class Rule(enum.Enum):
+    TWICE = 2.0
+    def apply(self, x):
+        return self.value * math.exp(x) if isinstance(x, float) else 0.0
+
+class Kept(Exception):
+    def __init__(self, x):
+        self.x = x if isinstance(x, float) else 0.0
+
 SIGNS = {Kind.CALL: 1.0, Kind.PUT: -1.0}
 
 def by_identity(x, kind): return math.exp(x) if kind is Kind.CALL else -x
@@ -45,6 +54,12 @@ def by_pattern(x, kind):
         case Kind.CALL: return math.exp(x)
         case Kind.PUT: return 3.0 * x
 def by_name(x, kind): return math.exp(x) if Kind["CALL"] is kind else Kind(kind.value) is kind and 4.0 * x
+def by_method(x): return Rule.TWICE.apply(x)
+def by_exception(x):
+    try:
+        raise Kept(math.exp(x))
+    except Kept as error:
+        return error.x
 def raising(x, kind): raise Worse(math.exp(x))
 def catching(x, kind):
     try:
@@ -89,3 +104,9 @@ def test_members_of_a_lifted_package_are_those_of_the_original(module):
     twin = te.lift("options")
     assert list(twin.Kind) == list(module.Kind)
     assert twin.Worse is module.Worse
+
+
+def test_methods_that_mean_something_else_for_traced_numbers_are_lifted(module):
+    for f in (module.by_method, module.by_exception):
+        assert te.vjp(te.lift(f), 0.5)[0] == te.lift(f)(0.5) == f(0.5)
+        assert te.grad(te.lift(f))(0.5) == f(0.5)
