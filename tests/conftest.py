@@ -21,13 +21,9 @@ hypothesis.settings.load_profile("untimed")
 
 
 def pytest_collection_finish() -> None:
-    """Take the tests themselves, some hundred thousand objects, from what each garbage collection looks through.
-
-    Collections are also rarer than by default: they took a tenth of the time of typed programs' tests.
-    """
+    """Take the tests themselves, some hundred thousand objects, from what each garbage collection looks through."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000, 10, 10)
 
 
 @pytest.fixture(autouse=True, scope="module")
