@@ -26,18 +26,14 @@ def _values(x: Any, *, ufunc: Any, starts: tuple[int, ...], reduces: bool = Fals
     begins, lengths = numpy.array(starts), _lengths(x, starts)
     if lengths.max() > len(starts):
         out = numpy.concatenate([ufunc.accumulate(x[slice(*part)]) for part in itertools.pairwise([*starts, len(x)])])
-        return _reduced(ufunc, x, out) if reduces else out
+        if reduces and is_close(last := ufunc.reduce(x, 0, initial=None), out[-1]):
+            out[-1] = last  # numpy's reduction has other loops; it may be wrong on this processor
+        return out
     out = x.astype(ufunc.accumulate(x[:1]).dtype)
     for k in range(1, lengths.max()):  # of all parts at once
         at = begins[lengths > k] + k
         out[at] = ufunc(out[at - 1], x[at])
     return out
-
-
-def _reduced(ufunc: Any, x: Any, out: Any) -> Any:
-    """Give the last value the bits of numpy's reduction, which has other loops, if it is right on this processor."""
-    last = ufunc.reduce(x, 0, initial=None)
-    return numpy.concatenate((out[:-1], last[None])) if is_close(last, out[-1]) else out
 
 
 def is_close(x: Any, y: Any) -> bool:

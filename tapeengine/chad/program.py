@@ -499,19 +499,20 @@ class Program(Enterable):
         whole, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
 
         def back(cotangent: Any) -> Any:
-            given = cotangent if whole is made[0] else with_room(self.with_zeros, whole, cotangent)
-            return with_room(of_plain, primals, made[1](given), False)
+            if whole is not made[0]:
+                cotangent = with_room(self.with_zeros, whole, cotangent)
+            return with_room(of_plain, primals, made[1](cotangent), False)
 
         return whole, back
 
     def with_zeros(self, value: Any, cotangent: Any) -> Any:
-        """Give a cotangent of a value with zeros for its integers, which may be floats in the language."""
+        """Give a cotangent with zeros for integers."""
         structures = self.executable.engine.structures
         leaves, steps = flatten(structures, value)
         parts = leaves_like(structures, steps, cotangent)
-        if parts is None or holds_traced(cotangent):  # dual numbers take traced ones
+        if parts is None or holds_traced(cotangent):
             return cotangent
-        pairs = zip(leaves, parts, strict=True)  # where a value has an integer, its tangent is a float
+        pairs = zip(leaves, parts, strict=True)  # the tangent of an integer is a float
         return unflatten(steps, [0.0 if d is None and (self.order > 1 or isinstance(x, int)) else d for x, d in pairs])
 
     def fits(self, primals: tuple[Any, ...]) -> bool:

@@ -22,7 +22,7 @@ def twin_of(target: Any, also: Iterable[str] = ()) -> Any:
     also = tuple(also) if isinstance(also, Iterable) and not isinstance(also, str) else (also,)
     for name in (*also, target if isinstance(target, str) else "."):
         if not isinstance(name, str) or not name:
-            raise UnsupportedError(f"{name!r} is no name of a module: write te.lift('package.module', also=('other',))")
+            raise UnsupportedError(f"{name!r} is no name of a module: write te.lift('package.module')")
     if isinstance(target, str):
         return named(target, also)
     if isinstance(target, ModuleType):

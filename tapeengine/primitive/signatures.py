@@ -123,10 +123,9 @@ def _from_inspect(where: str, function: Callable[..., Any]) -> _Parameters:
 
 
 def _names(name: str, option: str, given: Any) -> tuple[str, ...]:
-    """The names of parameters; a text is one name."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, Iterable) or not all(isinstance(key, str) for key in names):
-        raise PrimitiveError(f"{name}: {option} is a tuple of names of parameters, not {given!r}")
+        raise PrimitiveError(f"{name}: {option} holds names of parameters, not {given!r}")
     return tuple(names)
 
 
