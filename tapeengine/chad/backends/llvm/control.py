@@ -38,7 +38,7 @@ from .writer import FRAME
 
 #: Bytes before the first column: the number of steps.
 HEADER = 32
-#: More steps than there are, which vectors may read.
+#: More steps than there are, which vectors may read of outer loops.
 AFTER = 8
 
 
@@ -151,7 +151,7 @@ def open_columns(b: Body, kept: F.Kept, count: str) -> Columns:
         b.give(kept.frames, ["null"])
         return Columns(b, kept, "null", count)
     size = sum(size_of(w) for v in b.program.stored(kept) for w in words(v.type))
-    before = -(-HEADER // max(size, 1)) + AFTER
+    before = -(-HEADER // max(size, 1)) + (0 if b.depth else AFTER)
     base = b.take("%ctx", b.op(f"add i64 {count}, {before}") if size else str(before), max(size, 1))
     b.write("i64", count, base, FRAME)
     b.give(kept.frames, [base])
@@ -406,7 +406,7 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, head: str) -> 
 def in_block(b: Body, s: F.For, steps: Steps, coming: Ahead, block: Strip) -> str:
     """Compute the functions of a block of steps; return the least index."""
     first = b.op(f"sub nsw i64 {steps.count}, {block.top}") if steps.last else block.low
-    for t in coming.functions:
+    for t in () if b.depth else coming.functions:  # rows of frames are many, and have no place for what vectors read
         places = [at for c in steps.kept if coming.is_exact(b, t) and (at := c.place(b, t.out, first, fills=True))]
         if places:
             coming.buffers[t.out.name] = places[0]
