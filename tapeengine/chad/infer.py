@@ -38,12 +38,10 @@ def annotation_of(value: Any, name: str) -> Any:
         return None if value is None else bool
     if isinstance(value, int | numpy.signedinteger):
         return int
-    if isinstance(value, float | numpy.floating):
+    if isinstance(value, float):
         return float
     dtype = attribute_of(value, "dtype")
-    if isinstance(dtype, numpy.dtype) and (
-        dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8 and value.ndim)
-    ):
+    if isinstance(dtype, numpy.dtype) and (dtype.kind == "u" or (dtype.kind == "f" and dtype.itemsize < 8)):
         raise UnsupportedError(f"the parameter {name} is of {dtype}, which {OTHERS[dtype.kind]}, or annotate it")
     if isinstance(value, numpy.ndarray) and not value.ndim:
         raise UnsupportedError(f"the parameter {name} is an array without axes: give a number, or annotate it")

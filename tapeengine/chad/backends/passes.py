@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._core.programs.machine import Code
 from ..._core.programs.native import Form, Native
+from ..intermediate import statements as F
 from ..intermediate.analysis import blocks, linear, raises, walk
 from ..intermediate.operations import WHOLE
 from ..intermediate.statements import Const, For, Function, If, Operand, Program, Statement, Var, While
@@ -216,7 +217,8 @@ def is_stepwise(statements: Sequence[Statement]) -> bool:
     operation all elements would take all branches.
     """
     found = list(independent(statements))
-    return not found or any(has_guards(loop.body) for loop in found)
+    has_sums = any(isinstance(s, F.Sum) for s in statements)
+    return not (found or has_sums) or any(has_guards(loop.body) for loop in found)
 
 
 def independent(statements: Sequence[Statement]) -> Iterator[For]:
