@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from .types import (
@@ -23,13 +22,14 @@ from .types import (
     Sum,
     Type,
     has_functions,
+    remembered,
     with_parts,
 )
 
 
 # D[R]2 = R   D[1]2 = 1   D[t * s]2 = D[t]2 * D[s]2   D[t + s]2 = D[t]2 + D[s]2   D[Array t]2 = Bag (Int * D[t]2)
 # D[t -> s]2 = !D[t]1 (x) D[s]2
-@functools.cache
+@remembered
 def cotangent(type_: Type) -> Linear:
     """Give the type of cotangents of a type, D[type]2 of reverse mode."""
     match type_:
@@ -40,7 +40,7 @@ def cotangent(type_: Type) -> Linear:
 
 
 # D[t -> s]2 = D[t]1 -> D[s]2, otherwise as in reverse mode
-@functools.cache
+@remembered
 def tangent(type_: Type) -> Linear:
     """Give the type of tangents of a type, D[type]2 of forward mode."""
     match type_:
@@ -69,7 +69,7 @@ def _linear(type_: Type, recurse: Callable[[Type], Linear]) -> Linear:
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[s]2 -o D[t]2)
-@functools.cache
+@remembered
 def reverse_primal(type_: Type) -> Type:
     """Give the type of primals in reverse mode, D[type]1: the type itself if it contains no functions."""
     if not has_functions(type_):
@@ -83,7 +83,7 @@ def reverse_primal(type_: Type) -> Type:
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[t]2 -o D[s]2)
-@functools.cache
+@remembered
 def forward_primal(type_: Type) -> Type:
     """Give the type of primals in forward mode, D[type]1."""
     if not has_functions(type_):

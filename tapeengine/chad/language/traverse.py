@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, wraps
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any
 
 from .terms import Term, Var, lets
-from .types import Type
-
-Found = TypeVar("Found")
+from .types import Type, remembered
 
 
 class Name(str):
@@ -117,21 +115,6 @@ def _kind(term: Term) -> Any:
 
 def _as_vars(value: Any) -> tuple[Var, ...]:
     return value if isinstance(value, tuple) else (value,)
-
-
-def remembered(f: Callable[[Term], Found]) -> Callable[[Term], Found]:
-    """Let a function compute its value once for each term: terms are immutable and traversed often."""
-    key = f"_{f.__name__}"
-
-    @wraps(f)
-    def find(term: Term) -> Found:
-        known: Found | None = term.__dict__.get(key)
-        if known is None:
-            known = f(term)
-            object.__setattr__(term, key, known)
-        return known
-
-    return find
 
 
 @remembered

@@ -11,21 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
+
+Found = TypeVar("Found")
 
 
-def hashed(cls: type[Any]) -> type[Any]:
-    """Let a class of types of many parts compute its hash once: passes look types up for each term."""
-    compute: Callable[[Any], int] = cls.__hash__  # type: ignore[assignment]
+def remembered(f: Callable[[Any], Found]) -> Callable[[Any], Found]:
+    """Let a function compute its value once for each type or term: these are immutable and traversed often."""
+    key = f"_{f.__name__}"
 
-    def found(self: Any) -> int:
-        if (known := self.__dict__.get("_hash")) is None:
-            object.__setattr__(self, "_hash", known := compute(self))
-        return known  # type: ignore[no-any-return]
+    @wraps(f)
+    def find(of: Any) -> Found:
+        known: Found | None = of.__dict__.get(key)
+        if known is None:
+            known = f(of)
+            object.__setattr__(of, key, known)
+        return known
 
-    cls.__hash__ = found  # type: ignore[assignment]
-    return cls
+    return find
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,6 @@ class Bool(Type):
     """A truth value. Discrete."""
 
 
-@hashed
 @dataclass(frozen=True)
 class Product(Type):
     """A product of any number of types. Values are tuples; the empty product is the unit type of ``None``.
@@ -147,7 +150,6 @@ class LReal(Linear):
     """Tangents and cotangents of reals."""
 
 
-@hashed
 @dataclass(frozen=True)
 class LProduct(Linear):
     """Biproduct of linear types."""
@@ -292,7 +294,7 @@ def holds_code(type_: Type) -> bool:
     return isinstance(type_, Closure) or any(map(holds_code, parts_of(type_)))
 
 
-@cache
+@remembered
 def has_functions(type_: Type) -> bool:
     """Tell whether values of a type have functions as parts."""
     return isinstance(type_, Function) or any(map(has_functions, parts_of(type_)))
@@ -305,7 +307,7 @@ def is_addable(type_: Type) -> bool:
     return isinstance(type_, Float | Int)
 
 
-@cache
+@remembered
 def is_discrete(type_: Type) -> bool:
     """Tell whether values of a type carry no derivative at all."""
     if isinstance(type_, Product | Sum | Array):

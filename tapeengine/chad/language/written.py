@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 from . import target as T
 from .sugar import wrapped
 from .terms import Build, If, Index, Literal, Op, Proj, Size, Term, Var, lit
-from .types import BOOL, INT, Bool, Float, Int, LProduct, LReal, LUnit, Product, Type
+from .types import BOOL, INT, Bool, Float, Int, LProduct, LReal, LUnit, Product, Type, remembered
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def is_wrapped(place: Term, array: Term, index: Var) -> bool:
     return place == wrapped(place.args[0], array) and is_fixed(place.args[0], index) if isinstance(place, Op) else False
 
 
-@cache
+@remembered
 def is_flat(of: Type) -> bool:
     """Tell whether values of a type are numbers and tuples of numbers, or their cotangents."""
     if isinstance(of, Product | LProduct):

@@ -17,20 +17,6 @@ from .values import NotLowered
 NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
 
 
-class Earlier(dict[int, F.Var]):
-    """The values that are computed at a place in a block, and those of the block that are computed before it."""
-
-    def __init__(self, known: Mapping[int, F.Var], order: Mapping[str, int], limit: int) -> None:
-        super().__init__()
-        self.before, self.order, self.limit = known, order, limit
-
-    def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or (key in self.before and self.order[self.before[key].name] < self.limit)  # type: ignore[index]
-
-    def __missing__(self, key: int) -> F.Var:
-        return self.before[key]
-
-
 class Builder:
     """Appends statements to the current block.
 
@@ -38,6 +24,7 @@ class Builder:
     * `homes`: the block in which each variable is assigned.
     * `made`: the pure statement that assigns each variable.
     * `labels`: the names of the source for variables.
+    * `hidden`: while something is written at a place in a block, the block, and the variables that are made after it.
     """
 
     def __init__(self, names: Names) -> None:
@@ -47,9 +34,8 @@ class Builder:
         self.made: dict[str, F.Statement] = {}
         self.order: dict[str, int] = {}
         self.labels: dict[str, Name] = {}
-        self.latest: int | None = None
+        self.hidden: tuple[Block | None, int, int] = (None, 0, 0)
         self.flow_blocks: dict[int, Block] = {}
-        self._alive: list[Block] = []
         self.keys: dict[Any, int] = {}
 
     def fresh(self, hint: str, of: F.Type, home: Block | None = None) -> F.Var:
@@ -100,7 +86,6 @@ class Builder:
     def noted(self, block: Block) -> Block:
         """Record the block of a list of statements."""
         self.flow_blocks[id(block.statements)] = block
-        self._alive.append(block)
         return block
 
     @contextmanager
@@ -108,15 +93,11 @@ class Builder:
         """Write at a marked place of a block."""
         statements, home.statements = home.statements, join.body
         outer, self.block = self.block, home
-        latest, self.latest = self.latest, join.order
-        before = home.known
-        home.known = Earlier(before, self.order, join.order)
+        hidden, self.hidden = self.hidden, (home, join.order, len(self.order))
         try:
             yield
         finally:
-            home.statements, self.block, self.latest = statements, outer, latest
-            before.update(home.known)
-            home.known = before
+            home.statements, self.block, self.hidden = statements, outer, hidden
 
     # ------------------------------------------------------------ pure operations
 
@@ -141,13 +122,14 @@ class Builder:
 
     def find(self, key: Any) -> F.Var | None:
         """Find a computed value that is in scope, from this pass or the previous one."""
-        number = self.keys.get(key)
+        number, (hiding, first, end) = self.keys.get(key), self.hidden
         if number is None:
             return None
         for block in self.block.chain():
             for known in (block.known, *(m.known for m in block.mirrors)):
-                if number in known:
-                    return known[number]
+                found = known.get(number)
+                if found is not None and not (block is hiding and first <= self.order[found.name] < end):
+                    return found
         return None
 
     def note(self, home: Block, key: Any, found: F.Var) -> None:

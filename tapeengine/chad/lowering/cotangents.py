@@ -83,20 +83,11 @@ class Leaf(Slot):
 
 
 class Adding:
-    """What one of two branches adds to slots that are open around them.
-
-    * `slots`: the slots of the branch, for those around it.
-    * `sums`: their sums, at the end of the branch.
-    """
+    """The slots of one of two branches, for those that are open around it."""
 
     def __init__(self, block: Block) -> None:
         self.block = block
         self.slots: dict[Leaf, Leaf] = {}
-        self.sums: dict[Leaf, V.Value] = {}
-
-    def close(self) -> None:
-        """End the branch."""
-        self.sums = {outer: slot.close() for outer, slot in self.slots.items()}
 
     def slot(self, outer: Leaf) -> Leaf | None:
         """Give the slot of the branch for an outer one; None if contributions go to the outer one itself."""

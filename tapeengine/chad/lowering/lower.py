@@ -350,28 +350,28 @@ class Lower(Cotangents):
     ) -> V.Value:
         """Apply the function of the branch that was taken."""
         blocks = self.b.branch(condition, keeps=False)
-        values, adding = [], [Adding(block) for block in blocks]
+        values, sums, adding = [], [], [Adding(block) for block in blocks]
         for block, function, added in zip(blocks, functions, adding, strict=True):
             block.mirrors.append(function.block)
             self.branches.append(added)
             with self.b.inside(block):
                 values.append(self.applied(function.value, args, of))
-                added.close()
+                sums.append({outer: slot.close() for outer, slot in added.slots.items()})
             self.branches.pop()
         found = self.finished(condition, blocks, (values[0], values[1]), of)
         for slot in dict.fromkeys([*adding[0].slots, *adding[1].slots]):
-            self.add_either(slot, condition, blocks, adding)
+            kept = any(getattr(each.slots.get(slot), "took_over", False) for each in adding)
+            self.add_either(slot, condition, blocks, [each.get(slot, V.ZERO) for each in sums], kept)
         return found
 
     def add_either(
-        self, slot: Leaf, condition: F.Operand, blocks: tuple[Block, Block], adding: Sequence[Adding]
+        self, slot: Leaf, condition: F.Operand, blocks: tuple[Block, Block], sums: Sequence[V.Value], kept: bool
     ) -> None:
         """Add the contributions of two branches: as one array if one of them passes an array on, else in place."""
-        sums = [each.sums.get(slot, V.ZERO) for each in adding]
         if isinstance(slot, NumbersSlot):
             n = len(slot.types)
             pairs = enumerate(zip(*(P.items_of(d, n) for d in sums), strict=True))
-            apart = {k: pair for k, pair in pairs if pair[0] is not pair[1] and pair[0] != pair[1]}
+            apart = {k: (x, y) for k, (x, y) in pairs if x is not y and x != y}
             slot.add(P.changed(sums[0], dict.fromkeys(apart, V.ZERO), n))
             for k, pair in apart.items():
                 self.in_each(blocks, pair, slot.root.number(k).add)
@@ -379,8 +379,7 @@ class Lower(Cotangents):
         if isinstance(slot, NumberSlot) and sums[0] == sums[1]:
             slot.add(sums[0])
             return
-        kept = any(P.is_changeable(d) and not self.is_new(d) for d in sums)
-        if kept or any(isinstance(s, ArraySlot) and s.took_over for s in (each.slots.get(slot) for each in adding)):
+        if kept or any(P.is_changeable(d) and not self.is_new(d) for d in sums):
             assert isinstance(slot, ArraySlot)
             a, b = (V.Zero(slot.like) if isinstance(d, V.Zero) else d for d in sums)
             rows = self.joined(condition, blocks, (a, b), slot.of)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
@@ -25,12 +24,13 @@ from ..language.types import (
     Product,
     Sum,
     Type,
+    remembered,
     with_parts,
 )
 from . import values as V
 
 
-@functools.cache
+@remembered
 def stored(of: Type) -> Type:
     """Give the type in which values of a linear type are stored; other types are unchanged."""
     match of:
@@ -48,7 +48,7 @@ def stored(of: Type) -> Type:
     return of
 
 
-@functools.cache
+@remembered
 def are_numbers(of: LProduct) -> bool:
     """Tell whether cotangents are tuples of numbers; discrete parts have none."""
     return all(isinstance(t, LReal | LUnit) for t in of.items)

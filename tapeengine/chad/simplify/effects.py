@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from ..language.target import Bind, One, Return, Then, Zero
 from ..language.terms import Apply, Let, Term, Var, unit
-from ..language.traverse import children, remembered
-from ..language.types import EVM, UNIT
+from ..language.traverse import children
+from ..language.types import EVM, UNIT, remembered
 from .rules import components, of_components
 
 
