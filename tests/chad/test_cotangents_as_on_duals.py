@@ -134,3 +134,24 @@ def test_none_in_the_place_of_numbers(seed):
         for f in (function, program):
             with pytest.raises(CotangentError):
                 te.vjp(f, 0.75)[1](found)
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("backend", [None, "machine"])
+@pytest.mark.parametrize(
+    ("function", "x", "huge"),
+    [
+        (lambda x: x * x, 1.5, HUGE),
+        (lambda x: (x, [x * x]), 1.5, (1.0, [HUGE])),
+        (lambda x: {"a": x * x}, 1.5, {"a": HUGE}),
+        (lambda x: x * 2.0, np.ones(2), [HUGE, 1.0]),
+        (lambda x: x * 2.0, np.ones(2), np.array([1, HUGE], object)),
+    ],
+    ids=["number", "tuple", "dict", "list", "array"],
+)
+def test_integers_too_large_for_a_float_are_refused(function, x, huge, backend):
+    program = te.program(function, backend=backend)
+    with pytest.raises(te.errors.CotangentError, match="integer too large"):
+        te.vjp(program, x)[1](huge)

@@ -246,7 +246,10 @@ cdef int take_scalar(Form form, object x, te_word *to) except -1:
             return False
         global integers
         integers += 1
-        to.f = PyLong_AsDouble(x)
+        try:
+            to.f = PyLong_AsDouble(x)
+        except OverflowError:
+            return False
         return True
     if form.kind == BOOL:
         to.i = x is True

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...._core.programs.native import floats_of
-from ....errors import UnsupportedError
+from ....errors import CotangentError, UnsupportedError
 from ...intermediate import analysis
 from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf
@@ -43,7 +43,10 @@ class Boundary(Converter):
         """
         types = leaf_types(of, True)
         leaves = [next(results) for _ in types]
-        found = self.cotangent(of, d, self.restored(of, iter(leaves)), name)
+        try:
+            found = self.cotangent(of, d, self.restored(of, iter(leaves)), name)
+        except OverflowError:
+            raise CotangentError(f"{name} must have numbers, not an integer too large for a float") from None
         likes = [x for x, t in zip(leaves, types, strict=True) if analysis.linear(t) is not None]
         return [np.reshape(y, x.shape) if np.ndim(x) else y for y, x in zip(found, likes, strict=True)]
 
