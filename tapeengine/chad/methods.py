@@ -11,6 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy
+
+from .._core.arrays.array import Array
+from .._core.scalars.scalar import Dual
 from ..errors import UnsupportedError
 from ..naming import names_in
 from .ordinary import NUMBERS, functions_on_duals, parts_of
@@ -19,12 +23,16 @@ from .parse.names.constants import content, global_names
 
 ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
 CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
+#: Arguments of these types hold no others.
+WITHOUT_PARTS = frozenset((float, int, bool, numpy.ndarray, numpy.float64, Dual, Array))
 #: Methods that are called without their names. Operators on what they do not know fail, and are not refused here.
 UNNAMED = frozenset({"__init__", "__post_init__", "__call__"})
 
 
-def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
+def check_methods(function: Callable[..., Any], values: Iterable[Any], known: Iterable[type] = ()) -> None:
     """Refuse a function that calls, by its names or at some arguments, methods of a class that ask for a float.
+
+    `known`: classes whose methods are exchanged for dual numbers.
 
     Raises
     ------
@@ -33,7 +41,8 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
     """
     functions = functions_on_duals(function)
     met = [*names_of(functions), *leaves(values)]
-    methods = [m for cls in {x if isinstance(x, type) else type(x) for x in met} - NUMBERS for m in methods_of(cls)]
+    classes = {x if isinstance(x, type) else type(x) for x in met} - NUMBERS - set(known)
+    methods = [m for cls in classes for m in methods_of(cls)]
     for method in called(functions, methods):
         if asks(method):
             raise UnsupportedError(
@@ -41,6 +50,23 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
                 "numbers, which are none in methods: ask for numbers.Real (tapeengine.Array for arrays), or lift the "
                 f"function, tapeengine.lift({function.__name__})"
             )
+
+
+class Asking:
+    """Looks for such methods before a function runs on dual numbers; once for each combination of classes."""
+
+    def __init__(self, function: Callable[..., Any], known: frozenset[type] = frozenset()) -> None:
+        self.function, self.known = function, known
+        self.checked: set[frozenset[type]] = set()
+
+    def __call__(self, values: Sequence[Any]) -> None:
+        """Look, and refuse as `check_methods` does."""
+        classes = frozenset(map(type, values))
+        if not WITHOUT_PARTS.issuperset(classes):
+            classes = frozenset(map(type, leaves(values)))
+        if classes not in self.checked:
+            check_methods(self.function, values, self.known)
+            self.checked.add(classes)
 
 
 def called(functions: Sequence[FunctionType], methods: Sequence[FunctionType]) -> list[FunctionType]:

@@ -18,10 +18,8 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from .._core.arrays.array import Array
 from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
 from .._core.programs.replay import Checks
-from .._core.scalars.scalar import Dual
 from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
@@ -44,7 +42,7 @@ from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
-from .methods import check_methods, leaves
+from .methods import Asking
 from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
@@ -70,8 +68,6 @@ NOT_TAKEN = math.inf
 SCALARS = (float, int, bool, "float", "int", "bool")
 #: Arguments of these types hold no lists.
 ARRAYS = frozenset((float, int, bool, numpy.ndarray, numpy.float64))
-#: Arguments of these types hold no others.
-WITHOUT_PARTS = ARRAYS | {Dual, Array}
 #: How many kinds of arguments a program is compiled for at a time; a text is a kind of its own.
 MOST_KINDS = 256
 #: Classes of backpropagators that handle cotangents that are not finite themselves.
@@ -337,7 +333,9 @@ class Program(Enterable):
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
         declared = is_declared(self.function)
-        return Executable(*self.linked, python=self.by_position, backend=self.backend, is_declared=declared)
+        made = Executable(*self.linked, python=self.by_position, backend=self.backend, is_declared=declared)
+        made.check = Asking(self.function, frozenset(made.classes.values()))
+        return made
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -898,6 +896,7 @@ class Program(Enterable):
         except ERRORS:
             if self._as_python(given) is NOT_TAKEN:
                 raise
+        self.executable.check(given)
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
@@ -1021,7 +1020,7 @@ class Unread(Program):
         if program.backend in COMPILED:
             warn(program.symbol, refusal)
         self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
-        self.checked: set[frozenset[type]] = set()
+        self.check = Asking(self.function)
         self.refused: dict[tuple[Any, ...], Checks] = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -1032,7 +1031,7 @@ class Unread(Program):
         """Keep the refusal of arguments of these kinds, with what it depends on."""
         if len(self.refused) == MOST_KINDS:
             self.refused.clear()
-        self.checked.clear()  # what the function calls may have changed
+        self.check.checked.clear()  # what the function calls may have changed
         checks = self.refused[kinds] = Checks()
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
@@ -1044,12 +1043,7 @@ class Unread(Program):
 
     def at(self, values: tuple[Any, ...]) -> Unread:
         """Give itself after a look at the classes of arguments, whose methods it may call."""
-        classes = frozenset(map(type, values))
-        if not WITHOUT_PARTS.issuperset(classes):
-            classes = frozenset(map(type, leaves(values)))
-        if classes not in self.checked:
-            check_methods(self.function, values)
-            self.checked.add(classes)
+        self.check(values)
         return self
 
     @property

@@ -219,3 +219,34 @@ def test_implementations_that_come_later(made: Any) -> None:
     Holder.rate.register(int, lambda self, x: 5.0 * x)  # type: ignore[attr-defined]
     assert te.vjp(derived, 2.0)[0] == program(2.0)
     assert te.grad(derived)(2.0) == -30.0
+
+
+class Asking(Exception):
+    """An exception whose constructor asks."""
+
+    def __init__(self, x: Any) -> None:
+        self.x = x if isinstance(x, float) else 0.0 * x
+
+
+class Inheriting(Asking):
+    """An exception that inherits the constructor."""
+
+
+@pytest.mark.parametrize("cls", [Asking, Inheriting])
+def test_exceptions_that_ask_are_refused_where_python_handles_them(cls: type[Asking]) -> None:
+    def raised(x):  # type: ignore[no-untyped-def]
+        try:
+            raise cls(x * x)
+        except Asking as error:
+            return error.x
+
+    def raised_at_times(x):  # type: ignore[no-untyped-def]
+        if x < 1.0:
+            return x * x
+        return raised(x)
+
+    with pytest.raises(te.errors.UnsupportedError, match="asks whether"):
+        te.grad(te.program(raised))(1.5)
+    assert te.grad(te.program(raised_at_times))(0.5) == 1.0
+    with pytest.raises(te.errors.UnsupportedError, match="asks whether"):
+        te.grad(te.program(raised_at_times))(1.5)

@@ -76,6 +76,7 @@ class Executable:
         is_declared: bool = True,
     ) -> None:
         self.python = python
+        self.check: Callable[[Sequence[Any]], None] = lambda primals: None  # before dual numbers
         self.backend = backend
         self.is_declared = is_declared
         self.engine: Any = None
@@ -492,6 +493,7 @@ class Executable:
             raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and has no Python function")
         self.engine = self.engine or default_engine()
         self.check_number(primals)
+        self.check(primals)
         each = zip(self.definition.params, primals, strict=True)
         return run, [with_room(convert.conformed, p.of, x, f"the argument {p.name}") for p, x in each]
 
