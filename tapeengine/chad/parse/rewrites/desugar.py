@@ -281,6 +281,11 @@ class OutOfOrder(Exception):
         self.node, self.advice = node, advice
 
 
+def is_chain(node: Any) -> bool:
+    """Tell whether an expression is a chain of comparisons, which ends at the first that is false."""
+    return isinstance(node, ast.Compare) and len(node.ops) > 1
+
+
 def is_star(node: ast.expr) -> bool:
     """Tell whether an argument is ``*xs``."""
     return isinstance(node, ast.Starred)
@@ -430,9 +435,11 @@ class Taker(Transformer):
             node.values[0] = self.visit(node.values[0])
         elif isinstance(node, ast.IfExp) and not self.is_stopped:
             node.test = self.visit(node.test)
+        elif is_chain(node) and not self.is_stopped:
+            node.left, node.comparators[0] = self.visit(node.left), self.visit(node.comparators[0])
         elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
             node.generators[0].iter = self.visit(node.generators[0].iter)
-        if isinstance(node, SOMETIMES):
+        if isinstance(node, SOMETIMES) or is_chain(node):
             for call in (n for n in every_node(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)
             self.is_stopped = self.is_stopped or binds(node, self.procedure)
