@@ -52,14 +52,15 @@ class Plain(Transformer):
         return [*bound, *self.without_else(node)]
 
     def visit_While(self, node: ast.While) -> Any:
-        """Turn a test that binds names into a ``break`` at the beginning of each step."""
+        """Turn a test that binds names into a ``break`` at the beginning of each step, after which ``else`` runs."""
         bound, test = self.hoisted(node.test)
-        if bound and not node.orelse:
+        self.generic_visit(node)
+        found = self.without_else(node)
+        if bound:
             leave = ast.copy_location(ast.If(opposite(test), [ast.copy_location(ast.Break(), test)], []), test)
             node.body = [*bound, leave, *node.body]
             node.test = ast.copy_location(ast.Constant(True), test)
-        self.generic_visit(node)
-        return self.without_else(node)
+        return found
 
     def without_else(self, node: ast.For | ast.While) -> Statements:
         """Give the loop followed by its ``else`` block, which runs under an ``if`` where the loop may break."""
