@@ -151,7 +151,7 @@ class Directional:
                 return Tuple((term, NOUGHT))
             case Op():
                 return self.op(term)
-            case Total(array, in_pairs) if term.type == FLOAT:
+            case Total(array, in_pairs=in_pairs) if term.type == FLOAT:
                 pairs = Var(self.names("xs"), Array(PAIR))
                 sums = tuple(Total(self.each(pairs, lambda x, i=i: Proj(x, i)), in_pairs=in_pairs) for i in range(2))
                 return Let(pairs, self(array), Tuple(sums))
