@@ -9,7 +9,7 @@ import ast
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
@@ -282,7 +282,7 @@ class OutOfOrder(Exception):
         self.node, self.advice = node, advice
 
 
-def is_chain(node: Any) -> bool:
+def is_chain(node: ast.AST) -> TypeGuard[ast.Compare]:
     """Tell whether an expression is a chain of comparisons, which ends at the first that is false."""
     return isinstance(node, ast.Compare) and len(node.ops) > 1
 
