@@ -32,7 +32,7 @@ def annotation_of(value: Any, name: str) -> Any:
     It raises `UnsupportedError` if the value has no type of the language, or an ambiguous one.
     """
     if is_strange(value):
-        advice = "a class of its own: give a plain number, list or array of float64"
+        advice = "a class of its own: give a plain number, list, array of float64 or record"
         raise UnsupportedError(f"the parameter {name} is of type {named(value)}, {advice}")
     if value is None or isinstance(value, bool | numpy.bool_):
         return None if value is None else bool

@@ -142,6 +142,25 @@ def bound_in_a_loop_test(x: float) -> float:
     return y * n
 
 
+@on(0.7)
+@on(0.9)
+@on(0.05)
+def bound_in_the_test_of_a_loop_with_else(x: float) -> float:
+    a = x
+    for i in range(3):
+        while (y := a * 0.5) > 0.1:
+            a = y
+            if a < 0.3:
+                break
+        else:
+            a = -a
+            if i == 1:
+                break
+            continue
+        a += 1.0
+    return a * y
+
+
 @on(1.5)
 def bound_in_a_result(x: float) -> float:
     return (y := x + 1) * y

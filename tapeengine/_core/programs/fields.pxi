@@ -1,6 +1,11 @@
 # The fields of records: read and set where they lie in instances, or else by name.
 
 
+cdef inline bint is_record_of(Form form, x) except -1:
+    """Whether a value is a record of a form's class, and has none of this class's attributes as its own."""
+    return type(x) is form.cls and not (form.may_hide and te_attribute_count(x) != form.count and hidden(x))
+
+
 cdef inline bint is_placed(Form form, PyObject *x) noexcept:
     """Whether the fields of a record lie where those of other instances of its class do."""
     cdef unsigned int version = te_class_version(x)

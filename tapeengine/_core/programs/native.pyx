@@ -34,7 +34,7 @@ from tapeengine._core.programs.machine cimport (
 import numpy
 
 from tapeengine._core.tape.above import ABOVE
-from tapeengine._core.structures.constructors import takes_fields
+from tapeengine._core.structures.constructors import may_hide, hidden, takes_fields
 
 cdef extern from "finite.h" nogil:
     int te_all_finite(const double *x, int64_t n)
@@ -46,6 +46,7 @@ cdef extern from "attributes.h":
     bint te_is_usual(object cls)
     bint te_is_stored(object cls, object name)
     Py_ssize_t te_place_of(object x, object name, object value)
+    Py_ssize_t te_attribute_count(object x)
     PyObject **te_slot(PyObject *x, Py_ssize_t at)
     void te_expect(PyObject *x)
     bint te_set_attribute(object x, Py_ssize_t at, object value)
@@ -140,6 +141,7 @@ cdef class Form:
     cdef unsigned int version # of the class that has them there; 0 if they are looked up by name
     cdef unsigned int read_version # of the class whose objects give the fields that are stored; 0 if that is unknown
     cdef int searches         # how often to look where they lie, since classes may change
+    cdef bint may_hide        # whether an object may have attributes in the place of those of its class
 
     def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
         if rank > TE_RANK:
@@ -147,6 +149,7 @@ cdef class Form:
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.is_plain = self.kind == RECORD and takes_fields(cls)
+        self.may_hide = self.kind == RECORD and may_hide(cls, fields)
         self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES else 0
         self.fill(items)
 
@@ -375,10 +378,10 @@ cdef inline bint is_hollow(ndarray x) noexcept:
 include "fields.pxi"
 
 
-cdef inline bint has_parts(Form form, x) noexcept:
+cdef inline bint has_parts(Form form, x) except -1:
     """Whether a value is a record of a form's class, or a tuple of so many parts."""
     if form.kind == RECORD:
-        return type(x) is form.cls
+        return is_record_of(form, x)
     return form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count
 
 
@@ -454,14 +457,14 @@ cdef int same(bint holds) except -1:
     return 0
 
 
-cdef int option_of(Form form, object x) noexcept:
+cdef int option_of(Form form, object x) except -2:
     """The index of the option of a sum to which a value belongs; -1 for none."""
     cdef int k
     cdef PyObject *option
     for k in range(form.count):
         option = form.parts[k]
         if type(x) is (<Form> option).cls or (x is None and is_unit(option)):
-            return k
+            return k if x is None or is_record_of(<Form> option, x) else -1
     return -1
 
 
@@ -477,7 +480,7 @@ cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
     if form.kind < TUPLE:
         return fill_numbers(form, x, to[0], c) if form.rank else fill_number(form, x, to[0])
     if form.kind == RECORD:
-        return type(x) is form.cls and fill_parts(form, x, to, c, depth, -1)
+        return is_record_of(form, x) and fill_parts(form, x, to, c, depth, -1)
     if form.kind == TUPLE:
         return is_tuple_of(form, x) and fill_parts(form, x, to, c, depth, -1)
     return fill_rows(form, x, to, c, depth) if form.kind == ROWS else fill_sum(form, x, to, c, depth)

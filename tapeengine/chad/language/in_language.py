@@ -123,6 +123,8 @@ def isqrt(n: int) -> int:
 
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """``math.isclose``."""
+    if rel_tol < 0 or abs_tol < 0:
+        raise ValueError("tolerances must be non-negative")
     if a == b:
         return True
     if math.isinf(a) or math.isinf(b):

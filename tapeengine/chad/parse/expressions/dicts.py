@@ -15,6 +15,7 @@ from ..operations.functions import Env
 from ..operations.membership import equal
 from ..operations.raising import failing
 from ..operations.state import Parser, with_lets
+from .parameters import no_other_keywords
 from .rules import constant, dict_of, expression, of_each_option, values
 
 
@@ -51,6 +52,7 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
     """``d.get(key, default)``, ``d.items()``, ``d.keys()``, ``d.values()``, ``d.copy()``."""
     if name in VIEWS:
         p.at_once(node, f"{name}() of a dict", OnDuals)
+    no_other_keywords(p, node, ())
     d = p.bound("d", receiver)
     items = values(p, d)
     match name, node.args:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import inspect
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -13,6 +16,7 @@ from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, stars_of, tree_of
 from ...language.terms import Term, Var
 from ...language.types import Closure, Fixed, Type
+from ..names.callees import library_name
 from ..names.stars import is_packed
 from ..operations.functions import Env, Lifted, Local, Parameters
 from ..operations.raising import may_be_none
@@ -81,6 +85,8 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
             if of.source in WRITTEN:
                 p.on_duals(keyword.value, f"the parameter {name} is not one that the language knows", advice)
             p.error(keyword.value, f"the parameter {name} is {problem}", advice)
+        if name in without_names(of.source):
+            p.on_duals(keyword.value, f"the parameter {name} by name", "give it by position")
         given[name] = keyword.value
     found = []
     for name, of_type, default in zip(of.names, of.types, of.defaults, strict=True):
@@ -93,6 +99,14 @@ def arguments(p: Parser, node: ast.Call, of: Parameters, env: Env) -> list[Term]
             term = p.optional(term)
         found.append(term if of_type is None else p.coerce(given.get(name, node), term, of_type))
     return found
+
+
+def without_names(source: Any) -> Collection[str]:
+    """Give the parameters that a function, or its text, takes by position only."""
+    if isinstance(source, ast.FunctionDef | ast.Lambda):
+        return [arg.arg for arg in source.args.posonlyargs]
+    code = getattr(source, "__code__", None)
+    return code.co_varnames[: code.co_posonlyargcount] if code else ()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -116,6 +130,22 @@ def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:
             "a function with * or ** parameters is called by another name, or with * or ** arguments before them",
             "call it by its own name, in a lambda or def of your own where a function is wanted",
         )
+
+
+def fitting(p: Parser, node: ast.Call, found: Any) -> None:
+    """Leave a call of a function of Python's to dual numbers if the function does not take these arguments."""
+    module, _, name = library_name(found).partition(".")
+    own = {"builtins": vars(builtins), "math": vars(math)}.get(module, {}).get(name)
+    try:
+        if own is not None:
+            signature(own).bind(*node.args, **{str(k.arg): k.value for k in node.keywords})
+    except TypeError as error:
+        p.on_duals(node, f"{name} with these arguments, {error}", "match the function's parameters")
+    except ValueError:  # a function that does not say what it takes
+        pass
+
+
+signature = functools.cache(inspect.signature)
 
 
 def no_other_keywords(p: Parser, node: ast.Call, known: Collection[str]) -> None:

@@ -14,6 +14,7 @@ import numpy
 
 from ....naming import attribute_of
 from ....primitive import is_traced
+from ...language.strangers import is_strange, named
 from ...language.terms import (
     MANY,
     Branch,
@@ -177,6 +178,10 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     """A Python value known when the program is defined."""
     if value is None:
         return Tuple(())
+    if is_strange(value):
+        p.on_duals(
+            node, f"a constant of type {named(value)}, a class of its own", "make it a plain number, list or record"
+        )
     if isinstance(value, bool | int | float):
         return lit(value)
     if isinstance(value, str):

@@ -190,6 +190,8 @@ def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
                 return largest(p, node, xs, None)
             start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
             return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+        if keyword(node, "default") is not None:
+            p.on_duals(node, f"{which} of several arguments with a default", "leave the default out")
         terms = args_of(p, node, env)
         if key is not None:
             return by_key(p, node, whole.items_of(p, node, terms), None)

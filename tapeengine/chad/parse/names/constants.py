@@ -21,6 +21,7 @@ from ....naming import GLOBAL_LOADS, attribute_of, named_by, names_in
 from ....structure import is_made_by_python
 from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, source_of
+from ...language.strangers import is_strange
 from .callees import is_plain
 from .texts import MISSING
 from .types import class_fields
@@ -270,7 +271,7 @@ def taken_apart(value: Any, may_be_whole: bool) -> tuple[Any, Sequence[Any]]:
         return (kind, frozenset((type(item), item) for item in value)), ()
     if isinstance(value, list | tuple | dict) or class_fields(kind):
         parts = parts_of(value)
-        return (kind, len(parts)), parts
+        return (kind, len(parts), is_strange(value)), parts
     if isinstance(value, numpy.ndarray | array.array | memoryview):
         return kind, (value.tolist(),)
     return Same(value), ()

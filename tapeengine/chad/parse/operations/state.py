@@ -27,6 +27,7 @@ from ...language.in_language import FUNCTIONS, WRITTEN
 from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
 from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, source_of, stars_of, tree_of
+from ...language.strangers import is_strange
 from ...language.terms import (
     Branch,
     Case,
@@ -550,7 +551,7 @@ class Parser(Lets):
                 return self.static(node, env)
             case ast.Subscript(value=ast.Name() | ast.Attribute() | ast.Subscript() as value, slice=index):
                 owner = self.known(value, env)
-                if isinstance(owner, dict):
+                if isinstance(owner, dict) and not is_strange(owner):
                     return owner.get(self.known(index, env), MISSING)
         return known_text(node, lambda part: self.known(part, env))
 

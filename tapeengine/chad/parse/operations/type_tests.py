@@ -59,7 +59,8 @@ def classes_in(p: Parser, node: ast.expr, env: Env) -> tuple[Any, ...]:
     for name in given:
         if not isinstance(given[name], type):
             p.error(node, f"isinstance with the variable {name} as the class", "write the class itself by its name")
-    if not all(isinstance(cls, type) for cls in found):
+    has_texts = any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in every_node(node))
+    if has_texts or not all(isinstance(cls, type) for cls in found):
         p.error(node, f"isinstance with {ast.unparse(node)}, which is no class", "write a class, or a tuple of classes")
     return found
 

@@ -9,7 +9,7 @@ import ast
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
@@ -52,14 +52,15 @@ class Plain(Transformer):
         return [*bound, *self.without_else(node)]
 
     def visit_While(self, node: ast.While) -> Any:
-        """Turn a test that binds names into a ``break`` at the beginning of each step."""
+        """Turn a test that binds names into a ``break`` at the beginning of each step, after which ``else`` runs."""
         bound, test = self.hoisted(node.test)
-        if bound and not node.orelse:
+        self.generic_visit(node)
+        found = self.without_else(node)
+        if bound:
             leave = ast.copy_location(ast.If(opposite(test), [ast.copy_location(ast.Break(), test)], []), test)
             node.body = [*bound, leave, *node.body]
             node.test = ast.copy_location(ast.Constant(True), test)
-        self.generic_visit(node)
-        return self.without_else(node)
+        return found
 
     def without_else(self, node: ast.For | ast.While) -> Statements:
         """Give the loop followed by its ``else`` block, which runs under an ``if`` where the loop may break."""
@@ -281,6 +282,11 @@ class OutOfOrder(Exception):
         self.node, self.advice = node, advice
 
 
+def is_chain(node: ast.AST) -> TypeGuard[ast.Compare]:
+    """Tell whether an expression is a chain of comparisons, which ends at the first that is false."""
+    return isinstance(node, ast.Compare) and len(node.ops) > 1
+
+
 def is_star(node: ast.expr) -> bool:
     """Tell whether an argument is ``*xs``."""
     return isinstance(node, ast.Starred)
@@ -430,9 +436,11 @@ class Taker(Transformer):
             node.values[0] = self.visit(node.values[0])
         elif isinstance(node, ast.IfExp) and not self.is_stopped:
             node.test = self.visit(node.test)
+        elif is_chain(node) and not self.is_stopped:
+            node.left, node.comparators[0] = self.visit(node.left), self.visit(node.comparators[0])
         elif isinstance(node, ast.ListComp | ast.GeneratorExp) and not self.is_stopped:
             node.generators[0].iter = self.visit(node.generators[0].iter)
-        if isinstance(node, SOMETIMES):
+        if isinstance(node, SOMETIMES) or is_chain(node):
             for call in (n for n in every_node(node) if isinstance(n, ast.Call) and self.procedure(n)):
                 raise OutOfOrder(call)
             self.is_stopped = self.is_stopped or binds(node, self.procedure)

@@ -52,6 +52,7 @@ from ..expressions.closures import (
 from ..expressions.parameters import (
     arguments,
     check_stars,
+    fitting,
     no_other_keywords,
     of_all,
     of_program,
@@ -141,6 +142,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
             return library.of_dtype(p, node, dtype, call_expression(p, node, env, wanted), env)
         form = library.SPECIAL.get(library_name(found))
         if form is not None:
+            fitting(p, node, found)
             if found is not functools.partial:
                 no_other_keywords(p, node, library.KEYWORDS.get(library_name(found), ()))
             return of_all(p, node, node.args, lambda args: form(p, with_args(node, args), env))

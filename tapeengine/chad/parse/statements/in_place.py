@@ -22,6 +22,7 @@ from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Named, Type,
 from ..analyses.ownership import changed_in
 from ..analyses.rectangles import indices, reason
 from ..expressions import dicts
+from ..expressions.parameters import no_other_keywords
 from ..expressions.rules import expression, read_ahead
 from ..expressions.subscripts import by_items, is_index
 from ..library.ordering import sorted_
@@ -279,6 +280,7 @@ def popped(
 ) -> Term:
     """``x = ys.pop()``, ``x = ys.pop(i)``: an element, and the array without it; an index out of range raises."""
     array = env.get(name)
+    no_other_keywords(p, node.value, ())  # type: ignore[attr-defined]
     if isinstance(array, Term) and dicts.is_dict(array):
         own_or_refuse(p, node, name)
         old, fewer = dicts.popped(p, node, array, args, env)

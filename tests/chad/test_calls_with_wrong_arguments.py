@@ -1,0 +1,82 @@
+"""Calls inside programs with arguments that Python refuses: a derivative raises what the program raises."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from chad.written_functions import run_in
+
+import tapeengine as te
+from tapeengine.errors import TapeEngineError
+
+TEXT = """
+def by_place(a, /, b):
+    return a * b
+
+@dataclass
+class K:
+    v: float
+    def m(self, x, /):
+        return self.v * x
+
+def f(x):
+    d = {"a": x}
+    ys = [x, 2.0]
+    return CALL
+
+def g(x):
+    d = {"a": x}
+    ys = [x, 2.0]
+    y = CALL
+    return y * x
+"""
+#: The calls in the place of the first of each row raise an error; those after it do not.
+CALLS = [
+    ("by_place(a=x, b=1.0)", "by_place(x, b=1.0)"),
+    ("K(x).m(x=x)", "K(x).m(x)"),
+    ("(lambda a, /, b: a * b)(a=x, b=2.0)", "(lambda a, /, b: a * b)(x, b=2.0)"),
+    ("round(x, 1, 2)", "round(number=x, ndigits=1)"),
+    ("max(x, 2.0, default=1.0)", "max([x, 2.0], default=1.0)"),
+    ("min(x, 2.0, default=1.0)", "min([x, 2.0], default=1.0)"),
+    ("sum(range(1, 5, 2, 1)) * x", "sum(range(1, 5, 2)) * x"),
+    ("sum([k for k in range()]) * x", "sum([k for k in range(3)]) * x"),
+    ("sum([x for k, y in enumerate(ys, 0, 1)])", "sum([x * k for k, y in enumerate(ys, start=1)])"),
+    ("sum(ys, 1.0, 2.0)", "sum(ys, start=1.0)"),
+    ("len(ys, 1) * x", "len(ys) * x"),
+    ("abs(x, 1)", "abs(x)"),
+    ("sorted(ys, 1)[0]", "sorted(ys, reverse=True)[0]"),
+    ("d.get('b', default=1.0)", "d.get('b', 1.0)"),
+    ("d.get('a', default=1.0)", "d.get('a', 1.0)"),
+    ("d.pop('a', default=1.0)", "d.pop('a', 1.0)"),
+    ("ys.pop(index=0)", "ys.pop(0)"),
+    ("isinstance(x, 'float') * x", "isinstance(x, float) * x"),
+    ("isinstance(x, (int, 'float')) * x", "isinstance(x, (int, float)) * x"),
+    ("isinstance(x, float, int) * x", "isinstance(x, float | int) * x"),
+    ("math.isclose(x, 1.0, rel_tol=-1.0) * x", "math.isclose(x, 1.0, rel_tol=0.0) * x"),
+    ("math.isclose(x, 1.0, abs_tol=-1.0) * x", "math.isclose(x, 1.0, abs_tol=1.0) * x"),
+    ("math.isclose(x, 1.0, 0.1) * x", "math.isclose(x, 1.0) * x"),
+    ("math.sqrt(x, 1.0)", "math.sqrt(x)"),
+    ("math.pow(x)", "math.pow(x, 2.0)"),
+]
+
+
+def outcome(run: Any) -> Any:
+    """The value, or the class of the error."""
+    try:
+        return run()
+    except TapeEngineError:
+        raise
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("wrong, right", CALLS)
+def test_a_derivative_raises_what_python_raises(wrong: str, right: str) -> None:
+    for call, is_wrong in ((wrong, True), (right, False)):
+        scope: dict[str, Any] = {"__name__": "written", "dataclass": dataclass, "math": math}
+        run_in(scope, TEXT.replace("CALL", call))
+        for f in (scope["f"], scope["g"]):
+            want = outcome(lambda f=f: f(1.5))
+            assert isinstance(want, type) is is_wrong
+            assert outcome(lambda f=f: te.vjp(te.program(f), 1.5)[0]) == want
