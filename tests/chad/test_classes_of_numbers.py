@@ -98,13 +98,22 @@ def test_elements_of_arguments():
         assert te.vjp(program, [first, 2.0], {"n": n})[0] == program.python([first, 2.0], {"n": n})
 
 
-def test_a_number_that_the_text_shows_to_be_a_float_is_compiled():
-    @te.program
-    def program(x: float) -> float:
-        y = 2 * x if isinstance(x, float) else x
-        return y * 3.0 if isinstance(y, float) else 0.0
+def annotated(x: float) -> float:
+    y = 2 * x if isinstance(x, float) else x
+    return y * 3.0 if isinstance(y, float) else 0.0
 
-    assert te.vjp(program, 1.5)[0] == 9.0
+
+def rebound(x):
+    for _ in range(2):
+        x = x * 3 / 2 if isinstance(x, float) else 0.0
+    return float(x) if not isinstance(x, int) else 0.0
+
+
+@pytest.mark.parametrize("function", [annotated, rebound])
+def test_numbers_that_the_text_shows_to_be_floats_are_compiled(function):
+    program = te.program(function)
+    assert te.vjp(program, 1.5)[0] == function(1.5)
+    assert program.for_values((1.5,)).is_read
 
 
 def test_ranges_and_tuples_of_any_length_in_results():

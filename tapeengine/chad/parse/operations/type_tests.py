@@ -138,12 +138,21 @@ def is_unconverted(p: Parser, node: ast.expr, of: Type, seen: frozenset[str] = f
             return of == FLOAT and p.outer["float"] is float
         case ast.Name(id=name):
             bound = p.kinds.bound.get(name, ())
-            return name in seen or (bool(bound) and all(is_unconverted(p, b, of, seen | {name}) for b in bound))
+            is_sure = is_given_as(p, name, of) if name in p.kinds.own else bool(bound)
+            return name in seen or (is_sure and all(is_unconverted(p, b, of, seen | {name}) for b in bound))
         case ast.IfExp(body=left, orelse=right):
             return is_unconverted(p, left, of, seen) and is_unconverted(p, right, of, seen)
         case ast.UnaryOp(operand=part) | ast.NamedExpr(value=part):
             return is_unconverted(p, part, of, seen)
     return False
+
+
+def is_given_as(p: Parser, name: str, of: Type) -> bool:
+    """Tell whether a parameter has numbers of one class: by its annotation, or by the argument of a call."""
+    cls = NUMBERS[of][0]
+    if p.function.__annotations__.get(name) in (cls, cls.__name__):
+        return True
+    return not is_converted(p, name, ()) and (p.kinds.outside.types or {}).get(name) == of
 
 
 def is_converted(p: Parser, name: str, steps: Steps) -> bool:
