@@ -510,8 +510,9 @@ class Program(Enterable):
         parts = leaves_like(structures, steps, cotangent)
         if parts is None or holds_traced(cotangent):
             return cotangent
-        pairs = zip(leaves, parts, strict=True)  # the tangent of an integer is a float
-        return unflatten(steps, [0.0 if d is None and (self.order > 1 or isinstance(x, int)) else d for x, d in pairs])
+        kinds = (int, float) if self.order > 1 else int  # the tangent of an integer is a float
+        pairs = zip(leaves, parts, strict=True)
+        return unflatten(steps, [0.0 if d is None and isinstance(x, kinds) else d for x, d in pairs])
 
     def fits(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primal is an integer where a parameter is a float, or has another type in another way."""

@@ -158,10 +158,8 @@ class Transposed:
             found = self.engine.vjp(lambda *args: self.engine.jvp(plain, args, tangents)[1], *self.args)
             return found[1](self.cotangent)  # type: ignore[no-any-return]
         zeros = form_of(self.engine.structures, self.cotangent).zeros()
-        leaves, steps = flatten(self.engine.structures, (zeros, self.cotangent))
-        both = unflatten(steps, [0.0 if x is None else x for x in leaves])  # an integer may stand for a float
         given = (*self.args, *self.program.tangents(self.args, tangents))
-        found = transposed(self.engine, self.program.__tapeengine_directional__(), given, both)
+        found = transposed(self.engine, self.program.__tapeengine_directional__(), given, (zeros, self.cotangent))
         return found[: len(self.args)]
 
     def push(self, tangents: tuple[Any, ...]) -> Any:

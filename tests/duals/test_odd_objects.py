@@ -93,7 +93,7 @@ def fits(found: Any, wanted: Any) -> bool:
 
 def of_errors(raised: Exception, error: Exception | None) -> Verdict:
     """An error in the traced call: the plain call's own, or numpy's of a list, in which it finds no traced values."""
-    explained = "numpy and pandas make an array of objects of a list" in str(getattr(raised, "__notes__", ""))
+    explained = "numpy and pandas turn a list or Series" in str(getattr(raised, "__notes__", ""))
     explained |= any(word in str(raised) for word in PYTHONS)
     is_fault = isinstance(raised, FAULTS) and not isinstance(error, type(raised))
     word = "raised" if (error is not None or explained) and not is_fault else "raw"
