@@ -37,7 +37,7 @@ def gradient(f, x):
 
 def test_nothing_to_take_apart():
     f = function_of("x", ["return sum(x * i for i, c in enumerate(''))"])
-    with pytest.raises(te.ProgramError, match="over nothing"):
+    with pytest.raises(te.ProgramError, match="over no items"):
         refused(te.program(f), 0.7)
 
 

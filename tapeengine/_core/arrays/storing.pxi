@@ -217,7 +217,7 @@ cdef object keep(Head *h, object x):
         if type(a.current()) is Array:
             return snapshot(<Array> a.current())
         if a.storage.written:
-            return a.current().copy("K")
+            return a.current().copy()     # in the order in which replays write it
         a.storage.kept = True
         return a.current()
     return held(h, x)
