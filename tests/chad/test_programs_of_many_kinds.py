@@ -752,8 +752,6 @@ def f(x, cs=(1.0, -2.0, 0.5)):
 """,
         1.4,
     ),
-}
-OBJECTS: dict[str, tuple[str, float]] = {
     "chg5": (
         """\
 @dataclass
@@ -772,6 +770,8 @@ def f(x):
 """,
         1.5,
     ),
+}
+OBJECTS: dict[str, tuple[str, float]] = {
     "gauss": (
         """\
 def solve(a, b):
