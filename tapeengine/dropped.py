@@ -337,7 +337,8 @@ def owner(call: str, frame: FrameType) -> str:
     """Tell the class of the object that a call names, if it is another library's; empty for other calls."""
     found = object_named(call, frame)
     if type(getattr(found, "__self__", found)).__name__ == "SuperLU":
-        return "Factorise with splu, spilu or factorized of tapeengine_scipy.sparse.linalg. "
+        kind = full_name(type(getattr(found, "__self__", found)))
+        return f"The object is a {kind}. Factorise with splu, spilu or factorized of tapeengine_scipy.sparse.linalg. "
     root = module_of(type(found)).partition(".")[0]
     known = (*vars(builtins).values(), *vars(types).values())
     if root == "builtins" and all(x is not type(found) for x in known):  # a class of C code that names no module

@@ -65,7 +65,7 @@ def counterpart(value: Any) -> Any:
     name = attribute_of(value, "__name__")
     public = getattr(numpy, name, None) if isinstance(name, str) else None
     if public is not None and (value is public or value is getattr(public, "__wrapped__", None)):
-        return getattr(sys.modules["tapeengine.numpy"], name)  # type: ignore[arg-type]
+        return getattr(sys.modules["tapeengine.numpy"], name)
     return offered(value)
 
 

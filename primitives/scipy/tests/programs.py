@@ -209,7 +209,7 @@ s.optimize.least_squares(lambda p, y: p[0] * np.exp(-p[1] * z) - y, [1.0, 1.0], 
 *(part for m in matrices for part in (m @ X, m @ M, Y @ m, m.T @ Y))
 *(part.toarray() for m in matrices[:5] for part in (m * X, X * m, m * N)), *(m * X for m in matrices[5:])
 *((s.sparse.coo_array(m) * N).toarray() for m in matrices[5:])
-*(np.asarray(part) for m in matrices for part in (m + N, N - m))
+*(part for m in matrices for part in (m.toarray() + N, N - m.toarray()))
 (s.sparse.diags(K) @ square).toarray(), (square @ s.sparse.diags_array(K)).toarray(), (square / K[:, None]).toarray()
 s.sparse.diags([K, K[1:]], [0, 1]) @ square @ s.sparse.diags(K) @ K, (K[0] * square).toarray()
 s.sparse.csr_array(K[0] * square).multiply(K).toarray()
