@@ -77,7 +77,7 @@ MADE = (branches, element, of_dict, largest, total, swapped, in_order, put)
 ASKED = (is_int, is_no_float, of_type, of_class, matched, each)
 
 
-@pytest.mark.parametrize(("made", "asked"), itertools.product(MADE, ASKED))
+@pytest.mark.parametrize(("made", "asked"), list(itertools.product(MADE, ASKED)))
 def test_integers_and_floats_on_different_paths(made, asked):
     def f(x):
         return 5.0 * x if asked(made(x)) else x * x
