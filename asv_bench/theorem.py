@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeengine.chad.language.depth import deep
+from tapeengine.recursion import deep
 from tapeengine.chad.language.derivative_types import cotangent
 from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.target import Run

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from ..recursion import deep
 from .intermediate.operations import ATOM as CALL
 from .intermediate.operations import LOOPS, OPERATIONS_BY_NAME
 from .language import target as T
 from .language import terms as S
-from .language.depth import deep
 from .language.terms import Definition, Module, Term, Var
 from .language.traverse import Name, Names, children
 from .language.types import EVM, Product, show

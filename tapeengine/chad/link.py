@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ..errors import UnsupportedError
-from .language.depth import deep
+from ..recursion import deep
 from .language.terms import Call, Definition, Module, Term
 from .language.traverse import map_children
 from .language.types import Sum

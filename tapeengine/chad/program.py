@@ -180,16 +180,16 @@ class Program(Enterable):
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
             return (self.python if self.calls_itself else self.function)(*args, **named)
-        if self._parsed is not None and self._parsed.types:  # recursive data, which second derivatives do not take
+        if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
-        if (traced := first_traced((*args, *named.values()))) is not None:
+        if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
             whole = self.positional(args, named)[1]
             found = self.for_values(whole) if self.inferred or self._refused is not None else self
             if found is not self:
                 return found(*whole) if found.is_read else found.python(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
                 return engine.call_program(self, whole)
-        return self.python(*args, **named)
+        return self.on_duals((*args, *named.values()))(*args, **named)
 
     def value(self, *args: Any, **named: Any) -> Any:
         """Compute the value by the forward pass of the derivative, which back ends compile; a call runs plain Python.
@@ -245,6 +245,16 @@ class Program(Enterable):
                 return self.function
             self._python = made, checks
         return self._python[0]
+
+    def on_duals(self, values: tuple[Any, ...]) -> Callable[..., Any]:
+        """Give `python` for dual numbers, after a look at the classes of arguments, whose methods it may call."""
+        self.asking(values)
+        return self.python
+
+    @functools.cached_property
+    def asking(self) -> Asking:
+        """Looks for methods that ask whether something is a float."""
+        return Asking(self.function)
 
     @functools.cached_property
     def calls_itself(self) -> bool:
@@ -332,10 +342,13 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
+        return self.executable_of(self.by_position)
+
+    def executable_of(self, python: Callable[..., Any]) -> Executable:
+        """Give what runs the program's derivatives, with the function that does so on dual numbers."""
+        asking = Asking(self.function, frozenset(self.linked[1].values()))
         declared = is_declared(self.function)
-        made = Executable(*self.linked, python=self.by_position, backend=self.backend, is_declared=declared)
-        made.check = Asking(self.function, frozenset(made.classes.values()))
-        return made
+        return Executable(*self.linked, python=python, backend=self.backend, is_declared=declared, check=asking)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -897,7 +910,7 @@ class Program(Enterable):
         except ERRORS:
             if self._as_python(given) is NOT_TAKEN:
                 raise
-        self.executable.check(given)
+        self.asking(given)
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
@@ -1007,8 +1020,7 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        declared = is_declared(self.function)
-        return Executable(*self.linked, python=self.python, backend=self.backend, is_declared=declared)
+        return self.executable_of(self.python)
 
 
 class Unread(Program):
@@ -1021,7 +1033,6 @@ class Unread(Program):
         if program.backend in COMPILED:
             warn(program.symbol, refusal)
         self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
-        self.check = Asking(self.function)
         self.refused: dict[tuple[Any, ...], Checks] = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -1032,7 +1043,7 @@ class Unread(Program):
         """Keep the refusal of arguments of these kinds, with what it depends on."""
         if len(self.refused) == MOST_KINDS:
             self.refused.clear()
-        self.check.checked.clear()  # what the function calls may have changed
+        self.asking.checked.clear()  # what the function calls may have changed
         checks = self.refused[kinds] = Checks()
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
@@ -1044,7 +1055,7 @@ class Unread(Program):
 
     def at(self, values: tuple[Any, ...]) -> Unread:
         """Give itself after a look at the classes of arguments, whose methods it may call."""
-        self.check(values)
+        self.asking(values)
         return self
 
     @property

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ..chad.language.depth import deep
 from ..chad.language.terms import Build, Definition, Lambda, Module, Op, Term
 from ..chad.specification.evaluation import Environment, Evaluation, Rule, strict
 from ..chad.specification.source import RULES
+from ..recursion import deep
 from .operations import DISCRETE, partial, value
 from .source import Ccl, FoldLeft, Fork, LetTuple, NTimes
 from .target import Interface, LinearLambda, Partial

@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from enum import EnumMeta as EnumType
+from enum import EnumType
 from fractions import Fraction
 from functools import partial
 from types import CodeType, FunctionType, MethodType

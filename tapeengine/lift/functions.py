@@ -199,7 +199,7 @@ class Relinked:
         """A copy of a class of this namespace with the twins of its methods; the counterpart of another class."""
         if value.__module__ != self.there.get("__name__") or value.__module__ == "builtins":
             return replaced_object(value) if value.__module__ == "builtins" else self.elsewhere(value)
-        if isinstance(value, enum.EnumMeta) or issubclass(value, BaseException):  # they must stay unique
+        if isinstance(value, enum.EnumType) or issubclass(value, BaseException):  # they must stay unique
             return value
         if is_typeddict(value):  # which makes dicts
             return value

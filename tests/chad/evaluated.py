@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from asv_bench.term_values import arguments, cotangent_in, cotangent_out, outward
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.language.derivative_types import cotangent as cotangent_type
 from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.types import LProduct
 from tapeengine.chad.run.execute import Executable
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.forward import forward
+from tapeengine.recursion import deep
 
 
 def value(of: Executable, primals: Sequence[Any]) -> Any:

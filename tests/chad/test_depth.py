@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tapeengine._core.programs.callables import calls_by_c
-from tapeengine.chad.language.depth import deep
+from tapeengine.recursion import deep
 
 
 def test_one_that_leaves_does_not_lower_the_limit_of_another() -> None:

@@ -8,8 +8,8 @@ import pytest
 from chad.written_functions import defined
 
 import tapeengine as te
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.language.traverse import size
+from tapeengine.recursion import deep
 
 HEAD = "from dataclasses import dataclass, replace\nfrom typing import NamedTuple\n"
 RECORD = "@dataclass\nclass R:\n"

@@ -248,5 +248,12 @@ def test_exceptions_that_ask_are_refused_where_python_handles_them(cls: type[Ask
     with pytest.raises(te.errors.UnsupportedError, match="asks whether"):
         te.grad(te.program(raised))(1.5)
     assert te.grad(te.program(raised_at_times))(0.5) == 1.0
-    with pytest.raises(te.errors.UnsupportedError, match="asks whether"):
-        te.grad(te.program(raised_at_times))(1.5)
+    program = te.program(raised_at_times)
+    transforms = (
+        *(transform(program) for transform in (te.grad, te.hessian, te.jacfwd, te.jacobian)),
+        *(te.grad(around) for around in (te.grad(program), te.checkpoint(program), lambda x: program(x) * x)),
+        lambda x: te.hvp(program, (x,), (1.0,)),
+    )
+    for transform in transforms:
+        with pytest.raises(te.errors.UnsupportedError, match="asks whether"):
+            transform(1.5)

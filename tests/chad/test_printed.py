@@ -16,10 +16,10 @@ from chad.test_differential import direction
 import tapeengine
 from asv_bench.term_values import arguments, cotangent_in, cotangent_out, inward
 from tapeengine import chad as te
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.language.errors import ProgramError
 from tapeengine.chad.specification import Evaluator
 from tapeengine.errors import UnsupportedError
+from tapeengine.recursion import deep
 
 ENGINE = tapeengine.Engine()
 COUNT, CHUNK = (4000, 100) if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else (120, 40)

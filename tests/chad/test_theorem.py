@@ -6,7 +6,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asv_bench.theorem import bound, gradient_term, steps
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.language.derivative_types import cotangent
 from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.terms import Apply, Lambda, Let, Op, Proj, Var
@@ -14,6 +13,7 @@ from tapeengine.chad.language.traverse import Names, all_names
 from tapeengine.chad.language.traverse import size as size_of_term
 from tapeengine.chad.language.types import FLOAT, Function, LReal, Product, is_discrete
 from tapeengine.chad.specification.dense import Dense, size
+from tapeengine.recursion import deep
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))

@@ -82,9 +82,17 @@ cdef bint as_operand(object x, double *out) except -1:
 
 cdef bint is_reflected(object y, str name) except -1:
     """Whether the class of a right operand, a subclass of float, has its own method, which Python calls first."""
-    if PyFloat_CheckExact(y) or not PyFloat_Check(y) or is_numpy_scalar(y):
+    if name is None or not PyFloat_Check(y) or is_numpy_scalar(y):
         return False
     return getattr(type(y), name) is not getattr(float, name)
+
+
+cdef inline bint as_right(object y, str name, double *out) except -1:
+    """As `as_operand` for a right operand; false for one with its own method of that name, as `beyond_reals` expects."""
+    if PyFloat_CheckExact(y):
+        out[0] = PyFloat_AS_DOUBLE(y)
+        return True
+    return not is_reflected(y, name) and as_operand(y, out)
 
 
 cdef bint other_precision(object x) except -1:
@@ -355,8 +363,7 @@ cdef bint by_numpy(object x, object y) except -1:
     return (is_numpy(x) or is_numpy(y)) and type(y) is not fractions.Fraction
 
 
-#: The methods of right operands: of operations, and of comparisons.
-cdef dict reflected = {OP_ADD: "__radd__", OP_SUB: "__rsub__", OP_MUL: "__rmul__", OP_DIV: "__rtruediv__", OP_MOD: "__rmod__"}
+#: The methods that comparisons call of a right operand.
 cdef tuple SWAPPED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")     # by Py_LT, Py_LE, ...
 cdef dict operator_ufuncs = {
     OP_ADD: numpy.add, OP_SUB: numpy.subtract, OP_MUL: numpy.multiply, OP_DIV: numpy.divide, OP_POW: numpy.power,
@@ -379,7 +386,7 @@ cdef int report(object x, object y, int op) except -1:
     An operand that is NaN, and a result as infinite as an operand, are no news.
     """
     cdef double a = 0.0, b = 0.0, v
-    operands(x, y, &a, &b)
+    operands(x, y, None, &a, &b)
     v = op_value(op, a, b)
     if isnan(a) or isnan(b) or not (isnan(v) or isfinite(a) and isfinite(b)) or not by_numpy(x, y):
         return 0
@@ -398,6 +405,8 @@ cdef bint answers(object x, object other, object ufunc) except -1:
 cdef object beyond_reals(object x, object y, object ufunc):
     """x op y with a complex number, a sequence or another library's array, by numpy's rules; else NotImplemented."""
     other, dual = (y, x) if type(x) is Dual else (x, y)
+    if PyFloat_Check(other):    # its own method is called
+        return NotImplemented
     if type(other) is complex:
         return above("scalars.complex").operation(x, y, ufunc)
     if other_precision(other):
@@ -418,7 +427,7 @@ cdef inline double valued(object x, object y, const int op, double a, double b) 
     return v
 
 
-cdef inline object arithmetic(object x, object y, const int op):
+cdef inline object arithmetic(object x, object y, const int op, str name):
     """x op y for operations that raise only what numpy's scalars do."""
     cdef double c = 0.0
     if type(x) is Dual:
@@ -427,10 +436,8 @@ cdef inline object arithmetic(object x, object y, const int op):
         if PyFloat_CheckExact(y):
             c = PyFloat_AS_DOUBLE(y)
             return with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c))
-        if not as_operand(y, &c):
+        if not as_right(y, name, &c):
             return beyond_reals(x, y, operator_ufuncs[op])
-        if not PyLong_CheckExact(y) and is_reflected(y, reflected[op]):
-            return NotImplemented
         return with_number(with_right(<Dual> x, c, op, valued(x, y, op, (<Dual> x).v, c)), x, y)
     if PyFloat_CheckExact(x):
         c = PyFloat_AS_DOUBLE(x)
@@ -450,15 +457,15 @@ cdef object with_number(Dual result, object x, object y):
     return of_kind(result, NUMPY_DOUBLES) if is_numpy_scalar(constant) else result
 
 
-cdef inline bint operands(object x, object y, double *a, double *b) except -1:
-    """The values of two operands, one of them a dual; False if the other is no real number."""
+cdef inline bint operands(object x, object y, str name, double *a, double *b) except -1:
+    """The values of two operands, one of them a dual; False if the other is no real number, or has its own method."""
     if type(x) is Dual:
         a[0] = (<Dual> x).v
     elif not as_operand(x, a):
         return False
     if type(y) is Dual:
         b[0] = (<Dual> y).v
-    elif not as_operand(y, b):
+    elif not as_right(y, name, b):
         return False
     return True
 
@@ -487,7 +494,7 @@ cdef Dual by_zero(object x, object y, int op, object function):
     look_at_operands(x, y)
     if not by_numpy(x, y):
         function(1.0, 0.0)   # raises the error of this version of Python
-    operands(x, y, &a, &b)
+    operands(x, y, None, &a, &b)
     return with_number(binary_of(x, y, op, of_doubles(op, a, b)), x, y)
 
 
@@ -618,44 +625,36 @@ cdef class Dual:
 
     # -- arithmetic ---------------------------------------------------------------------------------------------------
     def __add__(x, y):
-        return arithmetic(x, y, OP_ADD)
+        return arithmetic(x, y, OP_ADD, "__radd__")
 
     def __sub__(x, y):
-        return arithmetic(x, y, OP_SUB)
+        return arithmetic(x, y, OP_SUB, "__rsub__")
 
     def __mul__(x, y):
-        return arithmetic(x, y, OP_MUL)
+        return arithmetic(x, y, OP_MUL, "__rmul__")
 
     def __truediv__(x, y):
         cdef double a = 0.0, b = 0.0
-        if not operands(x, y, &a, &b):
+        if not operands(x, y, "__rtruediv__", &a, &b):
             return beyond_reals(x, y, numpy.divide)
-        if type(y) is not Dual and is_reflected(y, "__rtruediv__"):
-            return NotImplemented
-        return by_zero(x, y, OP_DIV, operator.truediv) if b == 0 else arithmetic(x, y, OP_DIV)
+        return by_zero(x, y, OP_DIV, operator.truediv) if b == 0 else arithmetic(x, y, OP_DIV, "__rtruediv__")
 
     def __mod__(x, y):
         cdef double a = 0.0, b = 0.0
-        if not operands(x, y, &a, &b):
+        if not operands(x, y, "__rmod__", &a, &b):
             return beyond_reals(x, y, numpy.remainder)
-        if type(y) is not Dual and is_reflected(y, "__rmod__"):
-            return NotImplemented
-        return by_zero(x, y, OP_MOD, operator.mod) if b == 0 else arithmetic(x, y, OP_MOD)
+        return by_zero(x, y, OP_MOD, operator.mod) if b == 0 else arithmetic(x, y, OP_MOD, "__rmod__")
 
     def __floordiv__(x, y):
         cdef double a = 0.0, b = 0.0
-        if not operands(x, y, &a, &b):
+        if not operands(x, y, "__rfloordiv__", &a, &b):
             return beyond_reals(x, y, numpy.floor_divide)
-        if type(y) is not Dual and is_reflected(y, "__rfloordiv__"):
-            return NotImplemented
         return rounded_down(x, y, a, b, operator.floordiv)
 
     def __divmod__(x, y):
         cdef double a = 0.0, b = 0.0
-        if not operands(x, y, &a, &b):
+        if not operands(x, y, "__rdivmod__", &a, &b):
             return beyond_reals(x, y, numpy.divmod)
-        if type(y) is not Dual and is_reflected(y, "__rdivmod__"):
-            return NotImplemented
         whole, remainder = rounded_down(x, y, a, b, divmod)
         return whole, with_number(binary_of(x, y, OP_MOD, remainder), x, y)
 
@@ -663,10 +662,8 @@ cdef class Dual:
         cdef double a = 0.0, b = 0.0
         if modulus is not None:
             raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
-        if not operands(x, y, &a, &b):
+        if not operands(x, y, "__rpow__", &a, &b):
             return beyond_reals(x, y, numpy.power)
-        if type(y) is not Dual and is_reflected(y, "__rpow__"):
-            return NotImplemented
         return with_number(binary_of(x, y, OP_POW, power_value(x, y, a, b)), x, y)
 
     def __neg__(self):
@@ -740,12 +737,12 @@ cdef class Dual:
             b = (<Dual> y).v
         elif PyFloat_CheckExact(y):
             b = PyFloat_AS_DOUBLE(y)
-        elif is_reflected(y, SWAPPED[kind]):
-            return NotImplemented
         elif PyLong_Check(y) and is_small(y):
             b = PyLong_AsDouble(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
             return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
+        elif is_reflected(y, SWAPPED[kind]):
+            return NotImplemented
         elif other_precision(y) or PyComplex_CheckExact(y):
             return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         elif not as_double(y, &b):

@@ -19,9 +19,10 @@ import numpy as np
 
 from ..._core.programs.native import Form, Native, fits
 from ...errors import CotangentError, pass_on
+from ...recursion import deep
 from ..intermediate.analysis import walk
 from ..intermediate.statements import Program
-from ..language.depth import deep, with_room
+from ..language.depth import with_room
 from ..lowering.passes import Lowered
 from ..lowering.values import NotLowered
 from ..ordinary import check_trees

@@ -16,8 +16,8 @@ import numpy
 
 from ...errors import UnsupportedError
 from ...primitive import is_traced
+from ...recursion import deep
 from ..language import terms as S
-from ..language.depth import deep
 from ..language.kinds import TupleOf
 from ..language.sugar import equals, is_extreme
 from ..language.terms import NOUGHT, Definition, Let, Literal, Map, Module, Op, Proj, Term, Total, Tuple, Var, lets, lit

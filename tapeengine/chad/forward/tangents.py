@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...recursion import deep
 from ..language import target as T
 from ..language import terms as S
 from ..language import written
-from ..language.depth import deep
 from ..language.derivative_types import tangent
 from ..language.sugar import component, is_extreme, lower_fold, wrapped
 from ..language.tables import entry, table

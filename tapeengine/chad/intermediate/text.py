@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...primitive import Primitive
-from ..language.depth import deep
+from ...recursion import deep
 from ..language.tables import entry, table
 from . import statements as F
 from .operations import FUNCTIONS, REAL, TRUTH, Scalar

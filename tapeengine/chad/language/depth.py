@@ -10,7 +10,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
-from ...recursion import deep as deep
+from ...recursion import deep
 
 #: The bytes of stack for programs that run on deep data, which Windows limits, and the greatest depth of their calls:
 #: a call from C code needs less than 2 KB. The system gives memory only to the part that is used.

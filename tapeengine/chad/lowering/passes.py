@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ...recursion import deep
 from ..intermediate import statements as F
 from ..intermediate.analysis import flatten, needed
 from ..intermediate.text import RESERVED
 from ..language import terms as S
-from ..language.depth import deep
 from ..language.derivative_types import cotangent
 from ..language.tables import table
 from ..language.traverse import Names

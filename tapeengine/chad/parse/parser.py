@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..language.depth import deep
+from ...recursion import deep
 from ..language.errors import OnDuals, ProgramError
 from ..language.kinds import Given, of_arrays
 from ..language.terms import Definition, Let, Term, Tuple, Var

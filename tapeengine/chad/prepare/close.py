@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 from ...errors import UnsupportedError
+from ...recursion import deep
 from ..language import terms as S
-from ..language.depth import deep
 from ..language.traverse import (
     Names,
     all_names,

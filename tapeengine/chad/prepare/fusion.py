@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from ...recursion import deep
 from ..language import terms as S
-from ..language.depth import deep
 from ..language.sugar import lower_map
 from ..language.terms import opened
 from ..language.traverse import Names, all_names, children, map_children

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..language.depth import deep
+from ...recursion import deep
 from ..language.tables import table
 from ..language.terms import Module, Term
 from ..language.traverse import Names, all_names

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from ...recursion import deep
 from ..language import terms as S
-from ..language.depth import deep
 from ..language.target import Bind, ForEach, LDense, LProj, LTuple, One, Plus, Return, Run, Scope, Then, Zero
 from ..language.traverse import Names, all_names, derivative_name, map_scopes, same
 from ..language.types import EVM, UNIT, Linear, LUnit, Product

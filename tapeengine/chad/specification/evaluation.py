@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ...recursion import deep
 from ...reference.environment import Environment as Accumulation
-from ..language.depth import deep
 from ..language.linear import Sparse
 from ..language.terms import Module, Term
 from ..language.traverse import children, free_variables

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...recursion import deep
 from ..display import display
-from ..language.depth import deep
 from ..language.tables import table
 from ..language.terms import Module, Term
 from ..program import Program

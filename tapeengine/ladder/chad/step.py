@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from ...chad.language.depth import deep
 from ...chad.language.derivative_types import cotangent as cotangent_type
 from ...chad.language.linear import Sparse
 from ...chad.language.terms import Branch, Lambda, Module, Term
@@ -16,6 +15,7 @@ from ...chad.language.values import Tagged
 from ...chad.prepare.close import close
 from ...chad.specification import Evaluator, linear, reverse_in
 from ...chad.specification.evaluation import Environment, Rule
+from ...recursion import deep
 from ..counts import Counts
 from ..derivative import Derivative
 from .vectors import Additions, Cells

@@ -107,7 +107,7 @@ def hessian(
         program: Any = f
         if type(argnums) is int and not has_aux and not holomorphic:
             columns = by_products(engine, program, argnums, columns)
-        whole = at_poles(engine, columns, lambda: hessian(engine, program.python, argnums, has_aux, holomorphic))
+        whole = at_poles(engine, columns, lambda: hessian(engine, program.on_duals(()), argnums, has_aux, holomorphic))
     return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)
 
 

@@ -81,7 +81,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         products = of_program(engine, f, primals, tangents)
         is_found = products is not None and all_finite(engine, products)
-        return products if is_found else hvp(engine, plain(f), primals, tangents)
+        return products if is_found else hvp(engine, f.on_duals(primals), primals, tangents)  # type: ignore[attr-defined]
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not checked
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None
@@ -147,9 +147,3 @@ def of_program(engine: Engine, f: Any, primals: tuple[Any, ...], tangents: tuple
 def is_array(value: Any) -> bool:
     """Whether a primal is an array or traced, so that a tape of scalars is not enough."""
     return is_traced(value) or isinstance(value, np.ndarray)
-
-
-def plain(program: Any) -> Callable[..., Any]:
-    """The Python function of a program that has its own derivative."""
-    found: Callable[..., Any] = program.python
-    return found

@@ -18,13 +18,13 @@ from chad.whole import test_random, test_random_sums
 
 from tapeengine.chad.backends.machine import NotAssembled
 from tapeengine.chad.intermediate.text import compiled
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.lowering.values import NotLowered
 from tapeengine.chad.prepare.close import close
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.run.execute import Executable
 from tapeengine.chad.specification import Evaluator
+from tapeengine.recursion import deep
 
 CALM = settings(
     max_examples=1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 25,

@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asv_bench.theorem import bound, steps
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.language.derivative_types import cotangent
 from tapeengine.chad.language.terms import Definition, Let, Module, Op, Proj, Var, lit
 from tapeengine.chad.language.types import FLOAT, Product
 from tapeengine.chad.lowering.passes import lower_reverse
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.specification.dense import size
+from tapeengine.recursion import deep
 
 
 def passed(env, values, term, d):

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from asv_bench.theorem import bound
 from tapeengine.chad.backends.machine import NotAssembled, assemble
 from tapeengine.chad.backends.tiers import is_installed
-from tapeengine.chad.language.depth import deep
 from tapeengine.chad.language.terms import (
     Apply,
     Branch,
@@ -43,6 +42,7 @@ from tapeengine.chad.prepare.close import close
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification import Evaluator
+from tapeengine.recursion import deep
 
 
 def numbers(leaves):

@@ -11,7 +11,7 @@ from chad.lowering.leaves import Leaves
 from chad.written_functions import defined
 
 import tapeengine as te
-from tapeengine.chad.language.depth import deep
+from tapeengine.recursion import deep
 
 COUNT = 400 if os.environ.get("TAPEENGINE_NIGHTLY") == "1" else 24
 VECTOR = [

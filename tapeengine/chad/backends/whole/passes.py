@@ -13,10 +13,10 @@ import numpy as np
 from ...._core.programs.native import COPIED, FEW_NUMBERS, Whole, is_finite, owned
 from ....errors import CotangentError, StructureError
 from ....primitive import Primitive
+from ....recursion import deep
 from ...intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
 from ...intermediate.running import on_arrays, on_leaves
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
-from ...language.depth import deep
 from ...language.terms import Definition
 from ...lowering.passes import Lowered
 from ...lowering.patterns import leaf_types

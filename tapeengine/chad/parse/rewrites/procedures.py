@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from ....naming import attribute_of
-from ...language.depth import deep
+from ....recursion import deep
 from ...language.in_language import FUNCTIONS
 from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
