@@ -50,8 +50,9 @@ def wrap(made: Any, function: Any) -> None:
 
 def name_as(made: Any, function: Any) -> None:
     """Give an object the names and the documentation of a function, which may be an object of any class."""
+    read = getattr if type(function) is FunctionType else attribute_of
     for name in functools.WRAPPER_ASSIGNMENTS:
-        found = attribute_of(function, name, functools)
+        found = read(function, name, functools)
         if found is not functools:  # a partial function has no name
             setattr(made, name, found)
     made.__wrapped__ = function

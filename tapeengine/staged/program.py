@@ -23,7 +23,7 @@ from .._core.tape.tape import trace_here
 from ..errors import RepeatError, StagingError, StagingWarning
 from ..forms import flatten, is_continuous, is_traced, map_leaves, unflatten
 from ..html import table
-from ..naming import attribute_of, reduced
+from ..naming import attribute_of, name_as, reduced
 from ..transforms.captures.generators import generator_states, same_states
 from ..transforms.repeated.recorded_tasks import RECORDING
 from ..transforms.repeated.rerun import Outcome
@@ -154,7 +154,8 @@ class Staged(Replays):
         self.bound: dict[int, Staged] = {}
         self.counts = {"recordings": 0, "changes": 0, "replays": 0, "evicted": 0}
         self.is_of_scalars = False
-        self._name_as(program)
+        name_as(self, program)
+        self.__name__ = attribute_of(program, "__name__", type(program).__name__)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the staged method of an instance, which the program captures: its attributes are checked in a replay.
@@ -174,15 +175,6 @@ class Staged(Replays):
     def again(self, program: Any) -> Staged:
         """Stage another program with the same options, as calls that run again do if it captures other values now."""
         return Staged(self.engine, program, self.paths, self.optimise, self.share)
-
-    def _name_as(self, program: Any) -> None:
-        """Show the name and the documentation of a program, as `functools.wraps` does in more time."""
-        own = vars(self)
-        own["__wrapped__"], own["__name__"] = program, type(program).__name__
-        for name in functools.WRAPPER_ASSIGNMENTS:
-            found = attribute_of(program, name, MISS)
-            if found is not MISS:  # a partial function has no name
-                own[name] = found
 
     @property
     def compiler(self) -> Compiler | None:
