@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tapeengine.recursion import deep
 from tapeengine.chad.language.derivative_types import cotangent
 from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.target import Run
@@ -14,6 +13,7 @@ from tapeengine.chad.language.traverse import Names, all_names
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.ladder import FORMS, WITH_FUNCTIONS
+from tapeengine.recursion import deep
 
 _EMPTY = Module("", {})
 

@@ -14,12 +14,12 @@ from asv_bench.programs import particles, quaternion, typed
 from asv_bench.targets.ratios import ones_like
 from asv_bench.theorem import bound, gradient_term, steps
 from tapeengine import chad
-from tapeengine.recursion import deep
 from tapeengine.chad.language.derivative_types import cotangent
 from tapeengine.chad.language.terms import Module
 from tapeengine.chad.language.traverse import size as term_size
 from tapeengine.chad.specification.dense import size as linear_size
 from tapeengine.chad.specification.evaluator import Evaluator
+from tapeengine.recursion import deep
 
 Inputs = Callable[[int], tuple[Any, ...]]
 
