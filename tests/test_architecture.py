@@ -131,7 +131,7 @@ def violation(module: str, target: str) -> str | None:
     if ours is None or theirs is None or any(target.startswith(name) for name in SHARED):
         return None
     if ours == "tapeengine.ladder":
-        stands = theirs == ours or any(target.startswith(name + ".") for name in TERMS)
+        stands = theirs in (ours, "tapeengine.recursion") or any(target.startswith(name + ".") for name in TERMS)
         stands |= module.startswith("tapeengine.ladder.chad") and theirs == "tapeengine.chad"
         return None if stands else f"{module} imports {target}: a ladder stands on the opcode table and the terms alone"
     if LAYERS[theirs] > LAYERS[ours]:

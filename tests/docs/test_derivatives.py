@@ -1,4 +1,4 @@
-"""The derivatives that docs/chad.md prints are those that its programs print."""
+"""The derivatives that the pages on typed programs print are those that their programs print."""
 
 import runpy
 
@@ -48,6 +48,7 @@ PRINTED = [
 def test_printed_derivatives_are_those_of_the_programs(tmp_path) -> None:
     (tmp_path / "model.py").write_text(MODEL)
     printed = runpy.run_path(str(tmp_path / "model.py"))["PRINTED"]
-    shown = [b.text for b in blocks(ROOT / "docs" / "chad.md") if b.language == "text" and "def " in b.text]
+    pages = [ROOT / "docs" / name for name in ("chad.md", "explanation/programs.md")]
+    shown = [b.text for page in pages for b in blocks(page) if b.language == "text" and "def " in b.text]
     assert len(shown) == len(printed)
     assert [text for text, whole in zip(shown, printed, strict=True) if text.strip() not in whole] == []
