@@ -305,6 +305,14 @@ def test_nothing_has_no_sum_without_an_initial_value(empty: Any) -> None:
         te.vjp(lambda x: empty(tnp, x), V)
 
 
+def test_linspace_takes_an_axis_and_gives_a_step_as_numpy_does() -> None:
+    def program(n: Any, x: Any) -> Any:
+        points, step = n.linspace(x, 2.0, 3, retstep=True, axis=0.0)
+        return points, step * np.ones(3, "f4")
+
+    assert not differing(te.vjp(lambda x: program(tnp, x), 1.0)[0], program(np, 1.0), False)
+
+
 WIDE = np.array([16777217, 3])
 SINGLE = {
     "subtract": lambda x: np.subtract(x, WIDE, dtype="f4"),
