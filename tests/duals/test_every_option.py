@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from outcomes import outcome
+from outcomes import outcome, shown
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -303,6 +303,26 @@ def test_programs(name: str) -> None:
 def test_nothing_has_no_sum_without_an_initial_value(empty: Any) -> None:
     with pytest.raises(ValueError, match="which has no identity"):
         te.vjp(lambda x: empty(tnp, x), V)
+
+
+#: Programs with numpy's value or error.
+RARE: dict[str, Callable[[Any, Any], Any]] = {
+    "and from False": lambda n, x: n.logical_and.reduce(x, initial=False) * x,
+    "or from True": lambda n, x: n.logical_or.reduce(x * 0.0, initial=True) * x,
+    "and of nothing": lambda n, x: n.logical_and.reduce(x[:0], initial=None),
+    "logaddexp of nothing": lambda n, x: n.logaddexp.reduce(x[:0], initial=None),
+    "masked logaddexp": lambda n, x: n.logaddexp.reduce(x, initial=None, where=MASK),
+    "parts along no axis": lambda n, x: n.multiply.reduceat(x, [0], axis=()),
+    "sums of parts along no axis": lambda n, x: n.add.reduceat(x, [0], axis=()),
+    "quotients of whole numbers": lambda n, x: n.true_divide.reduce(x, dtype=int),
+    "covariance in two precisions": lambda n, x: n.cov(x.astype("f4"), np.arange(3.0, dtype=np.longdouble)),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_calls(name: str) -> None:
+    program = RARE[name]
+    assert shown(lambda: te.vjp(lambda x: program(tnp, x), V)[0]) == shown(program, np, V)
 
 
 def test_linspace_takes_an_axis_and_gives_a_step_as_numpy_does() -> None:
