@@ -316,6 +316,7 @@ RARE: dict[str, Callable[[Any, Any], Any]] = {
     "parts along no axis": lambda n, x: n.multiply.reduceat(x, [0], axis=()),
     "sums of parts along no axis": lambda n, x: n.add.reduceat(x, [0], axis=()),
     "quotients of whole numbers": lambda n, x: n.true_divide.reduce(x, dtype=int),
+    "powers in double precision": lambda n, x: n.float_power.reduce(x.astype("f4")),
     "quantiles of nothing": lambda n, x: n.nanquantile(x[:, None, None][:, :0], [0.2, 0.3], axis=(0, 1), keepdims=True),
     "medians along nothing": lambda n, x: n.nanmedian(x[:, None][:, :0], axis=0),
     "no option given": lambda n, x: (n.linalg.pinv(M * x, rtol=np._NoValue), n.var(x, mean=np._NoValue)),
