@@ -15,11 +15,13 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from cosmic_ray.commands import init
-from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.mutating import mutate_and_test, mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import use_db
 from cosmic_ray.work_item import MutationSpec, WorkerOutcome
 from coverage import CoverageData
@@ -99,6 +101,7 @@ EQUIVALENT = {
     "if name else (value is None) is (option == UNIT)": "both are truth values",
     "2.0 ** (steps[: 1 ^ 10] % 90.0": "another sample",
     "zip(entry.params, params, strict=False)": "an entry has the parameters of its function",
+    "cls.__init__ == dict.__init__:": "methods in C are equal only if they are the same",
     "size = - 2": "a set that has no element has another size, too",
     "self.opened_again(self.slots[n][not 1])": "all open slots of one name have one type",
     '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",
@@ -137,6 +140,17 @@ def is_run(mutation: MutationSpec) -> bool:
     return not any(first <= mutation.start_pos < last for first, last in unchecked(COPY / mutation.module_path))
 
 
+def is_program(mutation: MutationSpec) -> bool:
+    """Whether the mutated module can be compiled: no test is needed to detect another one."""
+    operator = get_operator(mutation.operator_name)(**(mutation.operator_args or {}))
+    code = mutate_code((COPY / mutation.module_path).read_text(), operator, mutation.occurrence)
+    try:
+        compile(code, str(mutation.module_path), "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
 def measured(room: str) -> Room:
     """A room after a run of its tests, which must pass: a mutant is only killed by tests that pass without it."""
     places, tests = ROOMS[room][0], ROOMS[room][1].split()
@@ -156,7 +170,8 @@ def drawn(modules: list[Path], count: int, seed: int) -> list[MutationSpec]:
         init(modules, db, {})
         found = [mutation for item in db.work_items for mutation in item.mutations]
     found = sorted(filter(is_run, found), key=str)
-    return random.Random(seed).sample(found, min(count, len(found)))
+    random.Random(seed).shuffle(found)
+    return list(islice(filter(is_program, found), count))
 
 
 def test_of(context: str) -> str:

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapeengine.primitive.spaces import Space, children, leaves, space_of
+from tapeengine.primitive.spaces import Space, children, is_whole, leaves, space_of
 from tapeengine.testing.derivative import is_exactly_zero, same_bits
 
 Pair = namedtuple("Pair", "left right")
@@ -181,6 +182,9 @@ def test_parts_are_combined_with_as_many_parts(other: Any) -> None:
     for combine in (pair.add, pair.translate, pair.inner):
         with pytest.raises(ValueError, match="argument 3 is"):
             combine((1.0, 2.0), other)
+    for of_one in (pair.norm, lambda x: pair.scale(x, 2.0)):
+        with pytest.raises(ValueError, match="argument 2 is"):
+            of_one(other)
 
 
 def test_a_structure_of_another_class_does_not_fit() -> None:
@@ -188,3 +192,9 @@ def test_a_structure_of_another_class_does_not_fit() -> None:
     assert space.mismatch((3.0, 4.0)) is None
     for wrong in ([3.0, 4.0], (3.0,), 3.0):
         assert "must be a tuple with [0], [1]" in str(space.mismatch(wrong))
+
+
+def test_a_whole_number_is_one_that_floats_reach() -> None:
+    largest = int(sys.float_info.max)
+    assert all(map(is_whole, (0, -3, True, largest, -largest)))
+    assert not any(map(is_whole, (2 * largest, -2 * largest, 1.0)))

@@ -189,7 +189,7 @@ def linspace(
     value = in_order_of(scaled + start, scaled)  # numpy adds in place
     if endpoint and num > 1:
         value[-1] = stop
-    value = value if type(axis) is int and not axis else np.moveaxis(value, 0, axis)
+    value = np.moveaxis(value, 0, axis) if axis != 0 else value
     if dtype is not None:
         value = np.astype(np.floor(value) if numpy.issubdtype(dtype, numpy.integer) else value, dtype)
     return (value, promoting(step)) if retstep else value

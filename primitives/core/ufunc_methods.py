@@ -152,8 +152,7 @@ def _folded(ufunc: Any) -> Any:
             raise UnsupportedError(
                 f"{ufunc.__name__}.reduce has no derivative with where=: reduce the elements a[where]"
             )
-        found = dtype_of(array) if dtype is None else numpy.dtype(dtype)
-        array = _cast(array, ufunc.resolve_dtypes((found, found, None))[2])
+        array = _cast(array, dtype)
         start = _start(initial, array) if _is_given(initial) else initial
         start = _identity(ufunc, array) if start is np._NoValue else start
         if not ndim_of(array):

@@ -191,9 +191,6 @@ class Rules:
         checked = checked and function not in IN_PLACE  # their rules check the options before they write
         if checked or (out is not None and "dtype" in options) or type(options.get("keepdims", False)) not in FLAGS:
             plain() if out is not None or function in OF_RANGES else of_form(function, *given)
-        if type(out) is tuple and len(out) == 1:
-            out = out[0]
-            options = {**options, "out": out}
         try:
             if out is None or function is numpy.clip:  # whose rule calls ufuncs
                 return fresh(rule(*args, **options))

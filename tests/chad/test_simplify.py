@@ -374,6 +374,12 @@ def test_a_dead_part_of_a_tuple_goes_at_once():
         assert Pass(Let(p, Tuple(items), Proj(p, k)), Names(["p"])).run() == x
 
 
+def test_a_part_of_a_tuple_that_is_used_beside_the_tuple_is_computed_once():
+    p = Var("p", Product((FLOAT, FLOAT)))
+    found = Pass(Let(p, Tuple((sin, x)), Tuple((p, Proj(p, 0)))), Names(["p"])).run()
+    assert str(found).count("'sin'") == 1
+
+
 @pytest.mark.parametrize("other", ["l", "z"])
 def test_a_split_build_leaves_other_arrays_as_they_are(other):
     """Names before and after that of the build in the alphabet."""

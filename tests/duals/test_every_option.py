@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from outcomes import outcome
+from outcomes import outcome, shown
 
 import tapeengine as te
 import tapeengine.numpy as tnp
@@ -269,9 +269,10 @@ def stacked(x: Any) -> Any:
 
 
 PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
-    "axes of matmul": lambda n, x: n.matmul(stacked(x), stacked(x + 1.0), axes=[(0, 1), (1, 0), (0, 1)]),
+    "axes of matmul": lambda n, x: n.matmul(stacked(x), stacked(x + 1.0), axes=[(0, 1), (1, 0), (1, 0)]),
     "axes of vecdot": lambda n, x: n.vecdot(stacked(x), stacked(x), axes=[0, 1, ()]),
     "kept axes of vecdot": lambda n, x: n.vecdot(stacked(x), stacked(x), axis=0, keepdims=True),
+    "kept last axis of vecdot": lambda n, x: n.vecdot(stacked(x), stacked(x), keepdims=True),
     "axes of matvec": lambda n, x: n.matvec(stacked(x), x, axes=[(1, 0), 0, 0], dtype=complex),
     "signature of arccos": lambda n, x: n.arccos(x * 3.0, signature="D->D"),
     "signature of outer": lambda n, x: n.multiply.outer(x, x, signature="DD->D"),
@@ -303,6 +304,44 @@ def test_programs(name: str) -> None:
 def test_nothing_has_no_sum_without_an_initial_value(empty: Any) -> None:
     with pytest.raises(ValueError, match="which has no identity"):
         te.vjp(lambda x: empty(tnp, x), V)
+
+
+#: Programs with numpy's value or error.
+RARE: dict[str, Callable[[Any, Any], Any]] = {
+    "and from False": lambda n, x: n.logical_and.reduce(x, initial=False) * x,
+    "or from True": lambda n, x: n.logical_or.reduce(x * 0.0, initial=True) * x,
+    "and of nothing": lambda n, x: n.logical_and.reduce(x[:0], initial=None),
+    "logaddexp of nothing": lambda n, x: n.logaddexp.reduce(x[:0], initial=None),
+    "masked logaddexp": lambda n, x: n.logaddexp.reduce(x, initial=None, where=MASK),
+    "parts along no axis": lambda n, x: n.multiply.reduceat(x, [0], axis=()),
+    "sums of parts along no axis": lambda n, x: n.add.reduceat(x, [0], axis=()),
+    "quotients of whole numbers": lambda n, x: n.true_divide.reduce(x, dtype=int),
+    "powers in double precision": lambda n, x: n.float_power.reduce(x.astype("f4")),
+    "quantiles of nothing": lambda n, x: n.nanquantile(x[:, None, None][:, :0], [0.2, 0.3], axis=(0, 1), keepdims=True),
+    "medians along nothing": lambda n, x: n.nanmedian(x[:, None][:, :0], axis=0),
+    "no option given": lambda n, x: (n.linalg.pinv(M * x, rtol=np._NoValue), n.var(x, mean=np._NoValue)),
+    "matrix after a complex vector": lambda n, x: n.vecmat(x * (1.0 + 2.0j), M),
+    "compressed number": lambda n, x: n.compress([True], n.sum(x), axis=0),
+    "number without a copy": lambda n, x: n.nan_to_num(n.sum(x), copy=False),
+    "number copied if it must be": lambda n, x: n.nan_to_num(n.sum(x), copy=None),
+    "one output of limits": lambda n, x: n.clip(x, 0.3, 0.6, out=(9.0 * x,)),
+    "one output of a sum": lambda n, x: n.sum(stacked(x), axis=0, out=(9.0 * x,)),
+    "covariance in two precisions": lambda n, x: n.cov(x.astype("f4"), np.arange(3.0, dtype=np.longdouble)),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_calls(name: str) -> None:
+    program = RARE[name]
+    assert shown(lambda: te.vjp(lambda x: program(tnp, x), V)[0]) == shown(program, np, V)
+
+
+def test_linspace_takes_an_axis_and_gives_a_step_as_numpy_does() -> None:
+    def program(n: Any, x: Any) -> Any:
+        points, step = n.linspace(x, 2.0, 3, retstep=True, axis=0.0)
+        return points, step * np.ones(3, "f4")
+
+    assert not differing(te.vjp(lambda x: program(tnp, x), 1.0)[0], program(np, 1.0), False)
 
 
 WIDE = np.array([16777217, 3])

@@ -80,6 +80,37 @@ def test_a_staged_program_follows_other_values(ufunc: Any) -> None:
         numpy.testing.assert_allclose(back(numpy.ones(3))[0], other(numpy.ones(3))[0], rtol=1e-13)
 
 
+#: Numbers for which the values of a place say too little: three at each of two places, then what is combined with them.
+SPECIAL = {
+    "equal": [1.0, 2.0, 3.0, 1.0, 2.0, 1.0],
+    "zeros": [0.0, 2.0, 3.0, 1.0, 0.0, 0.0],
+    "NaN at one place, equal at another": [numpy.nan, 2.0, 3.0, 1.0, 2.0, 0.5],
+    "an infinite product": [1e200, 2.0, 3.0, 1e200, 1.5, 0.5],
+    "an infinity": [1.5, 2.0, 3.0, numpy.inf, 1.5, 0.5],
+    "a subnormal product": [1.7e-160, 2.0, 3.0, 1.3e-160, 1.5, 0.7],
+    "complex numbers": [1.5 + 2.0j, 2.0, 3.0 - 1.0j, 1.5j, 1.5, 0.7],
+    "a subnormal": [3e-320, 2.0, 3.0, 1.5, 1.5, 0.7],
+}
+
+
+@pytest.mark.parametrize("ufunc", UFUNCS)
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_values_are_combined_in_turn(ufunc: Any, name: str) -> None:
+    x, places = numpy.array(SPECIAL[name]), [0, 1, 0]
+
+    def in_turn(x: Any) -> Any:
+        y = list(x[:3])
+        for k, place in enumerate(places):
+            y[place] = getattr(np, ufunc.__name__)(y[place], x[3 + k])
+        return np.stack(y)
+
+    value, back = te.vjp(lambda x: at(ufunc, places, x[3:])(np, x[:3]), x)
+    expected, other = te.vjp(in_turn, x)
+    numpy.testing.assert_array_equal(value, expected)
+    for cotangent in numpy.eye(3):
+        numpy.testing.assert_allclose(back(cotangent)[0], other(cotangent)[0], rtol=1e-13)
+
+
 def test_a_product_with_a_zero_has_the_derivative_of_the_others() -> None:
     values = numpy.array([2.0, 0.0, 3.0])
     assert te.grad(lambda v: np.multiply.reduceat(v, [0])[0])(values).tolist() == [0.0, 6.0, 0.0]
