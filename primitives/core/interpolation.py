@@ -11,6 +11,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.duals.creation import plain, sample_of
 from tapeengine.errors import UnsupportedError
+from tapeengine.numpy._twins import rule_of
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import discrete, elementwise
 
@@ -19,10 +20,12 @@ from .values import (
     as_array,
     dtype_of,
     form_of,
+    holds_traced,
     in_order_of,
     is_complex,
     is_traced,
     ndim_of,
+    normal_axes,
     number_or_array,
     of_parts,
     promoting,
@@ -215,6 +218,44 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     x, size = as_array(p), plain(period)
     steps = UNWRAP_STEPS(x, discont=plain(discont), axis=axis, period=size)
     return x + (np.round(steps / size) * (period - size) + steps if is_traced(period) else steps)
+
+
+CONSTANT = discrete(
+    "tapeengine.constant",
+    numpy.positive,
+    args=("x",),
+    samples=(Sample((numpy.array([-2.0, 0.0, 1.5]),)),),
+    doc="x; no derivative goes through it",
+)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Return central differences; see `numpy.gradient`.
+
+    For equal distances numpy has another formula, which only looks at the first one. The derivative by coordinates is
+    that of the formula for all distances, which is smooth there.
+    """
+    found = rule_of(numpy.gradient)(f, *varargs, axis=axis, edge_order=edge_order)
+    f = as_array(f)
+    places = normal_axes(axis, ndim_of(f))
+    parts = list(found) if isinstance(found, tuple) else [found]
+    for k, x in enumerate(varargs):
+        if holds_traced(x) and ndim_of(as_array(x)):
+            smooth = _central(f, as_array(x), places[k], edge_order)
+            rest = np.where(np.isfinite(smooth), CONSTANT(smooth) - smooth, 0.0)
+            parts[k] = CONSTANT(parts[k]) - np.astype(rest, dtype_of(parts[k]))
+    return tuple(parts) if isinstance(found, tuple) else parts[0]
+
+
+def _central(f: Any, x: Any, axis: int, edge_order: int) -> Any:
+    """The slope of f at each x: that of the parabola through the neighbours, at the ends of a line or a parabola."""
+    h = np.diff(x)
+    s = np.diff(np.moveaxis(f, axis, -1)) / h
+    bend = np.diff(s) / (h[:-1] + h[1:])
+    first, last = s[..., :1], s[..., -1:]
+    if edge_order == 2:
+        first, last = first - h[:1] * bend[..., :1], last + h[-1:] * bend[..., -1:]
+    return np.moveaxis(np.concatenate([first, s[..., :-1] + h[:-1] * bend, last], axis=-1), -1, axis)
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:

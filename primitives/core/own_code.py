@@ -15,7 +15,7 @@ from tapeengine.numpy._twins import rule_of
 _NAMES = {
     numpy: """
         apply_along_axis apply_over_axes average block column_stack corrcoef cumulative_prod cumulative_sum delete
-        diag diagflat diff dstack ediff1d extract geomspace gradient histogram2d histogramdd insert logspace meshgrid
+        diag diagflat diff dstack ediff1d extract geomspace histogram2d histogramdd insert logspace meshgrid
         nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real_if_close resize roots
         setdiff1d setxor1d sort_complex tensordot tile trapezoid union1d unique_all unique_counts unique_inverse
         vander

@@ -30,7 +30,7 @@ def plain(x: Any) -> Any:
     """A value without its derivative; in a list or tuple, every item without its own."""
     if isinstance(x, (list, tuple)):
         return type(x)(map(plain, x)) if type(x) in (list, tuple) and holds_traced(x) else x
-    return value_of(x) if type(x) is ComplexDual else numbers_of(x)
+    return numbers_of(x) if type(x) is Array and not is_number(x) else value_of(x)
 
 
 def asarray(value: Any, dtype: Any = None, **options: Any) -> Any:

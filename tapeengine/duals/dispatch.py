@@ -517,11 +517,11 @@ def core_axes(ufunc: Any, inputs: tuple[Any, ...], options: dict[str, Any]) -> t
     """
     axes, axis, keep = options.pop("axes", None), options.pop("axis", None), options.pop("keepdims", False)
     if axes is None:
-        axes = [-1 if axis is None else axis] * ufunc.nin if keep or axis is not None else []
+        axes = [-1 if axis is None else axis] * (ufunc.nargs if keep else ufunc.nin) if keep or axis is not None else []
     axes = [one if isinstance(one, tuple) else (one,) for one in axes]
     last = [range(-len(one), 0) for one in axes]
     inputs = (*map(numpy.moveaxis, inputs, axes, last), *inputs[len(axes) :])
-    after = axes[ufunc.nin] if len(axes) > ufunc.nin else axes[0] if keep else ()
+    after = axes[ufunc.nin] if len(axes) > ufunc.nin else (-1,) if keep else ()
     if keep or not after:
         return inputs, partial(numpy.expand_dims, axis=after) if after else None
     return inputs, partial(numpy.moveaxis, source=last[ufunc.nin], destination=after)

@@ -5,6 +5,7 @@ What numpy computes is computed to the last bit, in its shape and dtype; what it
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +21,7 @@ from tapeengine.errors import TapeEngineError
 CUBE = np.random.default_rng(0).standard_normal((3, 4, 2))
 MASK = CUBE[..., :1] < 0.4
 NUMBER = np.array(1.7)
+SQUARES = np.random.default_rng(2).standard_normal((3, 3, 3))
 VECTOR = np.random.default_rng(1).standard_normal(6)
 AXES = (0, -1, 2, 3, -4, None, (0, 1), (1, 0), (), (0, 0), np.int64(1), np.int8(-1), np.array(1), 1.0, "a", (0, -3))
 AVERAGES = (
@@ -90,15 +92,19 @@ def calls() -> Iterator[Call]:
         yield f"ravel {order!r}", lambda np, x, order=order: np.ravel(x, order), CUBE
         yield f"flatten {order!r}", lambda np, x, order=order: x.flatten(order), CUBE
         yield f"copy {order!r}", lambda np, x, order=order: x.copy(order), CUBE
-    for copy in (True, False, None, 1, 0, *np._CopyMode):
-        yield f"reshape copy {copy!r}", lambda np, x, copy=copy: np.reshape(x, (3, 2), copy=copy), VECTOR
+    for copying in (True, False, None, 1, 0, *np._CopyMode):
+        yield f"reshape copy {copying!r}", lambda np, x, c=copying: np.reshape(x, (3, 2), copy=c), VECTOR
         for dtype in (None, "f4"):
             yield (
-                f"array {copy!r} {dtype}",
-                lambda np, x, c=copy, dtype=dtype: made(np, x).array(x, dtype, copy=c),
+                f"array {copying!r} {dtype}",
+                lambda np, x, c=copying, dtype=dtype: made(np, x).array(x, dtype, copy=c),
                 VECTOR,
             )
-            yield f"asarray {copy!r}", lambda np, x, c=copy, dtype=dtype: made(np, x).asarray(x, dtype, copy=c), VECTOR
+            yield (
+                f"asarray {copying!r}",
+                lambda np, x, c=copying, dtype=dtype: made(np, x).asarray(x, dtype, copy=c),
+                VECTOR,
+            )
     for count in COUNTS:
         yield f"std ddof {count!r}", lambda np, x, count=count: np.std(x, axis=0, ddof=count), CUBE
         yield f"rot90 {count!r}", lambda np, x, count=count: np.rot90(x, count), CUBE
@@ -108,6 +114,14 @@ def calls() -> Iterator[Call]:
         yield f"linspace {count!r}", lambda np, x, count=count: np.linspace(x[0], x[1], count), VECTOR
         if not isinstance(count, list):  # numpy takes a list of one order
             yield f"norm {count!r}", lambda np, x, count=count: np.linalg.norm(x, count), VECTOR
+
+    for axes, keep in itertools.product(([0, 1], [(1,), 2], [-1, 0, ()], [0, 1, 2], [0], [0, 5]), KEEP):
+        yield f"vecdot {axes} {keep!r}", lambda np, x, a=axes, k=keep: np.vecdot(x, x, axes=a, keepdims=k), SQUARES
+        yield f"vecdot {axes[0]} {keep!r}", lambda np, x, a=axes, k=keep: np.vecdot(x, x, axis=a[0], keepdims=k), CUBE
+    for x, form in itertools.product((np.float64(1 - 2e-16), 1 - 2e-16, np.float32(1 - 1e-7)), (np.array, np.float32)):
+        one, zero = form(np.float32(1.0)), np.float32(0.0)
+        yield f"isclose {x!r} {form}", lambda np, x, a=one, b=zero: np.isclose(a, b, atol=x), x
+        yield f"allclose {x!r} {form}", lambda np, x, a=one, b=zero: np.allclose(b, a, 0.0, atol=x), x
 
 
 def made(space: Any, x: Any) -> Any:
@@ -119,7 +133,7 @@ def made(space: Any, x: Any) -> Any:
 def test_forms_of_options(space: Any) -> None:
     wrong = []
     for label, call, primal in calls():
-        expected = outcome(lambda call=call, primal=primal: call(np, primal.copy()))
+        expected = outcome(lambda call=call, primal=primal: call(np, copy.copy(primal)))
         found = outcome(lambda call=call, primal=primal: te.vjp(lambda x: call(space, x), primal)[0])
         if isinstance(expected, Exception):
             if not isinstance(found, (type(expected), TapeEngineError)):

@@ -184,6 +184,21 @@ def test_a_solution_that_odeint_did_not_reach_is_refused():
 def test_solutions_without_a_derivative_are_refused():
     with pytest.raises(UnsupportedError, match="singular"):
         te.grad(lambda p: optimize.root(lambda x: x**2 - p, np.array([0.0])).x[0])(0.0)
+
+    def far(c, points):
+        radii = np.sum((points - c) ** 2, axis=1)
+        return radii - np.sum(radii) / len(radii)
+
+    for points in RNG.standard_normal((8, 2, 2)):  # many circles go through two points: singular up to rounding
+        for centre in (
+            lambda p: optimize.leastsq(far, p.mean(axis=0), (p,))[0],
+            lambda p: optimize.least_squares(far, p.mean(axis=0), args=(p,)).x,
+        ):
+            with pytest.raises(UnsupportedError, match="singular"):
+                te.jacobian(centre)(points)
+    scaled = lambda x, p: np.stack([1e-20 * (x[0] - p[0]), 1e20 * (x[1] ** 2 - p[1])])  # noqa: E731
+    slopes = te.jacobian(lambda p: optimize.fsolve(scaled, np.ones(2), (p,)))(np.array([1.3, 4.0]))
+    np.testing.assert_allclose(slopes, [[1.0, 0.0], [0.0, 0.25]], 1e-6, 1e-12)
     with pytest.raises(UnsupportedError, match="bounds"):
         te.grad(lambda p: optimize.minimize(lambda x: x[0] ** 2 + p, [1.0], bounds=[(p, 2.0)]).x[0])(0.5)
     with pytest.raises(UnsupportedError, match="converge"):

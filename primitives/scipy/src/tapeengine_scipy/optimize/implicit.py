@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
+from scipy.linalg.lapack import dgecon, dgetrf
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -24,6 +25,7 @@ def _linearised(out: Any, params: Any, residual: Callable[[Any, Any], Any]) -> t
     return back, slope
 
 
+TINY, EPS = numpy.finfo(float).tiny, numpy.finfo(float).eps
 #: The largest step of Newton's method from a solution, in relation to 1 and its numbers.
 STEP = 0.05
 
@@ -55,12 +57,24 @@ def _implicit_jvp(t: Any, params: Any, out: Any, residual: Callable[[Any, Any], 
 def _solved(slope: Any, b: Any, transposed: bool = False) -> Any:
     """Check that the Jacobian is regular, so that the solution is a function of the parameters."""
     try:
-        return np.linalg.solve(slope.T if transposed else slope, b)
+        found = np.linalg.solve(slope.T if transposed else slope, b)
+        _check_regular(te.value(slope))
+        return found
     except (numpy.linalg.LinAlgError, ValueError) as error:
         raise UnsupportedError(
             "the Jacobian at the solution is singular or not square, so the solution is not a differentiable "
             f"function of the parameters ({error})"
         ) from error
+
+
+def _check_regular(slope: Any) -> None:
+    """Raise numpy's error for a matrix that is singular up to rounding, whatever the units of its rows and columns."""
+    for axis in (1, 0):
+        slope = slope / numpy.max(numpy.abs(slope), axis=axis, keepdims=True, initial=TINY)
+    factors, _, _ = dgetrf(slope)
+    rcond, _ = dgecon(factors, numpy.linalg.norm(slope, 1))
+    if rcond < len(slope) * EPS:
+        raise numpy.linalg.LinAlgError("Singular matrix")
 
 
 def _cubic(x: Any, p: Any) -> Any:
