@@ -33,6 +33,11 @@ def is_continuous(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
 
 
+def holds_traced(structures: Structures, value: Any) -> bool:
+    """Whether a leaf of a structure is traced."""
+    return any(map(is_traced, flatten(structures, value)[0]))
+
+
 def is_plain(leaf: Any) -> bool:
     """Whether a leaf is not an array of a subclass (masked array, matrix), for which sums mean something else."""
     return not isinstance(leaf, np.ndarray) or type(leaf) in (np.ndarray, np.memmap)

@@ -14,7 +14,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import broadcast, discrete, elementwise, linear, unbroadcast
+from tapeengine.primitive.builders import broadcast, decides, discrete, elementwise, linear, unbroadcast
 from tapeengine.primitive.spaces import is_traced
 
 from .ufuncs import binary, binary_samples, of_ufuncs, unary, unary_samples
@@ -282,7 +282,7 @@ def modf_rule(x: Any) -> tuple[Any, Any]:
 
 def frexp_rule(x: Any) -> tuple[Any, Any]:
     """Return the mantissa and the exponent, which is discrete."""
-    exponent = EXPONENT(x)
+    exponent = _exponent(x)
     return np.ldexp(x, -exponent), exponent
 
 
@@ -319,12 +319,10 @@ POWER_OF_NUMBERS = elementwise(
 )
 
 
-EXPONENT = discrete(
-    "numpy.frexp_exponent",
-    lambda x: numpy.frexp(x)[1],
-    samples=(Sample((numpy.array([0.3, -5.0, 0.0]),)),),
-    doc="the binary exponent, constant piece by piece",
-)
+@decides("numpy.frexp_exponent", Sample((numpy.array([0.3, -5.0, 0.0]),)))
+def _exponent(x: Any) -> Any:
+    """The binary exponent, constant piece by piece."""
+    return numpy.frexp(x)[1]
 
 
 RULES = {

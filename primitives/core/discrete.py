@@ -15,10 +15,10 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import plain
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides, discrete
 
 from .ufuncs import of_names
-from .values import as_array, is_traced
+from .values import as_array, is_traced, shape_of
 
 _X = numpy.array([[0.0, 1.5, -2.5], [numpy.inf, -0.0, 3.0]])
 _FINITE = numpy.array([[0.0, 1.5, -2.5], [7.0, -0.5, 3.0]])
@@ -109,24 +109,24 @@ def _primitive(function: Any, args: str, static: str, samples: tuple[Sample, ...
 
 _ONE, _TWO = (Sample((_FINITE,)),), (Sample((_FINITE, _Y)),)
 
-ARGPARTITION = discrete(
-    "numpy.argpartition",
-    lambda a, *, kth, axis=-1, kind="introselect": numpy.argpartition(a, kth, axis=axis, kind=kind),
-    samples=(Sample((_X,), {"kth": 1}),),
-    doc="numpy.argpartition, on plain values; no derivative goes through it",
-)
-SEARCHSORTED = discrete(
-    "numpy.searchsorted",
-    lambda a, v, *, side="left", sorter=None: numpy.searchsorted(a, v, side=side, sorter=sorter),
-    samples=(Sample((_Y, _X)), Sample((_Y, 1.5), {"side": "right"})),
-    doc="numpy.searchsorted, on plain values; no derivative goes through it",
-)
-DIGITIZE = discrete(
-    "numpy.digitize",
-    lambda x, bins, *, right=False: numpy.digitize(x, bins, right),
-    samples=(Sample((_X, _Y)),),
-    doc="numpy.digitize, on plain values; no derivative goes through it",
-)
+
+@decides("numpy.argpartition", Sample((_X,), {"kth": 1}))
+def _argpartition(a: Any, *, kth: Any, axis: Any = -1, kind: Any = "introselect") -> Any:
+    """`numpy.argpartition`, on plain values."""
+    return numpy.argpartition(a, kth, axis=axis, kind=kind)
+
+
+@decides("numpy.searchsorted", Sample((_Y, _X)), Sample((_Y, 1.5), {"side": "right"}))
+def _searchsorted(a: Any, v: Any, *, side: Any = "left", sorter: Any = None) -> Any:
+    """`numpy.searchsorted`, on plain values."""
+    return numpy.searchsorted(a, v, side=side, sorter=sorter)
+
+
+@decides("numpy.digitize", Sample((_X, _Y)))
+def _digitize(x: Any, bins: Any, *, right: bool = False) -> Any:
+    """`numpy.digitize`, on plain values."""
+    return numpy.digitize(x, bins, right)
+
 
 #: Every discrete primitive, by the numpy function that it replaces.
 BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
@@ -141,17 +141,17 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", or
     """Return indices that partition an array; see `numpy.argpartition`."""
     if order is not None:
         raise ValueError("order")
-    return ARGPARTITION(as_array(a), kth=kth, axis=axis, kind=kind)
+    return _argpartition(as_array(a), kth=kth, axis=axis, kind=kind)
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """Return the positions at which values would be inserted; see `numpy.searchsorted`."""
-    return SEARCHSORTED(as_array(a), as_array(v), side=side, sorter=sorter)
+    return _searchsorted(as_array(a), as_array(v), side=side, sorter=sorter)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """Return the bins of values; see `numpy.digitize`."""
-    return DIGITIZE(as_array(x), as_array(bins), right=right)
+    return _digitize(as_array(x), as_array(bins), right=right)
 
 
 def unique(
@@ -170,12 +170,10 @@ def unique(
     """
     x = as_array(ar)
     x, place = (np.ravel(x), 0) if axis is None else (x, operator.index(axis))
-    first, inverse, counts = _unique_indices(x, place, equal_nan)
+    first, inverse, counts = _unique_indices(x, axis=place, equal_nan=equal_nan)
     values = np.moveaxis(np.take(np.moveaxis(x, place, 0), first, axis=0), 0, place)
     wanted = (return_index, return_inverse, return_counts)
-    shaped = numpy.reshape(inverse, numpy.shape(ar)) if axis is None and not is_traced(ar) else inverse
-    if axis is None and is_traced(ar):
-        shaped = numpy.reshape(inverse, ar.shape)
+    shaped = numpy.reshape(inverse, shape_of(ar)) if axis is None else inverse
     others = [found for found, asked in zip((first, shaped, counts), wanted, strict=True) if asked]
     return (values, *others) if others else values
 
@@ -183,9 +181,10 @@ def unique(
 def unique_values(x: Any, /) -> Any:
     """Return the distinct values, with every NaN; see `numpy.unique_values`."""
     x = np.ravel(as_array(x))
-    return x[UNIQUE_PLACES(x)]
+    return x[_unique_places(x)]
 
 
+@decides("numpy.unique_values.places", Sample((_Y,)))
 def _unique_places(x: Any) -> Any:
     """Return where the elements of `numpy.unique_values`, which may be in any order, occur first."""
     order = numpy.argsort(numpy.unique_values(x), kind="stable")
@@ -194,21 +193,8 @@ def _unique_places(x: Any) -> Any:
     return places
 
 
-UNIQUE_PLACES = discrete(
-    "numpy.unique_values.places",
-    _unique_places,
-    args=("x",),
-    samples=(Sample((_Y,)),),
-    doc="where distinct values occur first; no derivative goes through them",
-)
-
-
-def _unique_indices(x: Any, axis: int, equal_nan: bool) -> tuple[Any, Any, Any]:
-    found: tuple[Any, Any, Any] = UNIQUE_INDICES(x, axis=axis, equal_nan=equal_nan)
-    return found
-
-
-def _found(x: Any, *, axis: int, equal_nan: bool) -> tuple[Any, ...]:
+@decides("numpy.unique_indices", Sample((_Y,), {"axis": 0, "equal_nan": True}))
+def _unique_indices(x: Any, *, axis: int, equal_nan: bool) -> tuple[Any, ...]:
     """Return what `numpy.unique` finds beside the values; of a vector without its slow stable sort."""
     if type(equal_nan) is not bool or x.ndim > 1 or not x.size or x.dtype.kind != "f" or numpy.isnan(x).any():
         return numpy.unique(x, True, True, True, axis, equal_nan=equal_nan)[1:]
@@ -218,15 +204,6 @@ def _found(x: Any, *, axis: int, equal_nan: bool) -> tuple[Any, ...]:
     counts, inverse = numpy.diff(starts, append=x.size), numpy.empty_like(order)
     inverse[order] = numpy.repeat(numpy.arange(len(starts)), counts)
     return numpy.minimum.reduceat(order, starts), inverse, counts
-
-
-UNIQUE_INDICES = discrete(
-    "numpy.unique_indices",
-    _found,
-    args=("x",),
-    samples=(Sample((_Y,), {"axis": 0, "equal_nan": True}),),
-    doc="first occurrences, inverse and counts of distinct values; no derivative goes through them",
-)
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:

@@ -10,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.duals.outputs import numpys
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import broadcast, discrete, linear
+from tapeengine.primitive.builders import broadcast, decides, linear
 
 from .ufuncs import of_names
 from .values import as_array, holds_traced, is_complex, is_traced, ndim_of, shape_of
@@ -18,22 +18,17 @@ from .values import as_array, holds_traced, is_complex, is_traced, ndim_of, shap
 _X, _EDGES = numpy.array([0.3, 1.2, 0.7, 1.9, 5.0]), numpy.array([0.0, 1.0, 2.0])
 _BINS = {"bins": None, "range": None}
 
-BIN_EDGES = discrete(
-    "numpy.histogram_bin_edges",
-    lambda a, *, bins, range: numpy.histogram_bin_edges(a, bins, range),
-    samples=(Sample((_X,), {"bins": 3, "range": None}),),
-    doc="the edges of bins, on plain values; no derivative goes through it",
-)
-BIN_PLACES = discrete(
-    "numpy.histogram_places",
-    lambda a, edges: _places(numpy.ravel(a), numpy.asarray(edges)),
-    samples=(Sample((_X, _EDGES)),),
-    doc="the bin of each element, one more than there are for those outside; no derivative goes through it",
-)
+
+@decides("numpy.histogram_bin_edges", Sample((_X,), {"bins": 3, "range": None}))
+def _bin_edges(a: Any, *, bins: Any, range: Any) -> Any:
+    """The edges of bins, on plain values."""
+    return numpy.histogram_bin_edges(a, bins, range)
 
 
+@decides("numpy.histogram_places", Sample((_X, _EDGES)))
 def _places(a: Any, edges: Any) -> Any:
-    """Return the bin of each element; the last one includes its upper edge."""
+    """The bin of each element, one more than there are for those outside; the last one includes its upper edge."""
+    a, edges = numpy.ravel(a), numpy.asarray(edges)
     places = numpy.searchsorted(edges, a, "right") - 1
     places[a == edges[-1]] = len(edges) - 2
     places[~((a >= edges[0]) & (a <= edges[-1]))] = len(edges) - 1
@@ -50,7 +45,7 @@ HISTOGRAM = linear(
     "numpy.histogram",
     lambda weights, a, edges, *, bins, range: _summed(weights, a, edges, bins, range),
     {
-        "weights": lambda ct, a, edges, weights_space: _read(ct, BIN_PLACES(a, edges), weights_space),
+        "weights": lambda ct, a, edges, weights_space: _read(ct, _places(a, edges), weights_space),
         "a": None,
         "edges": None,
     },
@@ -90,7 +85,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def _counts(x: Any, edges: Any) -> Any:
-    return numpy.bincount(BIN_PLACES(x, edges), minlength=shape_of(edges)[0])[:-1]
+    return numpy.bincount(_places(x, edges), minlength=shape_of(edges)[0])[:-1]
 
 
 def _increasing(edges: Any) -> Any:
@@ -104,7 +99,7 @@ def _increasing(edges: Any) -> Any:
 
 def _edges(x: Any, bins: Any, range: Any) -> Any:
     """Return equidistant edges, from the extremes of the elements unless `bins` or `range` gives them."""
-    edges = BIN_EDGES(x, bins=_plain(bins), range=_plain(range))
+    edges = _bin_edges(x, bins=_plain(bins), range=_plain(range))
     if not holds_traced(range) and (not is_traced(x) or range is not None or 0 in shape_of(x)):
         return edges
     first, last = (np.min(x), np.max(x)) if range is None else range

@@ -13,7 +13,7 @@ from tapeengine.duals.creation import plain, sample_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.numpy._twins import rule_of
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete, elementwise
+from tapeengine.primitive.builders import decides, elementwise
 
 from .ufuncs import of_names
 from .values import (
@@ -55,21 +55,17 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         ends = [[None if end is None else part(as_array(end)) for end in (left, right)] for part in (np.real, np.imag)]
         parts = zip((np.real(fp), np.imag(fp)), ends, strict=True)
         value = of_parts(*(_interpolated(x, xp, part, left, right, True) for part, (left, right) in parts))
-    if not IS_INTERPOLATED(value, x, xp, fp, left, right):
+    if not _is_interpolated(value, x, xp, fp, left, right):
         raise UnsupportedError(
             "numpy.interp: xp does not increase, and numpy's value is undefined. Sort xp and fp by xp"
         )
     return value
 
 
-IS_INTERPOLATED = discrete(
-    "numpy.is_interpolated",
-    lambda value, x, xp, fp, left, right: numpy.allclose(
-        numpy.interp(x, xp, fp, left, right), value, 1e-9, 0.0, equal_nan=True
-    ),
-    samples=(Sample((1.5, 0.5, numpy.arange(2.0), numpy.array([1.0, 2.0]), None, None)),),
-    doc="whether numpy interpolates a value; no derivative goes through it",
-)
+@decides("numpy.is_interpolated", Sample((1.5, 0.5, numpy.arange(2.0), numpy.array([1.0, 2.0]), None, None)))
+def _is_interpolated(value: Any, x: Any, xp: Any, fp: Any, left: Any, right: Any) -> bool:
+    """Whether numpy interpolates a value."""
+    return numpy.allclose(numpy.interp(x, xp, fp, left, right), value, 1e-9, 0.0, equal_nan=True)
 
 
 def _is_plain_table(xp: Any, fp: Any, left: Any, right: Any) -> bool:
@@ -80,15 +76,13 @@ def _is_plain_table(xp: Any, fp: Any, left: Any, right: Any) -> bool:
     return is_plain and bool((xp[1:] > xp[:-1]).all() and numpy.isfinite(xp).all() and numpy.isfinite(fp).all())
 
 
-SLOPES = discrete(
-    "numpy.interp_slopes",
-    lambda x, xp, fp: _slopes(numpy.asarray(x), xp, fp),
-    samples=(Sample((uniform((4,), -1.0, 3.0), numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0]))),),
-    doc="the slopes of the lines to the right of points; no derivative goes through them",
-)
+_TABLE = numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0])
 
 
+@decides("numpy.interp_slopes", Sample((uniform((4,), -1.0, 3.0), *_TABLE)))
 def _slopes(x: Any, xp: Any, fp: Any) -> Any:
+    """The slopes of the lines to the right of points."""
+    x = numpy.asarray(x)
     k = xp.searchsorted(x, "right")
     k = numpy.clip(k, 1, len(xp) - 1) if x.ndim else min(max(int(k), 1), len(xp) - 1)
     slope = (fp[k] - fp[k - 1]) / (xp[k] - xp[k - 1])
@@ -99,13 +93,13 @@ def _slopes(x: Any, xp: Any, fp: Any) -> Any:
 IN_TABLE = elementwise(
     "numpy.interp",
     lambda x, xp, fp, *, left=None, right=None: numpy.interp(x, xp, fp, left, right),
-    lambda x, xp, fp: SLOPES(x, xp, fp),
+    lambda x, xp, fp: _slopes(x, xp, fp),
     None,
     None,
     pattern=lambda call: call.sets[0],
     samples=(
-        Sample((uniform((4,), -1.0, 3.0), numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0]))),
-        Sample((0.5, numpy.arange(3.0), numpy.array([1.0, 2.0, 4.0])), {"left": -1.0, "right": 7.0}),
+        Sample((uniform((4,), -1.0, 3.0), *_TABLE)),
+        Sample((0.5, *_TABLE), {"left": -1.0, "right": 7.0}),
     ),
     doc="the value between the points of a table of constants",
 )
@@ -203,20 +197,19 @@ def _real_type_of_ends(*ends: Any) -> Any:
     return numpy.result_type(*map(sample_of, ends), 1.0).type(0).real.dtype
 
 
-UNWRAP_STEPS = discrete(
-    "numpy.unwrap_steps",
-    lambda p, *, discont=None, axis=-1, period=2 * math.pi: (
-        numpy.unwrap(p, discont, axis, period=period) - numpy.asarray(p)
-    ),
-    samples=(Sample((uniform((6,), -9.0, 9.0),)), Sample((uniform((3, 4), -9.0, 9.0),), {"axis": 0, "period": 4.0})),
-    doc="what unwrap adds: multiples of the period, constant piece by piece",
-)
+_ANGLES = Sample((uniform((6,), -9.0, 9.0),)), Sample((uniform((3, 4), -9.0, 9.0),), {"axis": 0, "period": 4.0})
+
+
+@decides("numpy.unwrap_steps", *_ANGLES)
+def _unwrap_steps(p: Any, *, discont: Any = None, axis: int = -1, period: float = 2 * math.pi) -> Any:
+    """What unwrap adds: multiples of the period, constant piece by piece."""
+    return numpy.unwrap(p, discont, axis, period=period) - numpy.asarray(p)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
     """Make angles continuous by multiples of the period; see `numpy.unwrap`."""
     x, size = as_array(p), plain(period)
-    steps = UNWRAP_STEPS(x, discont=plain(discont), axis=axis, period=size)
+    steps = _unwrap_steps(x, discont=plain(discont), axis=axis, period=size)
     return x + (np.round(steps / size) * (period - size) + steps if is_traced(period) else steps)
 
 

@@ -225,21 +225,21 @@ def eig_rules(name: str) -> dict[str, Any]:
     return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
-def _rotation(generator: numpy.random.Generator) -> Sample:
+def rotation(generator: numpy.random.Generator) -> Sample:
     """Draw a real matrix with complex eigenvalues."""
     return Sample((numpy.array([[0.0, -2.0, 0.3], [1.0, 0.5, 0.1], [0.2, 0.0, 3.0]]) + generator.random((3, 3)) / 10,))
 
 
-def _separated(generator: numpy.random.Generator) -> Sample:
-    """Draw matrices with separate real eigenvalues."""
-    return Sample((numpy.diag([1.0, 4.0, 8.0]) + generator.random((2, 3, 3)) / 2,))
+def separated(*shape: int) -> Any:
+    """Return a function that draws matrices with separate real eigenvalues."""
+    return lambda generator: Sample((numpy.diag([1.0, 4.0, 8.0]) + generator.random(shape) / 2,))
 
 
 EIG = Primitive(
     "numpy.linalg.eig",
     lambda a: numpy.linalg.eig(a),
     **eig_rules("numpy.linalg.eig"),
-    samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
+    samples=lambda: (separated(2, 3, 3), rotation, regular(3, 3, dtype=complex)),
     doc="eigenvalues and vectors of length 1, at separate eigenvalues",
 )
 
@@ -291,7 +291,7 @@ EIGVALS = Primitive(
     "numpy.linalg.eigvals",
     lambda a: numpy.linalg.eigvals(a),
     **eigvals_rules("numpy.linalg.eigvals"),
-    samples=lambda: (_separated, _rotation, regular(3, 3, dtype=complex)),
+    samples=lambda: (separated(2, 3, 3), rotation, regular(3, 3, dtype=complex)),
     doc="eigenvalues; dA = V^-T ct V^T; equal ones need equal cotangents",
 )
 

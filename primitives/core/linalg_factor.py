@@ -18,7 +18,7 @@ from tapeengine.primitive.builders import scale, unbroadcast
 
 from .linalg_eigen import along, gradient
 from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, groups, plain, repeated, split, used
-from .linalg_solve import LSTSQ, RANK, conj_transpose, fold, in_one_precision, on_diagonal, regular, unfold
+from .linalg_solve import LSTSQ, conj_transpose, fold, in_one_precision, lstsq_rank, on_diagonal, regular, unfold
 from .products import conjugated, swapped
 from .ufuncs import of_names
 from .values import as_array, is_complex, is_traced, shape_of
@@ -390,7 +390,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, Any, Any]:
     a, b = in_one_precision(as_array(a), as_array(b))
     cutoff = untraced(rcond)
     x, squares = LSTSQ(a, b, rcond=cutoff)
-    return x, squares, RANK(a, rcond=cutoff), LSTSQ_SINGULAR(a)
+    return x, squares, lstsq_rank(a, rcond=cutoff), LSTSQ_SINGULAR(a)
 
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:

@@ -10,20 +10,13 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete, unbroadcast
+from tapeengine.primitive.builders import decides, unbroadcast
 
 from .linalg_cofactors import cofactors
 from .linalg_repeated import decided
 from .products import conjugated, swapped
 from .ufuncs import of_names
-from .values import (
-    as_array,
-    dtype_of,
-    is_complex,
-    ndim_of,
-    real_dtype,
-    shape_of,
-)
+from .values import as_array, dtype_of, is_complex, ndim_of, real_dtype, shape_of
 
 SlogdetResult = type(numpy.linalg.slogdet(numpy.eye(1)))
 
@@ -328,14 +321,10 @@ LSTSQ = Primitive(
 )
 
 
-RANK = discrete(
-    "numpy.linalg.lstsq.rank",
-    lambda a, *, rcond=None: numpy.linalg.lstsq(a, numpy.zeros(a.shape[0], a.dtype), rcond)[2],
-    args=("a",),
-    static=("rcond",),
-    samples=(Sample((uniform((3, 2)),), {"rcond": None}),),
-    doc="the rank with which a least-squares problem is solved; no derivative goes through it",
-)
+@decides("numpy.linalg.lstsq.rank", Sample((uniform((3, 2)),), {"rcond": None}))
+def lstsq_rank(a: Any, *, rcond: Any) -> Any:
+    """The rank with which a least-squares problem is solved."""
+    return numpy.linalg.lstsq(a, numpy.zeros(a.shape[0], a.dtype), rcond)[2]
 
 
 def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:

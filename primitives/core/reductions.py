@@ -133,7 +133,7 @@ def _where_counted(ct: Any, where: Any) -> Any:
 
 
 def _mean_share(first: Any, space: Any, axis: Any) -> Any:
-    return first / max(_extent(space, axis), 1)
+    return first / max(extent(space, axis), 1)
 
 
 MEAN: Primitive = linear(
@@ -160,7 +160,7 @@ def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any)
     attained = np.equal(x, extreme)
     if np.any(np.not_equal(out, out)):  # the extreme of elements with a NaN is that NaN
         attained = attained | (np.not_equal(x, x) & np.not_equal(extreme, extreme))
-    if initial is None and numpy.count_nonzero(attained) * _extent(x_space, axis) == numpy.size(attained):
+    if initial is None and numpy.count_nonzero(attained) * extent(x_space, axis) == numpy.size(attained):
         return np.where(attained, first, numpy.zeros((), x_space.dtype))
     count = np.sum(attained, axis=normal_axes(axis, x_space.ndim), keepdims=True)
     if initial is not None:
@@ -168,7 +168,7 @@ def _shared(first: Any, x: Any, out: Any, x_space: Any, axis: Any, initial: Any)
     return PRODUCT(first, attained / np.maximum(count, 1))
 
 
-def _extent(space: Any, axis: Any) -> int:
+def extent(space: Any, axis: Any) -> int:
     """Return the number of elements that a reduction combines."""
     return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
 

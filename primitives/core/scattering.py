@@ -10,7 +10,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine._core.arrays.array import holds_traced
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete, linear
+from tapeengine.primitive.builders import decides, linear
 
 from .folds import EXTREMES
 from .values import as_array, dtype_of, shape_of, whole_numbers
@@ -53,18 +53,12 @@ PRODUCTS = Primitive(
     pattern=_pattern,
     doc="products of the values with the same place, none of them 0; dvalues[k] = (ct out)[places[k]] / values[k]",
 )
-IS_REGULAR = discrete(
-    "numpy.is_regular",
-    lambda x, y: _is_regular(x) and _is_regular(y),
-    samples=(Sample((numpy.array([3.0, 1.0]), numpy.array([3.0]))),),
-    doc="whether no element is 0, infinite, NaN or subnormal",
-)
-CHOSEN = discrete(
-    "numpy.chosen_by_place",
-    lambda values, *, places, size, ufunc: _chosen(values, places, size, ufunc),
-    samples=(Sample((numpy.array([3.0, 1.0]),), {"places": numpy.array([0, 0]), "size": 1, "ufunc": numpy.maximum}),),
-    doc="the only value of each place that attains its extreme; empty if one place has none or several",
-)
+
+
+@decides("numpy.is_regular", Sample((numpy.array([3.0, 1.0]), numpy.array([3.0]))))
+def _are_regular(x: Any, y: Any) -> bool:
+    """Whether no element is 0, infinite, NaN or subnormal."""
+    return _is_regular(x) and _is_regular(y)
 
 
 def _folded(ufunc: Any, values: Any, places: Any, size: int) -> Any:
@@ -79,7 +73,12 @@ def _is_regular(x: Any) -> bool:
     return bool(size.min(initial=1.0) >= numpy.finfo(x.dtype).tiny and size.max(initial=1.0) < numpy.inf)
 
 
-def _chosen(values: Any, places: Any, size: int, ufunc: Any) -> Any:
+_OF_ONE_PLACE = {"places": numpy.array([0, 0]), "size": 1, "ufunc": numpy.maximum}
+
+
+@decides("numpy.chosen_by_place", Sample((numpy.array([3.0, 1.0]),), _OF_ONE_PLACE))
+def _chosen(values: Any, *, places: Any, size: int, ufunc: Any) -> Any:
+    """The only value of each place that attains its extreme; empty if one place has none or several."""
     attaining = numpy.flatnonzero(values == _folded(ufunc, values, places, size)[places])
     found = numpy.full(size, -1)
     found[places[attaining]] = attaining
@@ -90,8 +89,8 @@ def by_place(ufunc: Any, values: Any, places: Any, size: int) -> Any:
     """Fold the values of each place, in their order, by a rule that needs no order; None if there is none for them."""
     if ufunc is numpy.multiply and dtype_of(values).kind == "f":
         found = PRODUCTS(values, places=places, size=size)
-        return found if IS_REGULAR(values, found) else None
-    chosen = CHOSEN(values, places=places, size=size, ufunc=ufunc) if ufunc in EXTREMES else ()
+        return found if _are_regular(values, found) else None
+    chosen = _chosen(values, places=places, size=size, ufunc=ufunc) if ufunc in EXTREMES else ()
     return np.take(values, chosen) if len(chosen) else None
 
 

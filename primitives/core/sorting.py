@@ -19,7 +19,7 @@ import tapeengine.numpy as np
 from tapeengine.duals.creation import sample_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 
 from .ufuncs import of_names
 from .values import (
@@ -55,10 +55,14 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
     """Place the elements of given ranks, with smaller ones before them; see `numpy.partition`."""
     x, axis = _axis_or_flat(a, axis)
-    places = PARTITION_PLACES(x, kth=kth, axis=axis, kind=kind, order=order)
+    places = _partition_places(x, kth=kth, axis=axis, kind=kind, order=order)
     return in_order_of(np.take_along_axis(x, places, axis=axis), x)
 
 
+_MIDDLE = {"kth": 1, "axis": 0, "kind": "introselect", "order": None}
+
+
+@decides("numpy.partition.places", Sample((uniform((4, 3)),), _MIDDLE))
 def _partition_places(x: Any, *, kth: Any, axis: int, kind: Any, order: Any) -> Any:
     """Return which element `numpy.partition` puts where: `numpy.argpartition` puts some of them elsewhere."""
     found = _order(numpy.partition(x, kth, axis, kind, order), axis)
@@ -73,16 +77,6 @@ def _order(x: Any, axis: int) -> Any:
     with numpy.errstate(invalid="ignore"):
         is_one = (numpy.diff(numpy.take_along_axis(x, found, axis), axis=axis) > 0).all()
     return found if is_one else numpy.argsort(x, axis, "stable")
-
-
-PARTITION_PLACES = discrete(
-    "numpy.partition.places",
-    _partition_places,
-    args=("x",),
-    static=("kth", "axis", "kind", "order"),
-    samples=(Sample((uniform((4, 3)),), {"kth": 1, "axis": 0, "kind": "introselect", "order": None}),),
-    doc="which element is put where by a partition; no derivative goes through it",
-)
 
 
 def _axis_or_flat(a: Any, axis: Any) -> tuple[Any, int]:
@@ -280,11 +274,15 @@ def _quantile_rule(scale: float, ignores_nan: bool) -> Any:
             value = _quantile(a, part, axis, method, keepdims, ignores_nan)
             return np.asarray(value) if is_set(keepdims) else value
         how = {"axis": axis, "method": method, "keepdims": is_set(keepdims), "skip_nan": ignores_nan}
-        return _selected(as_array(a), WEIGHTED_PLACES(a, part, as_array(weights), **how))
+        return _selected(as_array(a), _weighted_places(a, part, as_array(weights), **how))
 
     return rule
 
 
+_HALF = {"skip_nan": False, "axis": None, "method": "inverted_cdf", "keepdims": False}
+
+
+@decides("numpy.weighted_quantile_places", Sample((numpy.array([3.0, 1.0, 2.0]), 0.5, numpy.ones(3)), _HALF))
 def _weighted_places(a: Any, q: Any, weights: Any, *, skip_nan: bool, axis: Any, method: str, keepdims: Any) -> Any:
     """Return the places of the elements that numpy selects, by its quantiles of their ranks; NaN where they are NaN."""
     quantile: Any = numpy.nanquantile if skip_nan else numpy.quantile
@@ -299,20 +297,6 @@ def _weighted_places(a: Any, q: Any, weights: Any, *, skip_nan: bool, axis: Any,
     )
     places = numpy.where(numpy.isnan(found), numpy.nan, order[numpy.nan_to_num(found).astype(int)])
     return places if isinstance(found, numpy.ndarray) else places[()]
-
-
-WEIGHTED_PLACES = discrete(
-    "numpy.weighted_quantile_places",
-    _weighted_places,
-    static=("skip_nan", "axis", "method", "keepdims"),
-    samples=(
-        Sample(
-            (numpy.array([3.0, 1.0, 2.0]), 0.5, numpy.ones(3)),
-            {"skip_nan": False, "axis": None, "method": "inverted_cdf", "keepdims": False},
-        ),
-    ),
-    doc="the places of weighted quantiles; no derivative goes through it",
-)
 
 
 def _selected(a: Any, places: Any) -> Any:

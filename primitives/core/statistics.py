@@ -14,7 +14,7 @@ from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 
 from .products import conjugated, swapped
-from .reductions import by_slope, masked, reduction_samples, spread, total_rule
+from .reductions import by_slope, extent, masked, reduction_samples, spread, total_rule
 from .ufuncs import of_names
 from .values import (
     as_array,
@@ -33,10 +33,6 @@ from .values import (
 )
 
 
-def _count(space: Any, axis: Any) -> int:
-    return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
-
-
 def _deviation(x: Any, x_space: Any, axis: Any) -> Any:
     """Return conj(x - mean(x))."""
     deviation = x - np.mean(x, axis=normal_axes(axis, x_space.ndim), keepdims=True)
@@ -44,13 +40,13 @@ def _deviation(x: Any, x_space: Any, axis: Any) -> Any:
 
 
 def _var_slope(x: Any, x_space: Any, axis: Any, ddof: float) -> Any:
-    freedom = _count(x_space, axis) - ddof
+    freedom = extent(x_space, axis) - ddof
     return _deviation(x, x_space, axis) * (2 / freedom if freedom > 0 else math.nan)
 
 
 def _std_slope(x: Any, out: Any, x_space: Any, axis: Any, ddof: float) -> Any:
     """Return conj(x - mean(x)) / (count out), and 0 where all elements are equal."""
-    size = spread(out, x_space, axis) * max(_count(x_space, axis) - ddof, 0)
+    size = spread(out, x_space, axis) * max(extent(x_space, axis) - ddof, 0)
     return _deviation(x, x_space, axis) / np.where(np.equal(size, 0), 1.0, size)
 
 

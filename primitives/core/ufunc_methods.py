@@ -16,7 +16,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete, linear, unbroadcast
+from tapeengine.primitive.builders import decides, linear, unbroadcast
 
 from .discrete import COMPARED
 from .folds import EXTREMES, FOLD, is_close, parts
@@ -191,19 +191,16 @@ def _no_order(ufunc: Any) -> Any:
     raise ValueError(f"reduction operation '{ufunc.__name__}' is not reorderable, so at most one axis may be specified")
 
 
-IS_FOLD = discrete(
-    "numpy.is_fold",
-    lambda x, value, *, axis, ufunc, indices=None: is_close(
-        ufunc.reduce(x, axis, initial=None) if indices is None else ufunc.reduceat(x, indices, axis), value
-    ),
-    samples=(Sample((numpy.array([3.0, 1.0]), 2.0), {"axis": 0, "ufunc": numpy.subtract}),),
-    doc="whether numpy's own reduction has a value; no derivative goes through it",
-)
+@decides("numpy.is_fold", Sample((numpy.array([3.0, 1.0]), 2.0), {"axis": 0, "ufunc": numpy.subtract}))
+def _is_fold(x: Any, value: Any, *, axis: Any, ufunc: Any, indices: Any = None) -> bool:
+    """Whether numpy's own reduction has a value."""
+    found = ufunc.reduce(x, axis, initial=None) if indices is None else ufunc.reduceat(x, indices, axis)
+    return is_close(found, value)
 
 
 def _check_fold(ufunc: Any, x: Any, value: Any, axis: Any, indices: Any) -> None:
     """Refuse a reduction that numpy computes in another way than from the first element to the last."""
-    if not IS_FOLD(x, value, axis=axis, ufunc=ufunc, indices=indices):
+    if not _is_fold(x, value, axis=axis, ufunc=ufunc, indices=indices):
         name = ufunc.__name__
         raise UnsupportedError(
             f"on this processor numpy.{name}.{'reduce' if indices is None else 'reduceat'} does not give the last row "

@@ -1,8 +1,8 @@
 """Builders of whole records for common kinds of operations, and the linear maps that rules are written with.
 
-`linear`, `bilinear`, `elementwise`, `discrete` and `not_differentiable` build a `Primitive` from what the operation
-*is*. The three linear maps `scale`, `unbroadcast` and `broadcast` are primitives themselves, so that rules written with
-them can be differentiated again.
+`linear`, `bilinear`, `elementwise`, `discrete`, `decides` and `not_differentiable` build a `Primitive` from what the
+operation *is*. The three linear maps `scale`, `unbroadcast` and `broadcast` are primitives themselves, so that rules
+written with them can be differentiated again.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ __all__ = [
     "NotDifferentiable",
     "bilinear",
     "broadcast",
+    "decides",
     "discrete",
     "elementwise",
     "linear",
@@ -432,30 +433,28 @@ def elementwise(
         raise PrimitiveError(f"{name}: {len(partials)} partials for the {len(signature.args)} arguments {listed}")
     vjp: dict[str, Any] = dict.fromkeys(signature.args)
     jvp = dict(vjp)
-    times = PRODUCT if selects else scale
     for arg, partial in zip(signature.args, partials, strict=True):
         if partial is not None:
             names = parameter_names(f"{name}: the partial for {arg!r}", partial, signature.known, first=0)
-            vjp[arg] = Rule(_elementwise_vjp(partial, times), (f"{arg}_space", *names))
-            jvp[arg] = Rule(
-                _elementwise_jvp(partial, times), ("out_space", *names), block=scaling_block(partial, selects)
-            )
+            vjp[arg], jvp[arg] = rules_of_partial(arg, partial, names, selects)
     options.setdefault("pattern", patterns.elementwise)
     return Primitive(name, primal, vjp, jvp, **options)
 
 
-def _elementwise_vjp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
+def rules_of_partial(
+    arg: str, partial: Callable[..., Any], names: Sequence[str], selects: bool = False
+) -> tuple[Rule, Rule]:
+    """Return the rules of an elementwise operation for one argument, from its partial, a function of `names`."""
+    times = PRODUCT if selects else scale
+
     def vjp(ct: Any, space: Space, *kept: Any) -> Any:
         return unbroadcast(times(ct, partial(*kept)), space)
 
-    return vjp
-
-
-def _elementwise_jvp(partial: Callable[..., Any], times: Callable[..., Any]) -> Callable[..., Any]:
     def jvp(t: Any, space: Space, *kept: Any) -> Any:
         return broadcast(times(t, partial(*kept)), space)
 
-    return jvp
+    block = scaling_block(partial, selects)
+    return Rule(vjp, (f"{arg}_space", *names)), Rule(jvp, ("out_space", *names), block=block)
 
 
 def discrete(name: str, primal: Callable[..., Any], **options: Unpack[Options]) -> Primitive:
@@ -474,6 +473,26 @@ def discrete(name: str, primal: Callable[..., Any], **options: Unpack[Options]) 
     (None,)
     """
     return Primitive(name, primal, {}, {}, **options)
+
+
+def decides(name: str, *samples: Any, variadic: bool = False) -> Callable[[Callable[..., Any]], Primitive]:
+    """Make a function of plain values a `discrete` operation; decorates. The function's docstring is the record's.
+
+    Parameters
+    ----------
+    name, *samples, variadic
+        As for `Primitive`.
+
+    Examples
+    --------
+    >>> @decides("example.largest", Sample((uniform((3,)),)))
+    ... def largest(x):
+    ...     "The place of the largest element."
+    ...     return int(np.argmax(x))
+    >>> largest(np.array([1.0, 3.0, 2.0])), largest.doc
+    (1, 'The place of the largest element.')
+    """
+    return lambda primal: discrete(name, primal, samples=samples, doc=primal.__doc__ or "", variadic=variadic)
 
 
 def not_differentiable(

@@ -22,7 +22,7 @@ from tapeengine_scipy import (
     special,
     stats,
 )
-from tapeengine_scipy._making import MADE
+from tapeengine_scipy._making import made
 from tapeengine_scipy.plugin import tapeengine_primitives
 
 ONE, AT, GRID = np.ones(3), np.arange(3.0), (np.arange(3.0), np.arange(3.0))
@@ -263,7 +263,7 @@ def test_saved_recordings_of_checks_and_places(tmp_path: Path) -> None:
 def test_a_file_names_functions_of_interpolation_only() -> None:
     for path in ("os.getcwd", "scipy.linalg.inv", "scipy.interpolate.test", "scipy.interpolate._cubic.np"):
         with pytest.raises(ValueError, match="is not of"):
-            MADE(path=path, layout=("tuple", ("tuple",), ("dict", (), ("list",))))
+            made(path=path, layout=("tuple", ("tuple",), ("dict", (), ("list",))))
 
 
 def test_operations_without_derivative_are_submitted_with_samples() -> None:

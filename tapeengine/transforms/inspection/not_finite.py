@@ -16,7 +16,7 @@ import numpy as np
 from ..._core.sweeps import linear
 from ..._core.sweeps.trace import value_of
 from ...errors import NotFiniteError, RepeatError
-from ...forms import flatten, is_traced
+from ...forms import holds_traced, is_traced
 from ...primitive.spaces import leaves
 from ...structure import Structures
 from .source_lines import Line, LineRecorder, line_of
@@ -108,7 +108,7 @@ class Watcher:
         self._check(backpropagator, tangents, linear.tangent_fault, "a given tangent")
 
     def _check(self, backpropagator: Any, given: Any, fault_of: Callable[[Any, Any], Any], what: str) -> None:
-        if linear.depends_on_outer(backpropagator) or any(map(is_traced, flatten(self.structures, given)[0])):
+        if linear.depends_on_outer(backpropagator) or holds_traced(self.structures, given):
             return
         fault = fault_of(backpropagator, given)
         if fault is not None and not fault.id:
@@ -145,9 +145,8 @@ def argument_names(primitive: Any, count: int) -> list[str]:
 def _by_elements(primitive: Any) -> bool:
     """Whether a primitive is elementwise, so that a place in the result corresponds to one place in each operand."""
     rule = next((rule for rule in primitive.vjp_rules if rule is not None), None)
-    return primitive.opcode is not None or "_elementwise_vjp" in getattr(
-        getattr(rule, "function", None), "__qualname__", ""
-    )
+    made_by = getattr(getattr(rule, "function", None), "__qualname__", "")
+    return primitive.opcode is not None or "rules_of_partial" in made_by
 
 
 def first_bad(value: Any) -> tuple[int, ...] | None:

@@ -227,13 +227,14 @@ def _looked_through(held: Any) -> Snapshot:
     return Snapshot(te.default_engine().structures, held, _ORIGINALS, is_traced)
 
 
-def plain(fun: Callable[..., Any], solver: str) -> Callable[..., Any]:
-    """Return `fun` as a function of plain values for a solver.
+def plain(fun: Any, solver: str) -> Any:
+    """Return `fun` as a function of plain values for a solver; an option that is no function is unchanged.
 
     It runs in its own trace, which converts arrays made by `tapeengine.numpy` to plain ones when it ends. A result that
     is still traced depends on a traced value that was not found in the callable, and is refused.
     """
-
+    if not callable(fun):
+        return fun
     return refusing_traced(lambda *args: te.vjp(lambda: fun(*args))[0], solver, UnsupportedError, [])
 
 

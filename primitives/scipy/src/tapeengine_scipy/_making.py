@@ -11,7 +11,7 @@ import numpy
 import scipy
 
 from tapeengine.primitive import Sample, is_traced
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 
 _LAST = threading.local()
 
@@ -19,7 +19,7 @@ _LAST = threading.local()
 def made_by_scipy(path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Return what SciPy's class or function at `path` returns for the values of arguments."""
     arrays: list[Any] = []
-    MADE(*arrays, path=path, layout=_laid_out((args, keywords), arrays))
+    made(*arrays, path=path, layout=_laid_out((args, keywords), arrays))
     return _LAST.__dict__.pop("made")
 
 
@@ -47,21 +47,15 @@ def _filled(layout: Any, arrays: Any) -> Any:
     return filled if kind == "list" else tuple(filled)
 
 
-def _made(*arrays: Any, path: str, layout: Any) -> bool:
+_SAMPLE = {"path": "scipy.interpolate.PPoly", "layout": _laid_out((([[1.0]], numpy.arange(2.0)), {}), [])}
+
+
+@decides("scipy.made", Sample((numpy.arange(2.0),), _SAMPLE), variadic=True)
+def made(*arrays: Any, path: str, layout: Any) -> bool:
+    """SciPy's object or result, made for its checks."""
     name = path.removeprefix("scipy.interpolate.")
     if name not in scipy.interpolate.__all__:  # a file of a recording may name anything
         raise ValueError(f"{path} is not of scipy.interpolate")
     args, keywords = _filled(layout, arrays)
     _LAST.made = getattr(scipy.interpolate, name)(*args, **keywords)
     return True
-
-
-_SAMPLE = {"path": "scipy.interpolate.PPoly", "layout": _laid_out((([[1.0]], numpy.arange(2.0)), {}), [])}
-MADE = discrete(
-    "scipy.made",
-    _made,
-    static=("path", "layout"),
-    variadic=True,
-    samples=(Sample((numpy.arange(2.0),), _SAMPLE),),
-    doc="SciPy's object or result, made for its checks",
-)

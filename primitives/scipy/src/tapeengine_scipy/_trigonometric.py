@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import scipy
+from numpy.lib.array_utils import normalize_axis_index
 
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
@@ -88,6 +89,19 @@ def length_of(n: Any, default: int, plan: Any) -> int:
     if length < 1:
         raise ValueError(f"invalid number of data points ({length})")
     return length
+
+
+def axes_and_lengths(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
+    """The axes to transform, each with its length."""
+    if plan is not None:
+        raise NotImplementedError("scipy.fft takes no precomputed plan")
+    if axes is None:
+        axes = range(x.ndim) if s is None else range(x.ndim - len(numpy.atleast_1d(s)), x.ndim)
+    axes = [normalize_axis_index(int(axis), x.ndim) for axis in numpy.atleast_1d(axes)]
+    lengths = [None] * len(axes) if s is None else [int(length) for length in numpy.atleast_1d(s)]
+    if len(lengths) != len(axes) or len(set(axes)) != len(axes):
+        raise ValueError(f"{len(lengths)} lengths were given for the axes {axes}, which must differ")
+    return [(axis, None if length == -1 else length) for axis, length in zip(axes, lengths, strict=True)]
 
 
 def _apply(record: Primitive, kind: str, x: Any, type_: int, n: Any, axis: int, norm: Any, forward: bool,
@@ -175,16 +189,6 @@ def _along_axes(
 ) -> Any:
     """A transform along one axis after the other; without `axes`, along the last ones, as many as `s` has."""
     x = floating(x)
-    lengths = None if s is None else [int(n) for n in numpy.atleast_1d(s)]
-    if axes is None:
-        along = list(range(x.ndim)) if lengths is None else list(range(-len(lengths), 0))
-    else:
-        along = [int(axis) for axis in numpy.atleast_1d(axes)]
-    if lengths is not None and len(lengths) != len(along):
-        raise ValueError("when given, axes and shape arguments have to be of the same length")
-    if len({axis % x.ndim for axis in along}) != len(along):
-        raise ValueError("all axes must be unique")
-    for place, axis in enumerate(along):
-        n = None if lengths is None else lengths[place]
+    for axis, n in axes_and_lengths(x, s, axes, None):
         x = transform(x, type_, n, axis, norm, workers=workers, orthogonalize=orthogonalize)
     return x

@@ -17,16 +17,25 @@ array([ 4., -2.])
 from collections.abc import Callable
 from typing import Any
 
-import numpy
 import scipy
-from numpy.lib.array_utils import normalize_axis_index
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.fourier import other, records
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._trigonometric import dct, dctn, dst, dstn, idct, idctn, idst, idstn, length_of
+from tapeengine_scipy._trigonometric import (
+    axes_and_lengths,
+    dct,
+    dctn,
+    dst,
+    dstn,
+    idct,
+    idctn,
+    idst,
+    idstn,
+    length_of,
+)
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 
@@ -95,19 +104,6 @@ def _to_hermitian(transform: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, n, axis, norm, workers, plan: np.conj(transform(x, n, axis, other(norm), workers, plan))
 
 
-def _axes(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
-    """The axes to transform, each with its length."""
-    if plan is not None:
-        raise NotImplementedError("scipy.fft takes no precomputed plan")
-    if axes is None:
-        axes = range(x.ndim) if s is None else range(x.ndim - len(numpy.atleast_1d(s)), x.ndim)
-    axes = [normalize_axis_index(int(axis), x.ndim) for axis in numpy.atleast_1d(axes)]
-    lengths = [None] * len(axes) if s is None else [int(length) for length in numpy.atleast_1d(s)]
-    if len(lengths) != len(axes) or len(set(axes)) != len(axes):
-        raise ValueError(f"{len(lengths)} lengths were given for the axes {axes}, which must differ")
-    return [(axis, None if length == -1 else length) for axis, length in zip(axes, lengths, strict=True)]
-
-
 def _in_turn(x: Any, transform: Callable[..., Any], along: Any, norm: Any, workers: Any) -> Any:
     """Transform one axis after the other."""
     for axis, length in along:
@@ -116,20 +112,20 @@ def _in_turn(x: Any, transform: Callable[..., Any], along: Any, norm: Any, worke
 
 
 def _fftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    return _in_turn(x, _fft, _axes(x, s, axes, plan), norm, workers)
+    return _in_turn(x, _fft, axes_and_lengths(x, s, axes, plan), norm, workers)
 
 
 def _ifftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    return _in_turn(x, _ifft, _axes(x, s, axes, plan), norm, workers)
+    return _in_turn(x, _ifft, axes_and_lengths(x, s, axes, plan), norm, workers)
 
 
 def _rfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    *others, (last, length) = _axes(x, s, axes, plan)
+    *others, (last, length) = axes_and_lengths(x, s, axes, plan)
     return _in_turn(_rfft(x, length, last, norm, workers, None), _fft, others, norm, workers)
 
 
 def _irfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    *others, (last, length) = _axes(x, s, axes, plan)
+    *others, (last, length) = axes_and_lengths(x, s, axes, plan)
     if length is None:  # SciPy makes one number of one, and of a length of -1 as many as there are
         length = 2 * (x.shape[last] - 1) or 1 if s is None else x.shape[last]
     return _irfft(_in_turn(x, _ifft, others, norm, workers), length, last, norm, workers, None)

@@ -50,8 +50,7 @@ def solve_bvp(
     found: dict[str, Any] = {}
 
     def solve(fun: Any, bc: Any, fun_jac: Any, bc_jac: Any) -> Any:
-        jacobians = [plain(jac, "solve_bvp") if callable(jac) else jac for jac in (fun_jac, bc_jac)]
-        called = plain(fun, "solve_bvp"), plain(bc, "solve_bvp")
+        called, jacobians = ([plain(f, "solve_bvp") for f in pair] for pair in ((fun, bc), (fun_jac, bc_jac)))
         found.update(
             scipy.integrate.solve_bvp(*called, x, guess, unknown, None, *jacobians, tol, max_nodes, verbose, bc_tol)
         )

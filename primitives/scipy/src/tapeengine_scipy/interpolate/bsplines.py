@@ -9,7 +9,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import constants, holds_traced
 from tapeengine_scipy._making import made_by_scipy
 from tapeengine_scipy._passing import Standing
@@ -55,7 +55,7 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
     def _value(self, x: Any, nu: int) -> Any:
         """Sum the k + 1 splines that are not 0 at each place, by the recursion of Cox and de Boor."""
         t, k, c = self.t, self.k, np.reshape(self.c, (self.c.shape[0], -1))
-        left = _KNOTS(t, x, k=k)[:, None]
+        left = _knots(t, x, k=k)[:, None]
         basis, none = 1.0 + 0.0 * x[:, None], numpy.zeros((x.shape[0], 1))
         for degree in range(1, k + 1):
             first, last = (t[left + numpy.arange(start, start + degree)] for start in (1 - degree, 1))
@@ -103,17 +103,10 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
         return np.asarray(whole(b, 0, True) - whole(a, 0, True))  # also without dimensions
 
 
+@decides("scipy.interpolate.knots", Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}))
 def _knots(t: Any, x: Any, *, k: int) -> Any:
+    """The knot before each place."""
     return numpy.clip(numpy.searchsorted(t, x, side="right") - 1, k, t.shape[0] - k - 2)
-
-
-_KNOTS = discrete(
-    "scipy.interpolate.knots",
-    _knots,
-    static=("k",),
-    samples=(Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}),),
-    doc="the knot before each place",
-)
 
 
 def _steps(t: Any, k: int, ndim: int) -> Any:

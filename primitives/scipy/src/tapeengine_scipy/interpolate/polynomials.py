@@ -8,7 +8,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
@@ -16,17 +16,11 @@ from tapeengine_scipy.interpolate import slopes
 from tapeengine_scipy.interpolate.slopes import column
 
 
-def _intervals(x: Any, xq: Any) -> Any:
+@decides("scipy.interpolate.intervals", Sample((numpy.arange(4.0), uniform((3,)))))
+def intervals(x: Any, xq: Any) -> Any:
+    """The interval that contains each query point; the outer ones extend to infinity."""
     sign = -1.0 if x[0] > x[-1] else 1.0
     return numpy.clip(numpy.searchsorted(sign * x, sign * xq, side="right") - 1, 0, x.shape[0] - 2)
-
-
-intervals = discrete(
-    "scipy.interpolate.intervals",
-    _intervals,
-    samples=(Sample((numpy.arange(4.0), uniform((3,)))),),
-    doc="the interval that contains each query point; the outer ones extend to infinity",
-)
 
 
 def within_period(x: Any, first: Any, last: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
@@ -44,7 +44,7 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
         x, y = floating(x), floating(y)
         self._axis = axis % y.ndim
         y = np.moveaxis(y, axis, 0)
-        order = slice(None) if assume_sorted else _ORDER(x)
+        order = slice(None) if assume_sorted else _order(x)
         self._x, self._kind = x[order], {0: "zero", 1: "slinear", 3: "cubic"}.get(kind, kind)
         self._y, self._rest = np.reshape(y[order], (y.shape[0], -1)), y.shape[1:]
         if self._kind in ("zero", "slinear", "cubic"):  # which SciPy computes as splines, in double precision
@@ -84,15 +84,17 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
             part = column((xq - self._x[at]) / (self._x[at + 1] - self._x[at]), 2)
             return self._y[at] * (1.0 - part) + self._y[at + 1] * part
         if self._kind == "linear":
-            at = _BEFORE(self._x, xq)
+            at = _before(self._x, xq)
             slope = (self._y[at + 1] - self._y[at]) / column(self._x[at + 1] - self._x[at], 2)
             return self._y[at] + slope * column(xq - self._x[at], 2)
-        value = self._y[_NEARBY(self._x, xq, kind=self._kind)]
+        value = self._y[_nearby(self._x, xq, kind=self._kind)]
         nowhere = np.isnan(xq) & (self._kind == "zero")
         return np.where(nowhere[:, None], numpy.nan, value) if nowhere.any() else value
 
 
+@decides("scipy.interpolate.nearby", Sample((numpy.arange(4.0), uniform((3,))), {"kind": "next"}))
 def _nearby(x: Any, xq: Any, *, kind: str) -> Any:
+    """The sample for each query point."""
     last = len(x) - 1
     if kind in ("zero", "previous"):
         return numpy.clip(numpy.searchsorted(x, xq, side="right") - 1, 0, last)
@@ -102,23 +104,13 @@ def _nearby(x: Any, xq: Any, *, kind: str) -> Any:
     return numpy.clip(numpy.searchsorted(middle, xq, side="left" if kind == "nearest" else "right"), 0, last)
 
 
-_SAMPLES = (Sample((numpy.arange(4.0), uniform((3,)))),)
-_ORDER = discrete(
-    "scipy.interpolate.order",
-    lambda x: numpy.argsort(x, kind="stable"),
-    samples=(Sample((uniform((3,)),)),),
-    doc="the order of data points",
-)
-_BEFORE = discrete(
-    "scipy.interpolate.before",
-    lambda x, xq: numpy.clip(numpy.searchsorted(x, xq), 1, x.shape[0] - 1) - 1,
-    samples=_SAMPLES,
-    doc="the sample before each query point, except the last one",
-)
-_NEARBY = discrete(
-    "scipy.interpolate.nearby",
-    _nearby,
-    static=("kind",),
-    samples=(Sample((*_SAMPLES[0].args,), {"kind": "next"}),),
-    doc="the sample for each query point",
-)
+@decides("scipy.interpolate.order", Sample((uniform((3,)),)))
+def _order(x: Any) -> Any:
+    """The order of data points."""
+    return numpy.argsort(x, kind="stable")
+
+
+@decides("scipy.interpolate.before", Sample((numpy.arange(4.0), uniform((3,)))))
+def _before(x: Any, xq: Any) -> Any:
+    """The sample before each query point, except the last one."""
+    return numpy.clip(numpy.searchsorted(x, xq), 1, x.shape[0] - 1) - 1

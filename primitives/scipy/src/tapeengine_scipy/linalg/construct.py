@@ -47,8 +47,7 @@ def inv(
     array([[0.5]])
     """
     a = floating(a)
-    if check_finite:
-        _check_finite("inv", a)
+    _check_finite("inv", check_finite, a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(f"inv: square matrices are needed, not shape {a.shape}")
     whole = _as_assumed(a, ASSUMPTIONS[assume_a], lower)
@@ -57,13 +56,9 @@ def inv(
     return INV(whole, assume_a=assume_a, lower=lower)
 
 
-def _det_primal(a: Any) -> Any:
-    return scipy.linalg.det(a, check_finite=False)
-
-
 DET: Primitive = Primitive(
     "scipy.linalg.det",
-    _det_primal,
+    lambda a: scipy.linalg.det(a, check_finite=False),
     **DET_RULES,
     samples=_stacks,
     doc="det(A); dA = ct times the cofactors",
@@ -81,6 +76,5 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     6.0
     """
     a = floating(a)
-    if check_finite:
-        _check_finite("det", a)
+    _check_finite("det", check_finite, a)
     return DET(a)

@@ -12,19 +12,13 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete, unbroadcast
+from tapeengine.primitive.builders import decides, unbroadcast
 from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
 from tapeengine_primitives.linalg_factor import cholesky_rules
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
-from tapeengine_scipy.linalg._transpose import (
-    conjugate_transpose,
-    diagonal,
-    transpose,
-    unfold,
-)
+from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, transpose, unfold
 from tapeengine_scipy.linalg.solve import _check_finite, solve_triangular, well_conditioned
 
 # ---- Cholesky ------------------------------------------------------------------------------------
@@ -65,9 +59,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     array([[2., 1.],
            [0., 2.]])
     """
-    a = floating(a)
-    if check_finite:
-        _check_finite("cholesky", a)
+    _check_finite("cholesky", check_finite, a)
     return CHOLESKY(a, upper=not lower)
 
 
@@ -89,24 +81,13 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
 # ---- LU: with F = L^-1 P^T dA U^-1, dL = L tril(F, -1) and dU = triu(F) U ------------------------
 
 
-def _lu_primal(a: Any) -> Any:
-    return scipy.linalg.lu_factor(a, check_finite=False)
-
-
-def _row_order(pivots: Any, *, rows: int) -> Any:
+@decides("scipy.linalg.lu_factor.order", Sample((numpy.array([1.0, 1.0]),), {"rows": 2}))
+def row_order(pivots: Any, *, rows: int) -> Any:
+    """The order of the rows of A in the factors, from LAPACK's sequence of exchanges."""
     order = numpy.arange(rows)
     for row, other in enumerate(pivots.astype(int)):
         order[[row, other]] = order[[other, row]]
     return order
-
-
-ROW_ORDER = discrete(
-    "scipy.linalg.lu_factor.order",
-    _row_order,
-    static=("rows",),
-    samples=(Sample((numpy.array([1.0, 1.0]),), {"rows": 2}),),
-    doc="the order of the rows of A in the factors, from LAPACK's sequence of exchanges",
-)
 
 
 def _lower_unit(lu: Any) -> Any:
@@ -125,25 +106,25 @@ def _lu_vjp(ct: Any, out: Any, a_space: Any) -> Any:
     inner = np.tril(transpose(low) @ np.tril(ct_lu, -1), -1) + np.triu(np.triu(ct_lu) @ transpose(up))
     left = solve_triangular(lu, inner, trans=1, lower=True, unit_diagonal=True, check_finite=False)
     full = transpose(solve_triangular(lu, transpose(left), check_finite=False))
-    return unbroadcast(full[numpy.argsort(ROW_ORDER(pivots, rows=len(lu)))], a_space)
+    return unbroadcast(full[numpy.argsort(row_order(pivots, rows=len(lu)))], a_space)
 
 
 def _lu_jvp(t: Any, out: Any) -> Any:
     lu, pivots = _regular(out)
-    left = solve_triangular(lu, t[ROW_ORDER(pivots, rows=len(lu))], lower=True, unit_diagonal=True, check_finite=False)
+    left = solve_triangular(lu, t[row_order(pivots, rows=len(lu))], lower=True, unit_diagonal=True, check_finite=False)
     inner = transpose(solve_triangular(lu, transpose(left), trans=1, check_finite=False))
     return _lower_unit(lu) @ np.tril(inner, -1) + np.triu(inner) @ np.triu(lu), None
 
 
-_PIVOTS = discrete(
-    "scipy.linalg.lu_factor.pivots",
-    lambda a: scipy.linalg.lu_factor(a, check_finite=False)[1],
-    samples=(Sample((uniform((3, 2)),)),),
-    doc="the exchanges of rows of a matrix that is not square",
-)
+@decides("scipy.linalg.lu_factor.pivots", Sample((uniform((3, 2)),)))
+def _pivots(a: Any) -> Any:
+    """The exchanges of rows of a matrix that is not square."""
+    return scipy.linalg.lu_factor(a, check_finite=False)[1]
+
+
 LU_FACTOR: Primitive = Primitive(
     "scipy.linalg.lu_factor",
-    _lu_primal,
+    lambda a: scipy.linalg.lu_factor(a, check_finite=False),
     vjp={"a": _lu_vjp},
     jvp={"a": _lu_jvp},
     samples=(lambda generator: Sample((well_conditioned(generator, 3, 3),)),),
@@ -163,14 +144,12 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     >>> lu_factor(np.array([[2.0]]))[0]
     array([[2.]])
     """
-    a = floating(a)
-    if check_finite:
-        _check_finite("lu_factor", a)
+    _check_finite("lu_factor", check_finite, a)
     if a.shape[0] == a.shape[1]:
         lu, pivots = LU_FACTOR(a)
         return lu, pivots
-    pivots, small = _PIVOTS(a), min(a.shape)
-    ordered = a[ROW_ORDER(pivots, rows=a.shape[0])]
+    pivots, small = _pivots(a), min(a.shape)
+    ordered = a[row_order(pivots, rows=a.shape[0])]
     lu, _ = LU_FACTOR(ordered[:small, :small])
     if a.shape[0] > small:
         below = solve_triangular(lu, transpose(ordered[small:]), trans=1, check_finite=False)
@@ -197,11 +176,10 @@ def lu_solve(
 
 @over_batches(2, 1, "1|2")
 def _lu_solve(lu: Any, pivots: Any, b: Any, trans: int, check_finite: bool) -> Any:
-    if check_finite:
-        _check_finite("lu_solve", lu, b)
+    _check_finite("lu_solve", check_finite, lu, b)
     if b.shape[0] != lu.shape[0]:
         raise ValueError(f"lu_solve: shapes {lu.shape} and {b.shape} do not fit")
-    order = ROW_ORDER(pivots, rows=lu.shape[-1])
+    order = row_order(pivots, rows=lu.shape[-1])
     if trans == 0:
         inner = solve_triangular(lu, b[order], lower=True, unit_diagonal=True, check_finite=False)
         return solve_triangular(lu, inner, check_finite=False)
@@ -286,11 +264,9 @@ def eigh(
     >>> eigh(np.diag([1.0, 3.0]), eigvals_only=True)
     array([1., 3.])
     """
-    a = floating(a)
-    if check_finite:
-        _check_finite("eigh", a)
+    _check_finite("eigh", check_finite, a)
     if b is not None:
-        return _generalised(a, floating(b), lower, eigvals_only, type, subset_by_index, subset_by_value, driver)
+        return _generalised(a, b, lower, eigvals_only, type, subset_by_index, subset_by_value, driver)
     if eigvals_only:
         w = EIGVALSH(a, lower=lower, driver=None if driver in _SUBSET_DRIVERS else driver)
         return w[_subset(w, subset_by_index, subset_by_value)]

@@ -2,39 +2,28 @@
 
 from typing import Any
 
-import numpy
 import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Primitive, Sample
-from tapeengine_primitives.linalg_eigen import EigResult, eig_rules, eigvals_rules
+from tapeengine.primitive import Primitive
+from tapeengine_primitives.linalg_eigen import EigResult, eig_rules, eigvals_rules, rotation, separated
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg.solve import _check_finite
-
-
-def _separated(generator: numpy.random.Generator) -> Sample:
-    return Sample((numpy.diag([1.0, 4.0, 8.0]) + generator.random((3, 3)) / 2,))
-
-
-def _rotation(generator: numpy.random.Generator) -> Sample:
-    """Draw a real matrix with complex eigenvalues."""
-    return Sample((numpy.array([[0.0, -2.0, 0.3], [1.0, 0.5, 0.1], [0.2, 0.0, 3.0]]) + generator.random((3, 3)) / 10,))
-
 
 EIG: Primitive = Primitive(
     "scipy.linalg.eig",
     lambda a: EigResult(*scipy.linalg.eig(a, check_finite=False)),
     **eig_rules("scipy.linalg.eig"),
-    samples=(_separated, _rotation),
+    samples=(separated(3, 3), rotation),
     doc="eigenvalues, complex ones always, and vectors of length 1, with the rules of numpy.linalg.eig",
 )
 EIGVALS: Primitive = Primitive(
     "scipy.linalg.eigvals",
     lambda a: scipy.linalg.eigvals(a, check_finite=False),
     **eigvals_rules("scipy.linalg.eigvals"),
-    samples=(_separated, _rotation),
+    samples=(separated(3, 3), rotation),
     doc="eigenvalues, complex ones always, with the rules of numpy.linalg.eigvals",
 )
 
@@ -59,8 +48,7 @@ def eig(
         raise UnsupportedError(
             "eig: b=, left= and homogeneous_eigvals= are not differentiated; pass solve(b, a), or the transpose"
         )
-    if check_finite:
-        _check_finite("eig", a)
+    _check_finite("eig", check_finite, a)
     if a.size == 0:
         return (np.zeros(0, complex), 0.0 * a) if right else np.zeros(0, complex)
     return tuple(EIG(a)) if right else EIGVALS(a)

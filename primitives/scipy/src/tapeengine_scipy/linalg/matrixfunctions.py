@@ -212,7 +212,7 @@ def logm(A: Any, disp: bool = True) -> Any:
     """
     if disp is not True:
         raise UnsupportedError("logm: disp, which SciPy deprecates, is not supported for traced values")
-    return LOGM(floating(A))
+    return LOGM(A)
 
 
 @beside("scipy.linalg.sqrtm")

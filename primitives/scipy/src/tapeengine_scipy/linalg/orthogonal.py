@@ -8,7 +8,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete, unbroadcast
+from tapeengine.primitive.builders import decides, unbroadcast
 from tapeengine_primitives.linalg_factor import (
     QRResult,
     SVDResult,
@@ -20,7 +20,6 @@ from tapeengine_primitives.linalg_factor import (
     svdvals_rules,
 )
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
 from tapeengine_scipy.linalg.solve import _check_finite, solve, solve_triangular, well_conditioned
@@ -39,10 +38,6 @@ def _shaped(*shapes: tuple[int, int]) -> tuple[Any, ...]:
 # ---- QR ------------------------------------------------------------------------------------------
 
 
-def _qr_primal(a: Any) -> Any:
-    return QRResult(*scipy.linalg.qr(a, mode="economic", check_finite=False))
-
-
 def _right_solved(b: Any, r: Any, transposed: bool) -> Any:
     """Return b r^-1 or b r^-T, by the triangle: LU of all of r would take a sixth longer."""
     return transpose(solve_triangular(r, transpose(b), trans=0 if transposed else 1, check_finite=False))
@@ -50,7 +45,7 @@ def _right_solved(b: Any, r: Any, transposed: bool) -> Any:
 
 QR: Primitive = Primitive(
     "scipy.linalg.qr",
-    _qr_primal,
+    lambda a: QRResult(*scipy.linalg.qr(a, mode="economic", check_finite=False)),
     **qr_rules(_right_solved),
     samples=_shaped((3, 3), (4, 2), (2, 4)),
     doc="A = Q R, economic, with the rules of numpy.linalg.qr",
@@ -79,24 +74,20 @@ def qr(
     >>> float(abs(r[0, 0]))
     5.0
     """
-    a = floating(a)
-    if check_finite:
-        _check_finite("qr", a)
+    _check_finite("qr", check_finite, a)
     if mode not in ("full", "economic", "r", "raw"):
         raise ValueError(f"qr: mode must be 'full', 'r', 'economic' or 'raw', not {mode!r}")
     _real_only("qr", a)
-    order = _COLUMN_ORDER(a) if pivoting else None
+    order = _column_order(a) if pivoting else None
     q, r = QR(a if order is None else a[:, order])
     rest = () if order is None else (order,)
     return _in_mode(q, r, a.shape, mode, rest)
 
 
-_COLUMN_ORDER = discrete(
-    "scipy.linalg.qr.order",
-    lambda a: scipy.linalg.qr(a, mode="r", pivoting=True, check_finite=False)[1],
-    samples=(Sample((uniform((2, 2)),)),),
-    doc="the order of columns of a pivoted decomposition",
-)
+@decides("scipy.linalg.qr.order", Sample((uniform((2, 2)),)))
+def _column_order(a: Any) -> Any:
+    """The order of columns of a pivoted decomposition."""
+    return scipy.linalg.qr(a, mode="r", pivoting=True, check_finite=False)[1]
 
 
 def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any, ...]) -> Any:
@@ -176,9 +167,7 @@ def svd(
     >>> svd(np.diag([2.0, 3.0]), compute_uv=False)
     array([3., 2.])
     """
-    a = floating(a)
-    if check_finite:
-        _check_finite("svd", a)
+    _check_finite("svd", check_finite, a)
     _real_only("svd", a)
     if not compute_uv:
         return SVDVALS(a, lapack_driver=lapack_driver)
@@ -201,10 +190,6 @@ def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any
 
 
 # ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P
-
-
-def _polar_primal(a: Any) -> Any:
-    return tuple(scipy.linalg.polar(a))
 
 
 def _outside(u: Any, m: Any) -> Any:
@@ -233,7 +218,7 @@ def _polar_jvp(t: Any, out: Any) -> Any:
 
 POLAR: Primitive = Primitive(
     "scipy.linalg.polar",
-    _polar_primal,
+    lambda a: tuple(scipy.linalg.polar(a)),
     vjp={"a": _polar_vjp},
     jvp={"a": _polar_jvp},
     samples=_shaped((3, 3), (4, 2)),

@@ -9,7 +9,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, of_python
@@ -29,14 +29,14 @@ def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, chec
     5.0
     """
     a = floating(a)
-    if check_finite:
-        _check_finite("norm", a)
-    if axis is not None or keepdims or not _IS_BY_LAPACK(a, ord=ord):
+    _check_finite("norm", check_finite, a)
+    if axis is not None or keepdims or not _is_by_lapack(a, ord=ord):
         return np.linalg.norm(a, ord, axis, keepdims)
-    scale = float(_SCALE(a)) if a.ndim == 1 else 1.0
+    scale = float(_scale(a)) if a.ndim == 1 else 1.0
     return of_python(np.linalg.norm(a, ord) if scale == 1.0 else np.linalg.norm(a / scale, ord) * scale)
 
 
+@decides("scipy.linalg.norm.is_by_lapack", Sample((uniform((2, 2)),), {"ord": 2}))
 def _is_by_lapack(a: Any, *, ord: Any) -> bool:
     """Whether SciPy computes the norm by BLAS or LAPACK, which return Python's numbers."""
     if a.ndim == 1:
@@ -44,28 +44,12 @@ def _is_by_lapack(a: Any, *, ord: Any) -> bool:
     return a.ndim == 2 and ord in (1, numpy.inf) and (numpy.isfortran(a) or numpy.isfortran(a.T))
 
 
-_IS_BY_LAPACK = discrete(
-    "scipy.linalg.norm.is_by_lapack",
-    _is_by_lapack,
-    static=("ord",),
-    samples=(Sample((uniform((2, 2)),), {"ord": 2}),),
-    doc="whether SciPy computes a norm by BLAS or LAPACK",
-)
-
-
+@decides("scipy.linalg.norm.scale", Sample((numpy.array([1e200, 1.0]),)), Sample((uniform((2,)),)))
 def _scale(a: Any) -> Any:
     """A power of two as large as a vector whose squares leave the range of its precision, otherwise 1."""
     largest, range_ = float(numpy.abs(a).max()), int(numpy.finfo(a.dtype).maxexp) - 4
     power = math.frexp(largest)[1] if 0.0 < largest < math.inf else 0
     return math.ldexp(1.0, max(-range_, min(power, range_))) if abs(power) > range_ // 3 else 1.0
-
-
-_SCALE = discrete(
-    "scipy.linalg.norm.scale",
-    _scale,
-    samples=(Sample((numpy.array([1e200, 1.0]),)), Sample((uniform((2,)),))),
-    doc="the factor with which a norm of a vector is computed without overflow",
-)
 
 
 @beside("scipy.linalg.pinv")
@@ -82,28 +66,20 @@ def pinv(
     >>> pinv(np.array([[2.0], [0.0]]))
     array([[0.5, 0. ]])
     """
-    if check_finite:
-        _check_finite("pinv", a)
+    _check_finite("pinv", check_finite, a)
     relative = max(a.shape) * numpy.finfo(a.dtype).eps if rtol is None else rtol
     if atol is not None:
         largest = float(numpy.linalg.norm(plain_value(a), 2)) if a.size else 0.0
         relative += atol / largest if largest else 0.0
     inverse = np.linalg.pinv(a, relative)
-    return (inverse, numpy.intp(_RANK(a, relative=relative))) if return_rank else inverse
+    return (inverse, numpy.intp(_rank(a, relative=relative))) if return_rank else inverse
 
 
+@decides("scipy.linalg.pinv.rank", Sample((uniform((2, 2)),), {"relative": 1e-9}))
 def _rank(a: Any, *, relative: float) -> Any:
+    """The number of singular values that a pseudo-inverse keeps."""
     values = numpy.linalg.svd(a, compute_uv=False)
     return (values > relative * values.max(initial=0.0)).sum()
-
-
-_RANK = discrete(
-    "scipy.linalg.pinv.rank",
-    _rank,
-    static=("relative",),
-    samples=(Sample((uniform((2, 2)),), {"relative": 1e-9}),),
-    doc="the number of singular values that a pseudo-inverse keeps",
-)
 
 
 @beside("scipy.linalg.lstsq")
@@ -122,8 +98,7 @@ def lstsq(
     >>> lstsq(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))[0].round(12)
     array([2.])
     """
-    if check_finite:
-        _check_finite("lstsq", a, b)
+    _check_finite("lstsq", check_finite, a, b)
     if lapack_driver not in (None, "gelsd", "gelsy", "gelss"):
         raise ValueError(f'LAPACK driver "{lapack_driver}" is not found')
     cut = float(numpy.finfo(a.dtype).eps) if cond is None else cond

@@ -7,7 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
@@ -76,13 +76,13 @@ def solve(
         raise ValueError(f"solve: {assume_a!r} is not a structure that assume_a knows")
     _check_system(a, b, transposed)
     if a.size == 1:  # SciPy treats it as a number
-        _check_finite("solve", a, b)
+        _check_finite("solve", True, a, b)
         return b / _nonzero(np.reshape(a, a.shape[:-2] if b.ndim == 1 else a.shape))
     made = factorisations.positive if kind == "positive" and a.ndim == 2 else factorisations.general
     whole, batched_vector = _as_assumed(a, kind, lower), b.ndim == 1 and a.ndim > 2
     rhs = b[:, None] if batched_vector else b
     if kind == "positive" and a.ndim > 2:
-        _IS_DEFINITE(whole, check_finite=check_finite)  # raises SciPy's errors
+        _is_definite(whole, check_finite=check_finite)  # raises SciPy's errors
     x = SOLVE(whole, rhs, transposed=transposed, factorisation=made(check_finite))
     return x[..., 0] if batched_vector else x
 
@@ -100,18 +100,12 @@ def _nonzero(a: Any) -> Any:
     return a
 
 
+@decides("scipy.linalg.is_definite", Sample((numpy.eye(2)[None],), {"check_finite": True}))
 def _is_definite(a: Any, *, check_finite: bool) -> bool:
+    """True for positive definite matrices; raises SciPy's error otherwise."""
     scipy.linalg.cholesky(a, check_finite=check_finite)
     return True
 
-
-_IS_DEFINITE = discrete(
-    "scipy.linalg.is_definite",
-    _is_definite,
-    static=("check_finite",),
-    samples=(Sample((numpy.eye(2)[None],), {"check_finite": True}),),
-    doc="True for positive definite matrices; raises SciPy's error otherwise",
-)
 
 ASSUMPTIONS = {
     None: "general", "gen": "general", "general": "general", "banded": "general", "tridiagonal": "tridiagonal",
@@ -140,17 +134,15 @@ def _as_assumed(a: Any, kind: str, lower: bool) -> Any:
             return a
 
 
-#: As an operation, so that a replay of a staged program asks it again.
-_IS_FINITE = discrete(
-    "scipy.linalg.is_finite",
-    lambda a: factorisations.is_finite(a),
-    samples=(Sample((uniform((2, 2)),)),),
-    doc="whether an array has neither infinities nor NaNs",
-)
+@decides("scipy.linalg.is_finite", Sample((uniform((2, 2)),)))
+def _is_finite(a: Any) -> bool:
+    """Whether an array has neither infinities nor NaNs: an operation, which a replay of a staged program asks again."""
+    return factorisations.is_finite(a)
 
 
-def _check_finite(name: str, *values: Any) -> None:
-    if not all(map(_IS_FINITE, values)):
+def _check_finite(name: str, wanted: bool, *values: Any) -> None:
+    """Refuse infinities and NaNs, if the parameter `check_finite` of a function asks for it."""
+    if wanted and not all(map(_is_finite, values)):
         raise ValueError(f"{name}: array must not contain infs or NaNs")
 
 
@@ -230,9 +222,7 @@ def solve_triangular(
     >>> solve_triangular(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2.0, 2.0]), lower=True)
     array([1., 1.])
     """
-    a, b = floating(a), floating(b)
-    if check_finite:
-        _check_finite("solve_triangular", a, b)
+    _check_finite("solve_triangular", check_finite, a, b)
     code = {"N": 0, "T": 1, "C": 2}.get(trans, trans) if isinstance(trans, str) else trans
     if code not in (0, 1, 2):
         raise ValueError(f"solve_triangular: trans must be 0, 1, 2, 'N', 'T' or 'C', not {trans!r}")
@@ -257,7 +247,6 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, 
 
 @over_batches(2, "1|2")
 def _cho_solve(c: Any, b: Any, lower: bool, check_finite: bool) -> Any:
-    if check_finite:
-        _check_finite("cho_solve", c, b)
+    _check_finite("cho_solve", check_finite, c, b)
     half = solve_triangular(c, b, trans=0 if lower else 2, lower=lower, check_finite=False)
     return solve_triangular(c, half, trans=2 if lower else 0, lower=lower, check_finite=False)

@@ -7,7 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import bilinear, discrete, linear
+from tapeengine.primitive.builders import bilinear, decides, linear
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
@@ -177,8 +177,7 @@ def solve_banded(
 
 @over_batches(2, "1|2")
 def _solve_banded(ab: Any, b: Any, lower: int, upper: int, check_finite: bool) -> Any:
-    if check_finite:
-        _check_finite("solve_banded", ab, b)
+    _check_finite("solve_banded", check_finite, ab, b)
     if ab.shape[-1] != b.shape[0]:
         raise ValueError(f"solve_banded: ab has {ab.shape[-1]} columns, but b has {b.shape[0]} rows")
     if lower + upper + 1 != ab.shape[0]:
@@ -293,25 +292,17 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
 @over_batches(1, 1, "1|2")
 def _solve_toeplitz(c: Any, r: Any, b: Any, check_finite: bool) -> Any:
     entries, columns = _entries(np.ravel(c), np.ravel(r))
-    if check_finite:
-        _check_finite("solve_toeplitz", entries, b)
+    _check_finite("solve_toeplitz", check_finite, entries, b)
     if b.shape[0] != columns or entries.shape[0] != 2 * columns - 1:
         raise ValueError(f"solve_toeplitz: the matrix has {columns} columns, but b has {b.shape[0]} rows")
     return SOLVE_TOEPLITZ(entries, b)
 
 
+@decides("scipy.linalg.is_positive", Sample((numpy.ones((1, 2)),), {"lower": True, "check_finite": True}))
 def _is_positive(ab: Any, *, lower: bool, check_finite: bool) -> bool:
+    """True for a positive definite band matrix; raises SciPy's error otherwise."""
     scipy.linalg.cholesky_banded(ab, lower=lower, check_finite=check_finite)
     return True
-
-
-_POSITIVE = discrete(
-    "scipy.linalg.is_positive",
-    _is_positive,
-    static=("lower", "check_finite"),
-    samples=(Sample((numpy.ones((1, 2)),), {"lower": True, "check_finite": True}),),
-    doc="True for a positive definite band matrix; raises SciPy's error otherwise",
-)
 
 
 @beside("scipy.linalg.solveh_banded")
@@ -331,7 +322,7 @@ def solveh_banded(
     if ab.ndim < 2:
         raise ValueError("solveh_banded: ab must have two axes or more")
     if ab.ndim == 2:
-        _POSITIVE(ab, lower=lower, check_finite=check_finite)  # raises SciPy's errors
+        _is_positive(ab, lower=lower, check_finite=check_finite)  # raises SciPy's errors
     width, size = ab.shape[-2] - 1, ab.shape[-1]
     given = range(1, width + 1)
     if is_complex(ab):  # SciPy reads the real part of the diagonal

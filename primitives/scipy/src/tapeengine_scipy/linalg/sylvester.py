@@ -11,9 +11,8 @@ import scipy
 
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._systems import matrix_times, outer_product, solution
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
@@ -99,8 +98,7 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     >>> solve_sylvester(np.array([[1.0]]), np.array([[3.0]]), np.array([[8.0]]))
     array([[2.]])
     """
-    a, b, q = floating(a), floating(b), floating(q)
-    if any(map(is_complex, (a, b, q))) and any(_ROTATES(x) for x in (a, b) if not is_complex(x)):
+    if any(map(is_complex, (a, b, q))) and any(_rotates(x) for x in (a, b) if not is_complex(x)):
         raise UnsupportedError(
             "solve_sylvester: if a matrix is complex, and a real one has complex eigenvalues, SciPy's result does not "
             "solve the equation; pass a.astype(complex) and b.astype(complex)"
@@ -108,12 +106,10 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     return SYLVESTER(a, b, q, factorisation=Factorisation(_schur_pair, _schur_solve))
 
 
-_ROTATES = discrete(
-    "scipy.linalg.rotates",
-    lambda a: bool(numpy.diagonal(scipy.linalg.schur(a)[0], -1).any()),
-    samples=(Sample((numpy.eye(2),)),),
-    doc="whether a real matrix has complex eigenvalues",
-)
+@decides("scipy.linalg.rotates", Sample((numpy.eye(2),)))
+def _rotates(a: Any) -> bool:
+    """Whether a real matrix has complex eigenvalues."""
+    return bool(numpy.diagonal(scipy.linalg.schur(a)[0], -1).any())
 
 
 @beside("scipy.linalg.solve_continuous_lyapunov")
@@ -127,5 +123,4 @@ def solve_continuous_lyapunov(a: Any, q: Any) -> Any:
     >>> solve_continuous_lyapunov(np.array([[2.0]]), np.array([[8.0]]))
     array([[2.]])
     """
-    a = floating(a)
     return solve_sylvester(a, conjugate_transpose(a), q)

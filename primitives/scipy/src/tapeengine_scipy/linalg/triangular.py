@@ -9,12 +9,12 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
-from tapeengine_scipy.linalg.decompositions import ROW_ORDER, lu_factor
+from tapeengine_scipy.linalg.decompositions import lu_factor, row_order
 from tapeengine_scipy.linalg.solve import _check_finite
 from tapeengine_scipy.optimize.implicit import IMPLICIT
 
@@ -33,8 +33,7 @@ def lu(
            [0., 1.]])
     """
     a = floating(a)
-    if check_finite:
-        _check_finite("lu", a)
+    _check_finite("lu", check_finite, a)
     return tuple(_lu(a, permute_l, p_indices))
 
 
@@ -42,7 +41,7 @@ def lu(
 def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     rows, small = a.shape[0], min(a.shape)
     packed, pivots = lu_factor(a, check_finite=False)
-    rank = numpy.argsort(ROW_ORDER(pivots, rows=rows))
+    rank = numpy.argsort(row_order(pivots, rows=rows))
     lower = np.tril(packed[:, :small], -1) + numpy.eye(rows, small, dtype=a.dtype)
     upper = np.triu(packed[:small])
     if permute_l:
@@ -53,12 +52,10 @@ def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     return numpy.eye(rows, dtype=a.dtype if single else numpy.finfo(a.dtype).dtype)[rank], lower, upper
 
 
-_BLOCKS = discrete(
-    "scipy.linalg.schur.blocks",
-    lambda t: numpy.flatnonzero(numpy.diag(t, -1)),
-    samples=(Sample((uniform((2, 2)),)),),
-    doc="the places of the blocks of two on the diagonal of a real Schur form",
-)
+@decides("scipy.linalg.schur.blocks", Sample((uniform((2, 2)),)))
+def _blocks(t: Any) -> Any:
+    """The places of the blocks of two on the diagonal of a real Schur form."""
+    return numpy.flatnonzero(numpy.diag(t, -1))
 
 
 def _schur_residual(shape: tuple[int, int]) -> Callable[[Any, Any], Any]:
@@ -68,7 +65,7 @@ def _schur_residual(shape: tuple[int, int]) -> Callable[[Any, Any], Any]:
 
     def residual(both: Any, params: Any) -> Any:
         a, t, z = np.reshape(params, shape), np.reshape(both[: n * n], shape), np.reshape(both[n * n :], shape)
-        blocks, inside = _BLOCKS(t), numpy.tril(numpy.ones((n, n), bool), -1)
+        blocks, inside = _blocks(t), numpy.tril(numpy.ones((n, n), bool), -1)
         inside[blocks + 1, blocks] = False
         below = numpy.nonzero(inside)
         equal = [t[k, k] - t[k + 1, k + 1] for k in blocks]

@@ -13,7 +13,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy.ndimage.filters import write
 
 #: The boundary modes, by SciPy's numbers.
@@ -59,10 +59,11 @@ def _folded(x: Any, length: int, mode: str) -> Any:
     period = 2 * (length - 1 + beyond)
     if period == 0:
         return 0.0 * x
-    left, right, up = _TURNED(x, length=length, beyond=beyond)
+    left, right, up = _turned(x, length=length, beyond=beyond)
     return np.where(left, -x - up - beyond, np.where(right, period - (x + up) - beyond, x + up))
 
 
+@decides("scipy.ndimage.turned", Sample((uniform((3,)),), {"length": 3, "beyond": 1}))
 def _turned(x: Any, *, length: int, beyond: int) -> tuple[Any, Any, Any]:
     """Which places are reflected at the left and at the right edge, and the whole periods to add to the others."""
     period = 2 * (length - 1 + beyond)
@@ -72,25 +73,16 @@ def _turned(x: Any, *, length: int, beyond: int) -> tuple[Any, Any, Any]:
     return left, near >= length, numpy.where((near < 0) & ~left, period, 0.0) - numpy.copysign(turns, x)
 
 
-_TURNED = discrete(
-    "scipy.ndimage.turned",
-    _turned,
-    static=("length", "beyond"),
-    samples=(Sample((uniform((3,)),), {"length": 3, "beyond": 1}),),
-    doc="which places are reflected at the edges, and the periods to add to the others",
-)
-_FIRST = discrete(
-    "scipy.ndimage.first",
-    lambda x, *, order: numpy.floor(x + (0.5 if order == 0 else 0.0)).astype(int),
-    samples=(Sample((uniform((3,)),), {"order": 1}),),
-    doc="the element before each place",
-)
+@decides("scipy.ndimage.first", Sample((uniform((3,)),), {"order": 1}))
+def _first(x: Any, *, order: int) -> Any:
+    """The element before each place."""
+    return numpy.floor(x + (0.5 if order == 0 else 0.0)).astype(int)
 
 
 def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, Any]]:
     """For one axis: the elements, their weights, and which of them exist."""
     x = _folded(x, length, mode)
-    first = _FIRST(x, order=order)
+    first = _first(x, order=order)
     z = x - first
     start = first - (1 if order == 3 else 0)
     found = []

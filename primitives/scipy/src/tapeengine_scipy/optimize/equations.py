@@ -44,7 +44,7 @@ def root(
     found: dict[str, Any] = {}
 
     def solve(fun: Any, args: Any, jac: Any, callback: Any) -> Any:
-        fun, jac = plain(fun, "root"), plain(jac, "root") if callable(jac) else jac
+        fun, jac = plain(fun, "root"), plain(jac, "root")
         found.update(scipy.optimize.root(fun, start, args, method, jac, tol, callback, options))
         check_converged(found["success"], "root", found["message"])
         return found["x"]
@@ -89,8 +89,8 @@ def fsolve(
         return scipy.optimize.fsolve(func, start, args, fprime, full_output, *options)
 
     def solve(func: Any, args: Any, fprime: Any) -> Any:
-        fprime = plain(fprime, "fsolve") if callable(fprime) else fprime
-        found[:] = scipy.optimize.fsolve(plain(func, "fsolve"), start, args, fprime, True, *options)
+        func, fprime = plain(func, "fsolve"), plain(fprime, "fsolve")
+        found[:] = scipy.optimize.fsolve(func, start, args, fprime, True, *options)
         check_converged(found[2] == 1, "fsolve", found[3])
         return found[0]
 
@@ -132,9 +132,8 @@ def root_scalar(
         raise UnsupportedError("root_scalar: fprime=True is not differentiated; pass the derivative as a function")
 
     def solve(f: Any, args: Any, slopes: Any) -> Any:
-        slopes = [plain(slope, "root_scalar") if callable(slope) else slope for slope in slopes]
-        whole = {**dict(zip(("fprime", "fprime2"), slopes, strict=True)), **rest}
-        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **whole)
+        whole = {name: plain(slope, "root_scalar") for name, slope in zip(("fprime", "fprime2"), slopes, strict=True)}
+        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **whole, **rest)
         check_converged(result.converged, "root_scalar", result.flag)
         return [result.root]
 
@@ -171,7 +170,7 @@ def newton(
     found: list[Any] = []
 
     def solve(func: Any, args: Any, slopes: Any) -> Any:
-        slope, second_slope = (plain(f, "newton") if callable(f) else f for f in slopes)
+        slope, second_slope = (plain(f, "newton") for f in slopes)
         options = (tol, maxiter, second_slope, second, rtol, True, disp)
         found[:] = [scipy.optimize.newton(plain(func, "newton"), start, slope, args, *options)]
         root, report, *_ = found[0]

@@ -117,8 +117,8 @@ def leastsq(
     found: list[Any] = []
 
     def solve(func: Any, args: Any, slope: Any) -> Any:
-        slope = plain(slope, "leastsq") if callable(slope) else slope
-        found[:] = scipy.optimize.leastsq(plain(func, "leastsq"), start, args, slope, True, *options)
+        func, slope = plain(func, "leastsq"), plain(slope, "leastsq")
+        found[:] = scipy.optimize.leastsq(func, start, args, slope, True, *options)
         check_converged(found[4] in (1, 2, 3, 4), "leastsq", found[3])
         return found[0]
 

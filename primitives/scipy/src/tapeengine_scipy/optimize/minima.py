@@ -64,9 +64,9 @@ def minimize(
         raise UnsupportedError("minimize: a constrained minimum is not differentiated; eliminate the constraints")
 
     def solve(fun: Any, args: Any, jac: Any, others: Any) -> Any:
-        given = _gradient_for(fun, method) if jac is None else _plain(jac)
+        given = _gradient_for(fun, method) if jac is None else plain(jac, "minimize")
         hess, hessp, callback = others
-        whole = {"hess": _plain(hess), "hessp": _plain(hessp), "callback": callback, **rest}
+        whole = {"hess": plain(hess, "minimize"), "hessp": plain(hessp, "minimize"), "callback": callback, **rest}
         found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, method, given, **whole))
         check_converged(found["success"], "minimize", found["message"])
         return found["x"]
@@ -83,10 +83,6 @@ def minimize(
     slope = {"grad" if "grad" in found else "jac": lambda: slope_of(x, fun, args, jac)}
     others = entries("minimize", found, **slope) if closed.is_traced else found
     return result({**others, "x": x, "fun": value})
-
-
-def _plain(derivative: Any) -> Any:
-    return plain(derivative, "minimize") if callable(derivative) else derivative
 
 
 def _gradient_for(fun: Any, method: Any) -> Any:

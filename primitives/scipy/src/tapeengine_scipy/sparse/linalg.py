@@ -182,43 +182,9 @@ def factorized(A: Any) -> Callable[[Any], Any]:
 # ---- iterative solvers: the rules use the same method --------------------------------------------
 
 
-def _cg_primal(data: Any, b: Any, *, matrix: Any, options: dict[str, Any]) -> Any:
-    operator = matrix.matrix(data) if isinstance(matrix, Pattern) else matrix
-    x, info = scipy.sparse.linalg.cg(operator, b, **options)
-    if not numpy.isfinite(x).all():
-        raise numpy.linalg.LinAlgError("cg broke down; is the matrix symmetric and positive definite?")
-    getattr(options, "report", []).append(info)
-    if info:
-        raise UnsupportedError(f"cg did not converge in {info} iterations, so its result cannot be differentiated")
-    return x
-
-
 def _again(options: dict[str, Any]) -> dict[str, Any]:
     """The options for the systems of the rules, which start from zero and have no callbacks."""
     return {name: value for name, value in options.items() if name not in ("x0", "callback", "callback_type")}
-
-
-def _cg_again(record: Primitive, params: Any, q: Any, static: dict[str, Any], transpose: bool) -> Any:
-    """Solve with the matrix or its transpose, which is the conjugate of a Hermitian matrix."""
-    static = {**static, "options": _again(static["options"])}
-    return conjugate(record(*params, conjugate(q), **static)) if transpose else record(*params, q, **static)
-
-
-def _diagonal() -> Pattern:
-    return Pattern([0, 1, 2], [0, 1, 2], (3, 3))
-
-
-CG: Primitive = solution(
-    "scipy.sparse.linalg.cg",
-    _cg_primal,
-    times={"data": lambda t, x, matrix, options: TIMES(t, x, pattern=matrix)},
-    outer={"data": lambda ct, x, matrix, options: SAMPLED(ct, x, pattern=matrix)},
-    solve=_cg_again,
-    samples=lambda: (
-        Sample((numpy.array([4.0, 5.0, 3.0]), uniform((3,))), {"matrix": _diagonal(), "options": {"rtol": 1e-15}}),
-    ),
-    doc="A^-1 b of a symmetric positive definite A by conjugate gradients; db = A^-1 ct by the same",
-)
 
 
 def _operator(A: Any) -> tuple[Any, Any]:
@@ -260,14 +226,8 @@ def cg(
     >>> cg(scipy.sparse.diags_array([2.0, 4.0]), np.array([2.0, 2.0]))
     (array([1. , 0.5]), 0)
     """
-    given = {"x0": None if x0 is None else plain_value(x0), "M": M, "callback": callback}
-    options = _Options({"rtol": rtol, "atol": atol, "maxiter": maxiter, **given})
-    data, matrix = _operator(A)
-    x = CG(data, floating(b), matrix=matrix, options=options)
-    return x, options.report[-1]
-
-
-# ---- solvers for any matrix: the rules solve the transposed system by the same method ------------
+    options = {"x0": x0, "rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback}
+    return _solved_by("cg", A, b, options)
 
 
 def _turned(matrix: Any) -> Any:
@@ -280,6 +240,8 @@ def _turned(matrix: Any) -> Any:
 def _krylov_primal(data: Any, b: Any, *, matrix: Any, method: str, options: dict[str, Any]) -> Any:
     operator = matrix.matrix(data) if isinstance(matrix, Pattern) else matrix
     x, info = getattr(scipy.sparse.linalg, method)(operator, b, **options)
+    if method == "cg" and not numpy.isfinite(x).all():
+        raise numpy.linalg.LinAlgError("cg broke down; is the matrix symmetric and positive definite?")
     getattr(options, "report", []).append(info)
     if info:
         raise UnsupportedError(f"{method} did not converge (info {info}), so its result cannot be differentiated")
@@ -287,10 +249,15 @@ def _krylov_primal(data: Any, b: Any, *, matrix: Any, method: str, options: dict
 
 
 def _krylov_again(record: Primitive, params: Any, q: Any, static: dict[str, Any], transpose: bool) -> Any:
-    """Solve by the same method; the transposed system has the transposed preconditioner."""
+    """Solve by the same method; the transposed system has the transposed preconditioner.
+
+    The transpose of a Hermitian matrix, for which conjugate gradients are, is its conjugate.
+    """
     options = _again(static["options"])
     if not transpose:
         return record(*params, q, **{**static, "options": options})
+    if static["method"] == "cg":
+        return conjugate(record(*params, conjugate(q), **{**static, "options": options}))
     if options.get("M") is not None:
         options["M"] = _turned(scipy.sparse.linalg.aslinearoperator(options["M"]))
     return record(*params, q, **{**static, "matrix": _turned(static["matrix"]), "options": options})
@@ -306,6 +273,10 @@ KRYLOV: Primitive = solution(
         Sample(
             (numpy.array([4.0, 1.0, 5.0, 0.5, 3.0, 1.0]), uniform((3,))),
             {"matrix": _square(), "method": "gmres", "options": {"rtol": 1e-14}},
+        ),
+        Sample(
+            (numpy.array([4.0, 5.0, 3.0]), uniform((3,))),
+            {"matrix": Pattern([0, 1, 2], [0, 1, 2], (3, 3)), "method": "cg", "options": {"rtol": 1e-15}},
         ),
     ),
     doc="A^-1 b by an iterative method; db = A^-T ct by the same, and of the entries: -db[row] x[column]",

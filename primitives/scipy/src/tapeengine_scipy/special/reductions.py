@@ -9,7 +9,7 @@ import tapeengine.numpy as np
 from tapeengine.duals.outputs import constant_of
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_primitives.reductions import by_slope, kept_shape
 from tapeengine_scipy._values import floating, is_complex, is_traced
 
@@ -48,22 +48,16 @@ def _signed_logsumexp(a: Any, b: Any, *, axis: Any = None, keepdims: bool = Fals
     return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)[0]
 
 
+@decides("scipy.special.logsumexp_sign", Sample((numpy.array([0.1, 0.2, 2.0]), numpy.array([1.0, 1.0, -1.0]))))
 def _sum_sign(a: Any, b: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The sign of sum(b exp(a))."""
     return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)[1]
-
-
-_SUM_SIGN: Primitive = discrete(
-    "scipy.special.logsumexp_sign",
-    _sum_sign,
-    samples=(Sample((numpy.array([0.1, 0.2, 2.0]), numpy.array([1.0, 1.0, -1.0]))),),
-    doc="the sign of sum(b exp(a))",
-)
 
 
 def _signed_weights(a: Any, b: Any, out: Any, axis: Any) -> Any:
     """The sign of the sum times exp(a - out), which stays finite where b is 0: such a term counts as 0."""
     shape = numpy.broadcast_shapes(numpy.shape(a), numpy.shape(b))
-    sign, a = _SUM_SIGN(a, b, axis=axis, keepdims=True), np.broadcast_to(a, shape)
+    sign, a = _sum_sign(a, b, axis=axis, keepdims=True), np.broadcast_to(a, shape)
     most = _finite(np.reshape(out, kept_shape(shape, axis))) + _MOST
     return sign * _weights(np.where(np.equal(b, 0.0) & (a > most), most, a), out, axis)
 
@@ -110,7 +104,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     )
     if is_complex(a) or is_complex(weights):
         return _of_complex(a, weights, axis, keepdims, return_sign)
-    sign = _SUM_SIGN(a, weights, axis=axis, keepdims=keepdims)
+    sign = _sum_sign(a, weights, axis=axis, keepdims=keepdims)
     log_sum = _WEIGHTED(a, weights, axis=axis, keepdims=keepdims)
     return (log_sum, sign) if return_sign else np.where((sign < 0) & (log_sum > -np.inf), np.nan, log_sum)[()]
 

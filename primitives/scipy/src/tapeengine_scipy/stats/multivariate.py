@@ -13,7 +13,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample
-from tapeengine.primitive.builders import discrete
+from tapeengine.primitive.builders import decides
 from tapeengine_scipy._own_code import own_code
 from tapeengine_scipy._values import floating, floating_real, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
@@ -65,7 +65,7 @@ def _mahalanobis(deviation: Any, cov: Any) -> tuple[Any, Any]:
 
 def _is_singular_constant(cov: Any) -> bool:
     """Whether a covariance is singular; a differentiated one must not be."""
-    singular = bool(_IS_SINGULAR(cov))
+    singular = bool(_is_singular(cov))
     if singular and is_traced(cov):
         raise UnsupportedError(
             "multivariate_normal: results on the range of a singular covariance are not smooth functions of the "
@@ -83,17 +83,11 @@ def _spectrum(cov: Any) -> tuple[Any, Any, Any]:
     return values, vectors, bound
 
 
+@decides("scipy.stats.is_singular", Sample((numpy.diag([1.0, 0.0]),)), Sample((numpy.eye(2),)))
 def _is_singular(cov: Any) -> bool:
+    """Whether a covariance has an eigenvalue that counts as zero."""
     values, _, bound = _spectrum(cov)
     return bool(numpy.any(values <= bound))
-
-
-_IS_SINGULAR = discrete(
-    "scipy.stats.is_singular",
-    _is_singular,
-    samples=(Sample((numpy.diag([1.0, 0.0]),)), Sample((numpy.eye(2),))),
-    doc="whether a covariance has an eigenvalue that counts as zero",
-)
 
 
 def _log_density_on_range(deviation: Any, cov: Any) -> Any:
