@@ -19,7 +19,6 @@ from ...language.terms import (
     MANY,
     Branch,
     Case,
-    Concatenate,
     Elements,
     If,
     Inject,
@@ -57,7 +56,7 @@ from ..names.texts import MISSING, is_key
 from ..names.types import class_fields
 from ..operations import numeric
 from ..operations.functions import Env
-from ..operations.grids import element, rows
+from ..operations.grids import both, element, rows
 from ..operations.membership import equal, membership
 from ..operations.raising import failing
 from ..operations.state import Parser, with_lets
@@ -464,14 +463,6 @@ def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
     return expression(p, node, env)
 
 
-def both(tests: list[Term]) -> Term:
-    """All of several tests, from the left."""
-    result = tests[-1]
-    for test in reversed(tests[:-1]):
-        result = If(test, result, lit(False))
-    return result
-
-
 def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: Type | None) -> Term:
     """``and``, ``or`` as values: the first operand that decides, itself."""
     while (known := by_type(p, values[0], env)) is not None:
@@ -643,10 +634,7 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
     if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
         return wanted
     p.no_bool_or_float(node, [term.type for term in terms])
-    of = terms[0].type
-    for term in terms[1:]:
-        of = p.unify(node, of, term.type)
-    return of
+    return p.common(node, terms)
 
 
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:
@@ -675,13 +663,7 @@ def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env,
             parts += [array(p, node, expression(p, e.value, env)) for e in group if isinstance(e, ast.Starred)]
         else:
             parts.append(list_display(p, node, list(group), env, wanted))
-    of = parts[0].type
-    for part in parts[1:]:
-        of = p.unify(node, of, part.type)
-    whole = p.coerce(node, parts[0], of)
-    for part in parts[1:]:
-        whole = Concatenate(whole, p.coerce(node, part, of))
-    return whole
+    return numeric.concatenated(p, node, parts)
 
 
 @with_lets

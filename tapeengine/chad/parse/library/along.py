@@ -187,21 +187,8 @@ def tile(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = arrays.expanded(p, xs, 0)
     for axis, n in enumerate(reps, numeric.rank(xs.type) - len(reps)):
         if not (isinstance(n, Literal) and n.value == 1):
-            xs = inside(p, xs, axis, repeated_whole(n))
+            xs = inside(p, xs, axis, lambda p, xs, n=n: numeric.repeated(p, xs, n))  # type: ignore[misc]
     return xs
-
-
-def repeated_whole(n: Term) -> Change:
-    """Make the function that puts copies of an array one after another."""
-
-    @with_lets
-    def tiled(p: Parser, xs: Term) -> Term:
-        if isinstance(xs, Elements) and len(xs.items) == 1:
-            return Replicate(n, xs.items[0])
-        xs, i = p.bound("xs", xs), p.fresh("i", INT)
-        return Build(Op("imul", (Size(xs), n), INT), i, Index(xs, Op("imod", (i, Size(xs)), INT)))
-
-    return tiled
 
 
 def broadcast_to(p: Parser, node: ast.Call, env: Env) -> Term:

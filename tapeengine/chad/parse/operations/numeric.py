@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -288,16 +289,21 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
     if isinstance(node.op, ast.Add) and all(lists):
         if len({getattr(p.kinds.of(n), "made", list) for n in (node.left, node.right)}) > 1:
             p.on_duals(node, "a tuple joined with a list", "make both lists: list(...)")
-        of = p.unify(node, left.type, right.type)
-        return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
+        return concatenated(p, node, [left, right])
     if shows:
         p.error(node, "+ of a list written out is ambiguous", "write np.concatenate((a, b)), or np.array([...]) + b")
     return None
 
 
+def concatenated(p: Parser, node: ast.AST, arrays: Sequence[Term]) -> Term:
+    """Put arrays after one another."""
+    of = p.common(node, arrays)
+    return functools.reduce(Concatenate, [p.coerce(node, array, of) for array in arrays])
+
+
 @with_lets
 def repeated(p: Parser, items: Term, size: Term) -> Term:
-    """``xs * n``: the elements of a list n times over."""
+    """``xs * n`` of a list, or ``np.tile(xs, n)``: the elements n times over."""
     if isinstance(items, Elements) and len(items.items) == 1:
         return Replicate(size, items.items[0])
     xs, k = p.bound("xs", items), p.fresh("k", INT)
