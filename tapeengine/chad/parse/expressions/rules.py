@@ -586,10 +586,18 @@ def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.e
     return first, others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), first), is_or
 
 
-def as_member(i: int, var: Var, chosen: Collection[int], union: Term, count: int) -> Term:
-    """Give a variable in an arm for one member of its union: that member, if the arm is for it alone."""
-    together = len(chosen) if i in chosen else count - len(chosen)
-    return var if together == 1 else Inject(i, var, union.type)  # type: ignore[arg-type]
+def members(p: Parser, narrowed: tuple[str, Collection[int]], env: Env) -> list[tuple[Var, Env, bool]]:
+    """Give for each member of a variable's union a variable, the environment of its arm, and whether it passes a test.
+
+    In an arm for one member alone the variable has that member's type.
+    """
+    (name, chosen), found = narrowed, []
+    options = p.table.options(env[name].type) or ()
+    for i, option in enumerate(options):
+        var = p.narrowing(name, option, env[name])
+        is_alone = (len(chosen) if i in chosen else len(options) - len(chosen)) == 1
+        found.append((var, {**env, name: var if is_alone else Inject(i, var, env[name].type)}, i in chosen))
+    return found
 
 
 def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:
@@ -607,16 +615,11 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
         terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
-    name, chosen = narrowed
-    options = p.table.options(env[name].type) or ()
-    variables = [p.narrowing(name, o, env[name]) for o in options]
-    terms_ = []
-    for i, var in enumerate(variables):
-        inner = {**env, name: as_member(i, var, chosen, env[name], len(options))}
-        terms_.append(expression(p, node.body if i in chosen else node.orelse, inner, wanted))
-    of = wanted_or_common(p, node, terms_, wanted)
-    branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
-    return Case(env[name], tuple(branches))
+    each = members(p, narrowed, env)
+    given = [expression(p, node.body if passes else node.orelse, inner, wanted) for _, inner, passes in each]
+    of = wanted_or_common(p, node, given, wanted)
+    branches = (Branch(v, p.coerce(node, t, of)) for (v, *_), t in zip(each, given, strict=True))
+    return Case(env[narrowed[0]], tuple(branches))
 
 
 def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None) -> tuple[Term, Term]:
