@@ -361,10 +361,17 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow"
     return Op(opcode, (base, real(p, node, right)))
 
 
-def negative(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``-x``."""
-    x = number(p, node, xs[0])
-    return Op("ineg", (x,), INT) if x.type == INT else Op("neg", (x,))
+def of_number(name: str) -> Scalar:
+    """Give the function of an opcode for one number, which has one for integers, too: ``-x``, ``abs(x)``."""
+
+    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        x = number(p, node, xs[0])
+        return Op(f"i{name}", (x,), INT) if x.type == INT else Op(name, (x,))
+
+    return apply
+
+
+negative, absolute = of_number("neg"), of_number("abs")
 
 
 def positive(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
@@ -433,12 +440,6 @@ def scalar_op(name: str) -> Scalar:
         return Op(name, tuple(real(p, node, x) for x in xs))
 
     return apply
-
-
-def absolute(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``abs(x)``."""
-    x = number(p, node, xs[0])
-    return Op("iabs", (x,), INT) if x.type == INT else Op("abs", (x,))
 
 
 def square(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
