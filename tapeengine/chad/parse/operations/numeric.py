@@ -95,8 +95,7 @@ def of_kind(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
         return term
     if not isinstance(term.type, Array):
         return counted(term) if of == INT else p.coerce(node, term, of)
-    x = p.fresh("x", term.type.element)
-    return Map((x,), of_kind(p, node, x, of), (term,))
+    return p.of_each(term, lambda x: of_kind(p, node, x, of), "x")
 
 
 def added(a: Term, b: Term) -> Term:

@@ -439,7 +439,7 @@ def augmented(
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     new, before = expression(p, binop, env), env.get(target.id)
-    if p.has_method(before, f"__i{DUNDERS.get(type(op), '')}__"):
+    if hasattr(p.class_of(before), f"__i{DUNDERS.get(type(op), '')}__"):
         p.error(node, f"{target.id} has a method for this operator, which may change it", "write x = x + y")
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, load, before.type, new.type)
