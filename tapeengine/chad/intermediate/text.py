@@ -97,7 +97,10 @@ class Writer:
     def block(self, statements: Sequence[F.Statement]) -> None:
         """Write statements."""
         for s in statements:
-            WRITE[type(s)](self, s)
+            if type(s) in LINES:
+                self.line(LINES[type(s)](self, s))
+            else:
+                WRITE[type(s)](self, s)
 
     def inner(self, statements: Sequence[F.Statement], *after: str) -> None:
         """Write the statements of a loop or a branch."""
@@ -123,14 +126,21 @@ class Writer:
         return "" if kept is None else f"{self.named(kept.frames)}.append({self.tuple(kept.fields)})"
 
 
-@entry
-def compute(w: Writer, s: F.Compute) -> None:
-    w.line(f"{w.named(s.out)} = {w.computed(s)}")
-
-
-@entry
-def load(w: Writer, s: F.Load | F.Row) -> None:
-    w.line(f"{w.named(s.out)} = {w.place(s.array, s.indices)}")
+#: The texts of statements that are one line.
+LINES: Mapping[type, Callable[[Writer, Any], str]] = {
+    F.Compute: lambda w, s: f"{w.named(s.out)} = {w.computed(s)}",
+    **dict.fromkeys((F.Load, F.Row), lambda w, s: f"{w.named(s.out)} = {w.place(s.array, s.indices)}"),
+    F.Sum: lambda w, s: f"{w.named(s.out)} = float(np.sum({w.operand(s.array)}))",
+    F.ZerosLike: lambda w, s: f"{w.named(s.out)} = zeros_like({w.operand(s.array)})",
+    F.Store: lambda w, s: f"{w.place(s.array, s.indices)} = {w.operand(s.value)}",
+    F.Append: lambda w, s: f"{w.operand(s.array)}.append({w.operand(s.value)})",
+    F.Pop: lambda w, s: f"{w.operand(s.array)}.pop()",
+    F.Assign: lambda w, s: f"{', '.join(map(w.named, s.outs))} = {', '.join(map(w.operand, s.values))}",
+    F.AddAll: lambda w, s: f"add_all({w.operand(s.array)}, {w.operand(s.value)})",
+    F.Plus: lambda w, s: f"{w.named(s.out)} = plus({w.operand(s.left)}, {w.operand(s.right)})",
+    F.Pack: lambda w, s: f"{w.named(s.out)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)",
+    F.Option: lambda w, s: f"{w.named(s.out)} = {w.operand(s.box)}[0]",
+}
 
 
 @entry
@@ -145,11 +155,6 @@ def size(w: Writer, s: F.Size) -> None:
         w.line(f"{w.named(s.out)} = len({w.operand(s.array)})")
     else:
         w.line(f"{w.named(s.out)} = {w.operand(s.array)}.shape[{s.dim}]")
-
-
-@entry
-def sum_(w: Writer, s: F.Sum) -> None:
-    w.line(f"{w.named(s.out)} = float(np.sum({w.operand(s.array)}))")
 
 
 @entry
@@ -169,32 +174,6 @@ def new(w: Writer, s: F.New) -> None:
 
 
 @entry
-def new_like(w: Writer, s: F.ZerosLike) -> None:
-    w.line(f"{w.named(s.out)} = zeros_like({w.operand(s.array)})")
-
-
-@entry
-def store(w: Writer, s: F.Store) -> None:
-    w.line(f"{w.place(s.array, s.indices)} = {w.operand(s.value)}")
-
-
-@entry
-def append(w: Writer, s: F.Append) -> None:
-    w.line(f"{w.operand(s.array)}.append({w.operand(s.value)})")
-
-
-@entry
-def pop(w: Writer, s: F.Pop) -> None:
-    w.line(f"{w.operand(s.array)}.pop()")
-
-
-@entry
-def assign(w: Writer, s: F.Assign) -> None:
-    targets = ", ".join(w.named(v) for v in s.outs)
-    w.line(f"{targets} = {', '.join(map(w.operand, s.values))}")
-
-
-@entry
 def add(w: Writer, s: F.Add) -> None:
     if isinstance(s.out.type, F.BoxOf):
         w.line(f"{w.named(s.out)} = plus({w.named(s.out)}, {w.operand(s.value)})")
@@ -210,26 +189,6 @@ def add_at(w: Writer, s: F.AddAt) -> None:
         w.line(f"{place} = plus({place}, {w.operand(s.value)})")
     else:
         w.line(f"{place} += {w.operand(s.value)}")
-
-
-@entry
-def add_all(w: Writer, s: F.AddAll) -> None:
-    w.line(f"add_all({w.operand(s.array)}, {w.operand(s.value)})")
-
-
-@entry
-def plus_(w: Writer, s: F.Plus) -> None:
-    w.line(f"{w.named(s.out)} = plus({w.operand(s.left)}, {w.operand(s.right)})")
-
-
-@entry
-def pack(w: Writer, s: F.Pack) -> None:
-    w.line(f"{w.named(s.out)} = ({', '.join([str(s.option), *map(w.operand, s.values)])},)")
-
-
-@entry
-def option(w: Writer, s: F.Option) -> None:
-    w.line(f"{w.named(s.out)} = {w.operand(s.box)}[0]")
 
 
 @entry

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, numbers_of, parts_of, rank_of
+from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, has_arrays, numbers_of, parts_of, rank_of
 
 #: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
 Steps = tuple[int | str | None, ...]
@@ -102,11 +102,6 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
         case Sum(options) if arrays := [o for o in options if has_arrays(o)]:
             return of_arrays(kind, arrays[0]) if len(options) - (UNIT in options) == 1 else MIXED
     return None
-
-
-def has_arrays(of: Type) -> bool:
-    """Tell whether values of a type are arrays or have parts that are."""
-    return isinstance(of, Array) or any(map(has_arrays, parts_of(of)))
 
 
 def has_lists(kind: Kind, of: Type) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from ast import AST
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 #: Fields of texts and numbers, and `ctx`, which repeats what the node around a name says.
@@ -76,7 +76,7 @@ class Transformer:
             value = held.get(name)
             if value.__class__ is list:
                 if value:
-                    value[:] = self._visited(value)
+                    value[:] = self.visited(value)
             elif isinstance(value, AST):
                 if (found := self.visit(value)) is None:
                     delattr(node, name)
@@ -84,7 +84,8 @@ class Transformer:
                     held[name] = found
         return node
 
-    def _visited(self, nodes: list[Any]) -> list[Any]:
+    def visited(self, nodes: Iterable[Any]) -> list[Any]:
+        """Give what the visits of nodes put in their places."""
         after: list[Any] = []
         for node in nodes:
             found = self.visit(node) if isinstance(node, AST) else [node]

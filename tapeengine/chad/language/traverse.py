@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -128,6 +128,15 @@ def children(term: Term) -> tuple[tuple[Term, tuple[Var, ...]], ...]:
     return tuple(found)
 
 
+def every_term(term: Term) -> Iterator[Term]:
+    """Go through a term of any depth and all terms in it."""
+    pending = [term]
+    while pending:
+        one = pending.pop()
+        yield one
+        pending += [child for child, _ in children(one)]
+
+
 def binders_of(term: Term) -> tuple[Var, ...]:
     """Give the variables that a term binds."""
     return tuple(v for name in _layout(_kind(term))[1] for v in _as_vars(getattr(term, name)))
@@ -221,14 +230,8 @@ def _freshen(term: Term, names: Names, variables: dict[str, Var]) -> Term:
 def all_names(term: Term) -> set[str]:
     """Give every name that occurs in a term, bound or free."""
     found: set[str] = set()
-    pending = [term]
-    while pending:
-        one = pending.pop()
-        if isinstance(one, Var):
-            found.add(one.name)
-            continue
-        found.update(v.name for v in binders_of(one))
-        pending += [child for child, _ in children(one)]
+    for one in every_term(term):
+        found.update(v.name for v in ((one,) if isinstance(one, Var) else binders_of(one)))
     return found
 
 

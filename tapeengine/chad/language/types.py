@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 Found = TypeVar("Found")
 
@@ -32,27 +32,27 @@ def remembered(f: Callable[[Any], Found]) -> Callable[[Any], Found]:
     return find
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True)
 class Type:
-    """Base class of all types."""
+    """Base class of all types, which makes each of them a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
-@dataclass(frozen=True)
 class Float(Type):
     """A real number: EC's R. Values are Python floats."""
 
 
-@dataclass(frozen=True)
 class Int(Type):
     """An integer. Discrete: its tangents and cotangents are of type `LUnit`."""
 
 
-@dataclass(frozen=True)
 class Bool(Type):
     """A truth value. Discrete."""
 
 
-@dataclass(frozen=True)
 class Product(Type):
     """A product of any number of types. Values are tuples; the empty product is the unit type of ``None``.
 
@@ -65,7 +65,6 @@ class Product(Type):
     fields: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Fixed(Product):
     """What is known when a program is read, as a record without fields: a text, a function, an enumeration's member.
 
@@ -75,7 +74,6 @@ class Fixed(Product):
     value: Any = None
 
 
-@dataclass(frozen=True)
 class Text(Fixed):
     """A text."""
 
@@ -83,7 +81,6 @@ class Text(Fixed):
     value: str = ""
 
 
-@dataclass(frozen=True)
 class Closure(Product):
     """A local function, as a record of the values of the variables that it has captured.
 
@@ -93,7 +90,6 @@ class Closure(Product):
     code: Any = None
 
 
-@dataclass(frozen=True)
 class Sum(Type):
     """A tagged union. Values are `tapeengine.chad.language.values.Tagged`, an index and a payload.
 
@@ -104,14 +100,12 @@ class Sum(Type):
     name: str = ""
 
 
-@dataclass(frozen=True)
 class Named(Type):
     """A recursive sum type, by its name; `tapeengine.chad.language.terms.Module.types` says what it stands for."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class Array(Type):
     """A sequence of elements of one type; an array of rank two is an array of arrays, not necessarily rectangular.
 
@@ -122,7 +116,6 @@ class Array(Type):
     is_list: bool = field(default=False, compare=False, repr=False)
 
 
-@dataclass(frozen=True)
 class Function(Type):
     """A function of any number of parameters."""
 
@@ -130,55 +123,46 @@ class Function(Type):
     result: Type
 
 
-@dataclass(frozen=True)
 class Never(Type):
     """The type of a path that raises and has no value. It converts to any type, and no term of a module has it."""
 
 
-@dataclass(frozen=True)
 class Linear(Type):
     """Base class of the linear types: commutative monoids with zero and plus."""
 
 
-@dataclass(frozen=True)
 class LUnit(Linear):
     """The monoid of one element: cotangents of discrete values."""
 
 
-@dataclass(frozen=True)
 class LReal(Linear):
     """Tangents and cotangents of reals."""
 
 
-@dataclass(frozen=True)
 class LProduct(Linear):
     """Biproduct of linear types."""
 
     items: tuple[Linear, ...]
 
 
-@dataclass(frozen=True)
 class LSum(Linear):
     """Cotangents of a sum: zero, or a cotangent of the option that the primal took (EC Fig. 4)."""
 
     options: tuple[Linear, ...]
 
 
-@dataclass(frozen=True)
 class LNamed(Linear):
     """Cotangents of the recursive sum type of that name."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class LArray(Linear):
     """Cotangents of an array: EC section 7's Bag of indices and cotangents of elements."""
 
     element: Linear
 
 
-@dataclass(frozen=True)
 class Copower(Linear):
     """CHAD's ``!key (x) value``: cotangents of functions in CHAD 7.5, a log of calls."""
 
@@ -186,7 +170,6 @@ class Copower(Linear):
     value: Linear
 
 
-@dataclass(frozen=True)
 class LFunction(Linear):
     """Functions into a linear type, added pointwise: tangents of functions in CHAD 7.4."""
 
@@ -194,14 +177,12 @@ class LFunction(Linear):
     result: Linear
 
 
-@dataclass(frozen=True)
 class EV(Linear):
     """An environment vector as a value (EC sections 2 and 4.1): one cotangent for each variable in scope."""
 
     slots: tuple[tuple[str, Linear], ...] = ()
 
 
-@dataclass(frozen=True)
 class EVM(Type):
     """A computation that accumulates into the environment vector and gives a result (EC section 4.2)."""
 

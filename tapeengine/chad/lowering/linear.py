@@ -6,7 +6,7 @@ from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
 from ..language import target as T
 from ..language import terms as S
 from ..language.tables import entry
-from ..language.types import LArray, Linear, LSum, Type
+from ..language.types import LArray, Linear, LSum
 from . import values as V
 from .blocks import Block
 from .lower import Lower
@@ -129,29 +129,15 @@ def collect(L: Lower, t: T.Collect, env: V.Env) -> V.Value:
 
 
 @entry
-def vjp(L: Lower, t: T.Vjp, env: V.Env) -> V.Value:
-    """The rule of a primitive for the cotangent of an argument."""
+def rule(L: Lower, t: T.Vjp | T.Jvp, env: V.Env) -> V.Value:
+    """The rule of a primitive for the cotangent, or the tangent, of an argument."""
     d = L(t.term, env)
     if isinstance(d, V.Zero):
         return V.ZERO
-    out = L(t.out, env)
-    d = L.full(d, T.linear_type(t.term), out)
-    return L.registered(t.name, "vjp", t.argument, rule_values(L, t, d, out, env), t.static, t.of)
-
-
-@entry
-def jvp(L: Lower, t: T.Jvp, env: V.Env) -> V.Value:
-    """The rule of a primitive for the tangent of an argument."""
-    d = L(t.term, env)
-    if isinstance(d, V.Zero):
-        return V.ZERO
-    d = L.full(d, T.linear_type(t.term), L(t.args[t.argument], env))
-    return L.registered(t.name, "jvp", t.argument, rule_values(L, t, d, L(t.out, env), env), t.static, t.of)
-
-
-def rule_values(L: Lower, t: T.Vjp | T.Jvp, d: V.Value, out: V.Value, env: V.Env) -> list[tuple[V.Value, Type]]:
-    """Give the arguments of a rule."""
-    return [(d, t.term.type), *((L(a, env), a.type) for a in t.args), (out, t.out.type)]
+    name, like = ("vjp", t.out) if isinstance(t, T.Vjp) else ("jvp", t.args[t.argument])
+    d = L.full(d, T.linear_type(t.term), L(like, env))
+    values = [(d, t.term.type), *((L(x, env), x.type) for x in (*t.args, t.out))]
+    return L.registered(t.name, name, t.argument, values, t.static, t.of)
 
 
 @entry

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ..language.terms import Call, Module, Term
-from ..language.traverse import children
+from ..language.traverse import every_term
 from ..language.types import Array, Product, Type
 
 #: If a program with all calls inlined has at most this many constructors, only recursive definitions become functions.
@@ -41,13 +41,10 @@ def own_functions(module: Module) -> frozenset[str]:
 def measured(body: Term) -> tuple[int, Counter[str]]:
     """Count the constructors of a term and its calls of each definition."""
     size, found = 0, Counter[str]()
-    pending = [body]
-    while pending:
-        term = pending.pop()
+    for term in every_term(body):
         size += 1
         if isinstance(term, Call):
             found[term.name] += 1
-        pending += [child for child, _ in children(term)]
     return size, found
 
 

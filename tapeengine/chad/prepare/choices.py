@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..language import terms as S
 from ..language.sugar import lower_map
 from ..language.terms import lit
-from ..language.traverse import Names, children, free_variables, freshen, map_children, substitute
+from ..language.traverse import Names, every_term, free_variables, freshen, map_children, substitute
 from ..language.types import BOOL, FLOAT, INT, Product, Type
 
 #: What makes an element is written twice if it has at most so many terms; longer ones would make programs long.
@@ -21,13 +21,7 @@ SHORT = 250
 
 def is_short(term: S.Term) -> bool:
     """Tell whether a term may be written twice; a function that calls itself twice may take exponential time."""
-    pending, seen = [term], 0
-    while pending and seen <= SHORT:
-        one, seen = pending.pop(), seen + 1
-        if isinstance(one, S.Call):
-            return False
-        pending += [child for child, _ in children(one)]
-    return not pending
+    return not any(k > SHORT or isinstance(one, S.Call) for k, one in enumerate(every_term(term)))
 
 
 def chosen(term: S.Term, names: Names) -> S.Term:

@@ -22,6 +22,7 @@ from ..language.traverse import (
     Names,
     all_names,
     children,
+    every_term,
     free_variables,
     freshen,
     map_children,
@@ -52,15 +53,12 @@ class Inliner:
 
     def counted(self, term: S.Term) -> S.Term:
         """Count the variables of a new term."""
-        pending = [term]
-        while pending:
-            match pending.pop():
+        for one in every_term(term):
+            match one:
                 case S.Var(name):
                     self.uses[name] += 1
-                case one:
-                    pending += (child for child, _ in children(one))
-                    if isinstance(one, S.Apply) and isinstance(one.function, S.Var):
-                        self.calls[one.function.name] += 1
+                case S.Apply(S.Var(name)):
+                    self.calls[name] += 1
         return term
 
     def __call__(self, term: S.Term) -> S.Term:
@@ -246,11 +244,7 @@ def inlined_definitions(module: S.Module) -> dict[str, S.Definition]:
 
 def mentions_functions(term: S.Term) -> bool:
     """Tell whether functions are left in a term, in which many parts have one and the same type."""
-    pending, types = [term], dict[int, Type]()
-    while pending:
-        one = pending.pop()
-        types[id(one.type)] = one.type
-        pending += [child for child, _ in children(one)]
+    types = {id(one.type): one.type for one in every_term(term)}
     return any(map(has_functions, types.values()))
 
 

@@ -15,7 +15,7 @@ from ...recursion import deep
 from ..language import terms as S
 from ..language.sugar import lower_map
 from ..language.terms import opened
-from ..language.traverse import Names, all_names, children, map_children
+from ..language.traverse import Names, all_names, children, every_term, map_children
 from ..language.types import INT, Array
 from .choices import chosen
 
@@ -42,14 +42,11 @@ def occurrences(term: S.Term) -> tuple[Counter[str], Counter[str]]:
     """Count the uses of each variable, and those of them that ask for its size."""
     uses: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
-    pending = [term]
-    while pending:
-        one = pending.pop()
+    for one in every_term(term):
         if isinstance(one, S.Var):
             uses[one.name] += 1
         elif isinstance(one, S.Size) and isinstance(one.array, S.Var):
             sizes[one.array.name] += 1
-        pending += [child for child, _ in children(one)]
     return uses, sizes
 
 

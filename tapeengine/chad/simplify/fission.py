@@ -28,16 +28,18 @@ def is_reread(term: Term) -> bool:
     return is_cheap(term)
 
 
-def only_parts(term: Term, name: str) -> bool:
-    """Tell whether an array is used only as ``fst (a ! k)``, ``snd (a ! k)`` and ``size a``."""
+def only_indexed(term: Term, name: str, by_parts: bool = False) -> bool:
+    """Tell whether an array is used as ``size a`` and ``a ! k``; `by_parts` as ``fst (a ! k)``, ``snd (a ! k)``."""
     match term:
         case Var(other):
             return other != name
-        case Proj(Index(Var(other), k), _) if other == name:
-            return only_parts(k, name)
+        case Proj(Index(Var(other), k), _) if other == name and by_parts:
+            return only_indexed(k, name, by_parts)
+        case Index(Var(other), k) | LIndex(Var(other), k) if other == name and not by_parts:
+            return only_indexed(k, name)
         case Size(Var(other)) if other == name:
             return True
-    return all(only_parts(child, name) for child, _ in children(term))
+    return all(only_indexed(child, name, by_parts) for child, _ in children(term))
 
 
 # let a = build n (i. lets in (y, \d. m)) in e  ~>
@@ -51,7 +53,7 @@ def build_pair_split(term: Term, names: Names) -> Term | None:
     bindings, last = opened(build.body)
     if not is_reread(build.size) or not isinstance(last, Tuple) or not any(isinstance(x, Lambda) for x in last.items):
         return None
-    if any(isinstance(v.of, Function | EVM) for v, _ in bindings) or not only_parts(term.body, term.var.name):
+    if any(isinstance(v.of, Function | EVM) for v, _ in bindings) or not only_indexed(term.body, term.var.name, True):
         return None
     return Splitter(term.var, build, bindings, last, names).around(term.body)
 
@@ -124,18 +126,6 @@ def replicate_inline(term: Term) -> Term | None:
         ):
             return elements_replaced(body, var.name, t, n)
     return None
-
-
-def only_indexed(term: Term, name: str) -> bool:
-    """Tell whether an array is used only as ``a ! k`` and ``size a``."""
-    match term:
-        case Var(other):
-            return other != name
-        case Index(Var(other), k) | LIndex(Var(other), k) if other == name:
-            return only_indexed(k, name)
-        case Size(Var(other)) if other == name:
-            return True
-    return all(only_indexed(child, name) for child, _ in children(term))
 
 
 def elements_replaced(term: Term, name: str, element: Term, n: Term) -> Term:

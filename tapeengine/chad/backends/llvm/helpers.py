@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...intermediate import statements as F
@@ -107,15 +107,19 @@ class Helpers:
         b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}, ptr {place})'))
         return b.read_words(words_out, place, FRAME)
 
+    def once(self, kind: str, write: Callable[..., str], *of: F.Type) -> str:
+        """Give the name of a function for types, which is written when it is first asked for and may call itself."""
+        name = ".".join([kind, *map(name_of, of)])
+        if name not in self.written:
+            self.written[name] = ""
+            self.written[name] = write(name, *of)
+        return name
+
     # ------------------------------------------------------------ sums
 
     def plus(self, b: Writer, of: F.BoxOf, left: str, right: str) -> str:
         """Add two linear boxes."""
-        name = f"plus.{name_of(of)}"
-        if name not in self.written:
-            self.written[name] = ""
-            self.written[name] = self.plus_text(name, of)
-        return self.out(b, name, f"ptr {left}, ptr {right}", ["ptr"])[0]
+        return self.out(b, self.once("plus", self.plus_text, of), f"ptr {left}, ptr {right}", ["ptr"])[0]
 
     def plus_text(self, name: str, of: F.BoxOf) -> str:
         """Write the sum of two linear boxes."""
@@ -155,11 +159,7 @@ class Helpers:
         if isinstance(of, F.BoxOf):
             return [self.plus(w, of, a[0], c[0])]
         assert isinstance(of, F.ArrayOf)
-        name = f"sum.{name_of(of)}"
-        if name not in self.written:
-            self.written[name] = ""
-            self.written[name] = self.sum_text(name, of)
-        types = words(of)
+        types, name = words(of), self.once("sum", self.sum_text, of)
         return self.out(w, name, f"{typed(types, a)}, {typed(types, c)}", types)
 
     def sum_text(self, name: str, of: F.ArrayOf) -> str:
@@ -192,11 +192,7 @@ class Helpers:
         if of.element == REAL:
             b.line(f"call void @te_add_all(ptr %ctx, ptr {into[0]}, ptr {value[0]}, i64 {b.product(value[1:])})")
             return
-        name = f"addall.{name_of(of)}"
-        if name not in self.written:
-            self.written[name] = ""
-            self.written[name] = self.add_all_text(name, of)
-        types = words(of)
+        types, name = words(of), self.once("addall", self.add_all_text, of)
         args = f"{typed(types, into)}, {typed(types, value)}"
         b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args})'))
 
@@ -226,10 +222,7 @@ class Helpers:
 
     def zeros_like(self, b: Writer, of: F.ArrayOf, like: F.ArrayOf, value: Sequence[str]) -> list[str]:
         """Give zeros of the shape of an array of references."""
-        name = f"zeros.{name_of(of)}.{name_of(like)}"
-        if name not in self.written:
-            self.written[name] = ""
-            self.written[name] = self.zeros_like_text(name, of, like)
+        name = self.once("zeros", self.zeros_like_text, of, like)
         return self.out(b, name, typed(words(like), value), words(of))
 
     def zeros_like_text(self, name: str, of: F.ArrayOf, like: F.ArrayOf) -> str:

@@ -13,11 +13,6 @@ from .sums import summed
 from .writer import Writer
 
 
-def dims_of(text: str, rank: int, start: int = 0) -> tuple[V.Axis, ...]:
-    """Give the dimensions of an array in a variable."""
-    return tuple(V.Axis(f"{text}.shape[{start + k}]") for k in range(rank))
-
-
 def dims_left(x: V.Array | V.Local | V.View) -> tuple[V.Axis, ...]:
     """Give the dimensions of an array, or of a row of one."""
     return x.local.dims[len(x.indices) :] if isinstance(x, V.View) else x.dims
@@ -27,7 +22,7 @@ def plain_array(text: str, of: F.ArrayOf, axes: tuple[V.Axis, ...] = ()) -> V.Ar
     """Give an array in a variable, whose dimensions follow those of loops."""
     if not isinstance(of.element, Scalar):
         raise V.NotWhole("an array of references")
-    dims = dims_of(text, of.rank, len(axes))
+    dims = tuple(V.Axis(f"{text}.shape[{len(axes) + k}]") for k in range(of.rank))
     return V.Array(V.Number(text, (*axes, *dims), of.element), dims)
 
 

@@ -14,7 +14,8 @@ from ...._core.programs.native import COPIED, FEW_NUMBERS, Whole, is_finite, own
 from ....errors import CotangentError, StructureError
 from ....primitive import Primitive
 from ....recursion import deep
-from ...intermediate.operations import FUNCTIONS, REAL, WHOLE, Scalar
+from ...intermediate.analysis import linear
+from ...intermediate.operations import FUNCTIONS, WHOLE, Scalar
 from ...intermediate.running import on_arrays, on_leaves
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from ...language.terms import Definition
@@ -87,7 +88,7 @@ def written(w: Writer, functions: Sequence[Function]) -> str:
     same = {key: x for key, x in w.memo[0].items() if key[0] == "same"}
     w.memo, w.may_raise = [same], False
     given = [declared(w, p) for p in back.params]
-    shaped_alike(w, back.params, [x for x in ahead.results if is_real(x)])
+    shaped_alike(w, back.params, [x for x in ahead.results if linear(x.type) is not None])
     second, gave = body(w, back)
     pruned(second, set(gave))
     defined_later = set(given)
@@ -103,11 +104,6 @@ def written(w: Writer, functions: Sequence[Function]) -> str:
             rendered("reverse", ["kept", *given], Block([*unpacked(shared), *second.lines]), listed(gave)),
         )
     )
-
-
-def is_real(x: Operand) -> bool:
-    """Tell whether an operand has a cotangent."""
-    return x.type == REAL or (isinstance(x.type, ArrayOf) and x.type.element == REAL)
 
 
 def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -> None:

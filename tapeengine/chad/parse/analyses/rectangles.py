@@ -32,7 +32,7 @@ MAKING = frozenset("zeros ones full zeros_like ones_like full_like empty array o
 
 
 def never(node: ast.expr) -> bool:
-    """Tell that no slice is a copy."""
+    """Tell that nothing is known of an expression."""
     return False
 
 

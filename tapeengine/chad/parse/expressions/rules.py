@@ -19,7 +19,6 @@ from ...language.terms import (
     MANY,
     Branch,
     Case,
-    Concatenate,
     Elements,
     If,
     Inject,
@@ -57,7 +56,7 @@ from ..names.texts import MISSING, is_key
 from ..names.types import class_fields
 from ..operations import numeric
 from ..operations.functions import Env
-from ..operations.grids import element, rows
+from ..operations.grids import both, element, rows
 from ..operations.membership import equal, membership
 from ..operations.raising import failing
 from ..operations.state import Parser, with_lets
@@ -464,14 +463,6 @@ def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
     return expression(p, node, env)
 
 
-def both(tests: list[Term]) -> Term:
-    """All of several tests, from the left."""
-    result = tests[-1]
-    for test in reversed(tests[:-1]):
-        result = If(test, result, lit(False))
-    return result
-
-
 def either(p: Parser, op: ast.boolop, values: list[ast.expr], env: Env, wanted: Type | None) -> Term:
     """``and``, ``or`` as values: the first operand that decides, itself."""
     while (known := by_type(p, values[0], env)) is not None:
@@ -595,10 +586,18 @@ def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.e
     return first, others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), first), is_or
 
 
-def as_member(i: int, var: Var, chosen: Collection[int], union: Term, count: int) -> Term:
-    """Give a variable in an arm for one member of its union: that member, if the arm is for it alone."""
-    together = len(chosen) if i in chosen else count - len(chosen)
-    return var if together == 1 else Inject(i, var, union.type)  # type: ignore[arg-type]
+def members(p: Parser, narrowed: tuple[str, Collection[int]], env: Env) -> list[tuple[Var, Env, bool]]:
+    """Give for each member of a variable's union a variable, the environment of its arm, and whether it passes a test.
+
+    In an arm for one member alone the variable has that member's type.
+    """
+    (name, chosen), found = narrowed, []
+    options = p.table.options(env[name].type) or ()
+    for i, option in enumerate(options):
+        var = p.narrowing(name, option, env[name])
+        is_alone = (len(chosen) if i in chosen else len(options) - len(chosen)) == 1
+        found.append((var, {**env, name: var if is_alone else Inject(i, var, env[name].type)}, i in chosen))
+    return found
 
 
 def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:
@@ -616,16 +615,11 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
         terms = alternatives(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
-    name, chosen = narrowed
-    options = p.table.options(env[name].type) or ()
-    variables = [p.narrowing(name, o, env[name]) for o in options]
-    terms_ = []
-    for i, var in enumerate(variables):
-        inner = {**env, name: as_member(i, var, chosen, env[name], len(options))}
-        terms_.append(expression(p, node.body if i in chosen else node.orelse, inner, wanted))
-    of = wanted_or_common(p, node, terms_, wanted)
-    branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms_, strict=True))
-    return Case(env[name], tuple(branches))
+    each = members(p, narrowed, env)
+    given = [expression(p, node.body if passes else node.orelse, inner, wanted) for _, inner, passes in each]
+    of = wanted_or_common(p, node, given, wanted)
+    branches = (Branch(v, p.coerce(node, t, of)) for (v, *_), t in zip(each, given, strict=True))
+    return Case(env[narrowed[0]], tuple(branches))
 
 
 def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None) -> tuple[Term, Term]:
@@ -643,10 +637,7 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
     if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
         return wanted
     p.no_bool_or_float(node, [term.type for term in terms])
-    of = terms[0].type
-    for term in terms[1:]:
-        of = p.unify(node, of, term.type)
-    return of
+    return p.common(node, terms)
 
 
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:
@@ -675,13 +666,7 @@ def joined_display(p: Parser, node: ast.AST, elts: Sequence[ast.expr], env: Env,
             parts += [array(p, node, expression(p, e.value, env)) for e in group if isinstance(e, ast.Starred)]
         else:
             parts.append(list_display(p, node, list(group), env, wanted))
-    of = parts[0].type
-    for part in parts[1:]:
-        of = p.unify(node, of, part.type)
-    whole = p.coerce(node, parts[0], of)
-    for part in parts[1:]:
-        whole = Concatenate(whole, p.coerce(node, part, of))
-    return whole
+    return numeric.concatenated(p, node, parts)
 
 
 @with_lets

@@ -200,10 +200,7 @@ def along_axes(p: Parser, node: ast.AST, term: Term, parts: Sequence[ast.expr], 
         return along_axes(p, node, term, rest, env)
     if all(isinstance(part, ast.Slice) and part.lower is part.upper is part.step is None for part in rest):
         return term
-    if not isinstance(term.type, Array):
-        raise AssertionError("a slice of an array is an array")
-    row = p.fresh("row", term.type.element)
-    return Map((row,), along_axes(p, node, row, rest, env), (term,))
+    return p.of_each(term, lambda row: along_axes(p, node, row, rest, env))
 
 
 def is_apart(places: Iterable[bool]) -> bool:

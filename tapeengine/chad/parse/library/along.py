@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from ...language import in_language
-from ...language.terms import Build, Elements, Gather, Index, Literal, Map, Op, Replicate, Size, Term, Tuple, lit, parts
+from ...language.terms import Build, Elements, Gather, Index, Literal, Op, Replicate, Size, Term, Tuple, lit, parts
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Type, numbers_of, show
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
@@ -23,9 +23,7 @@ def inside(p: Parser, xs: Term, axis: int, change: Change) -> Term:
     """Change the parts of an array from an axis on."""
     if axis == 0:
         return change(p, xs)
-    assert isinstance(xs.type, Array)
-    row = p.fresh("row", xs.type.element)
-    return Map((row,), inside(p, row, axis - 1, change), (xs,))
+    return p.of_each(xs, lambda row: inside(p, row, axis - 1, change))
 
 
 def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -167,9 +165,7 @@ def at(p: Parser, xs: Term, indices: Term) -> Term:
     """Give the elements at indices, in their shape."""
     if numeric.rank(indices.type) < 2:
         return Gather(xs, indices) if isinstance(indices.type, Array) else Index(xs, indices)
-    assert isinstance(indices.type, Array)
-    k = p.fresh("k", indices.type.element)
-    return Map((k,), at(p, xs, k), (indices,))
+    return p.of_each(indices, lambda k: at(p, xs, k), "k")
 
 
 @with_lets
@@ -187,21 +183,8 @@ def tile(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = arrays.expanded(p, xs, 0)
     for axis, n in enumerate(reps, numeric.rank(xs.type) - len(reps)):
         if not (isinstance(n, Literal) and n.value == 1):
-            xs = inside(p, xs, axis, repeated_whole(n))
+            xs = inside(p, xs, axis, lambda p, xs, n=n: numeric.repeated(p, xs, n))  # type: ignore[misc]
     return xs
-
-
-def repeated_whole(n: Term) -> Change:
-    """Make the function that puts copies of an array one after another."""
-
-    @with_lets
-    def tiled(p: Parser, xs: Term) -> Term:
-        if isinstance(xs, Elements) and len(xs.items) == 1:
-            return Replicate(n, xs.items[0])
-        xs, i = p.bound("xs", xs), p.fresh("i", INT)
-        return Build(Op("imul", (Size(xs), n), INT), i, Index(xs, Op("imod", (i, Size(xs)), INT)))
-
-    return tiled
 
 
 def broadcast_to(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -231,12 +214,10 @@ def spread(p: Parser, xs: Term, sizes: Sequence[Term], single: frozenset[int]) -
         return xs
     if len(sizes) > numeric.rank(xs.type):
         return Replicate(sizes[0], spread(p, xs, sizes[1:], single))
-    assert isinstance(xs.type, Array)
     inner = frozenset(axis - 1 for axis in single if axis)
     if 0 in single:
         return Replicate(sizes[0], spread(p, only_item(xs), sizes[1:], inner))
-    row = p.fresh("row", xs.type.element)
-    return Map((row,), spread(p, row, sizes[1:], inner), (xs,))
+    return p.of_each(xs, lambda row: spread(p, row, sizes[1:], inner))
 
 
 def outer(combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Callable[[Parser, ast.Call, Env], Term]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy
 
-from ...language.terms import Build, Gather, Index, Map, Op, Size, Term, counted, lit
+from ...language.terms import Build, Gather, Index, Op, Size, Term, counted, lit
 from ...language.types import BOOL, FLOAT, INT, Array
 from ..analyses.single_axes import only_item
 from ..operations import arrays, numeric, whole
@@ -108,8 +108,7 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
             return xs
         if axis in single:
             return p.within("row", only_item(xs), lambda row: within(row, axis + 1))
-        row = p.fresh("row", xs.type.element)
-        return Map((row,), within(row, axis + 1), (xs,))
+        return p.of_each(xs, lambda row: within(row, axis + 1))
 
     xs = p.bound("xs", args[0])
     for axis, size in enumerate(arrays.axes(xs)):

@@ -21,8 +21,7 @@ def keys_of(p: Parser, node: ast.AST, key: ast.expr | None, xs: Term, env: Env) 
     if key is None or (isinstance(key, ast.Constant) and key.value is None):
         keys = xs
     else:
-        x = p.fresh("x", element(xs))
-        keys = Map((x,), p.grammar.apply(p, key, key, (x,), env), (xs,))
+        keys = p.of_each(xs, lambda x: p.grammar.apply(p, key, key, (x,), env), "x")
     if not is_ordered(p, element(keys)):
         p.unfit(key or node, [element(keys)], f"an order of {show(element(keys))}", "order by numbers, with key=")
     return keys

@@ -96,7 +96,7 @@ def reduced(p: Parser, node: ast.Call, made: Reduction, xs: Term, default: int |
     p.by_numpy = True
     axes = written_axes(p, keyword(node, "axis") or ast.Constant(default), env)
     dtype, xs = keyword(node, "dtype"), of_wider(p, node, xs, env)
-    if dtype is not None and made.combine is mean and numbers_of(xs.type) != FLOAT:
+    if dtype is not None and made is REDUCTIONS["mean"] and numbers_of(xs.type) != FLOAT:
         p.on_duals(dtype, "a mean of whole numbers as one", "write dtype=float")
     initial = keyword(node, "initial")
     start = None if initial is None else started(p, node, made, xs, expression(p, initial, env))
@@ -135,7 +135,7 @@ def along(p: Parser, node: ast.AST, made: Reduction, xs: Term, axes: Sequence[in
     order = sorted((arrays.counted_axis(p, node, axis, n) for axis in axes), reverse=True)
     if not order or len(set(order)) < len(order):
         p.error(node, "no axis, or the same axis twice", "name each axis once")
-    if made.combine is mean:
+    if made is REDUCTIONS["mean"]:
         return quotient(p, node, xs, numeric.elementwise(p, node, lambda p, node, _: lit(1), (xs,)), axes)
     for axis in order:
         xs = made.combine(p, node, xs, axis)
@@ -173,7 +173,7 @@ def masked(
         p.error(node, "where= without an initial value", "write initial=, which is the result where nothing is left")
     xs, where = numbers(p, node, xs) if made.neutral is not None else xs, p.bound("where", where)
     left = numeric.elementwise(p, node, whole.chosen, (where, xs, neutral))
-    if made.combine is not mean:
+    if made is not REDUCTIONS["mean"]:
         return along(p, node, made, left, axes)
     ones = numeric.elementwise(p, node, lambda p, node, each: counted(each[1]), (xs, where))
     return quotient(p, node, left, ones, axes)
@@ -185,20 +185,15 @@ def quotient(p: Parser, node: ast.AST, xs: Term, ones: Term, axes: Sequence[int]
     return numeric.binary(p, node, ast.Div(), total, count)
 
 
-def summed(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
-    """``np.sum``; bools are counted."""
-    return arrays.summed(p, node, numbers(p, node, xs), axis)
+def of_numbers(reduce: Combine) -> Combine:
+    """``np.sum``, ``np.mean``: bools are counted."""
+    return lambda p, node, xs, axis: reduce(p, node, numbers(p, node, xs), axis)
 
 
 def product(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
     """``np.prod``."""
     xs = numbers(p, node, xs)
     return arrays.reduced(p, node, lambda p, node, xs: whole.product(p, node, [xs]), xs, axis)
-
-
-def mean(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
-    """``np.mean``."""
-    return arrays.mean(p, node, numbers(p, node, xs), axis)
 
 
 def folded(choose: Callable[..., Term], which: str) -> Combine:
@@ -219,9 +214,9 @@ def larger(which: str) -> numeric.Scalar:
 #: Reductions of whole arrays, by the names of functions and methods.
 REDUCTIONS: Mapping[str, Reduction] = MappingProxyType(
     {
-        "sum": Reduction(summed, 0, lambda p, node, xs: numeric.added(*xs)),
+        "sum": Reduction(of_numbers(arrays.summed), 0, lambda p, node, xs: numeric.added(*xs)),
         "prod": Reduction(product, 1, lambda p, node, xs: numeric.multiplied(*xs)),
-        "mean": Reduction(mean, 0),
+        "mean": Reduction(of_numbers(arrays.mean), 0),
         "max": Reduction(folded(numeric.larger, "maximum"), None, larger("maximum")),
         "min": Reduction(folded(numeric.larger, "minimum"), None, larger("minimum")),
     }

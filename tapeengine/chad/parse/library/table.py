@@ -374,11 +374,7 @@ def chained(p: Parser, node: ast.Call, env: Env) -> Term:
         for a in node.args
     ]
     no_other_keywords(p, node, ())
-    result = parts[0] if parts else p.error(node, "chain without arguments", "leave it out")
-    for part in parts[1:]:
-        of = p.unify(node, result.type, part.type)
-        result = Concatenate(p.coerce(node, result, of), p.coerce(node, part, of))
-    return result
+    return numeric.concatenated(p, node, parts or p.error(node, "chain without arguments", "leave it out"))
 
 
 def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -570,11 +566,6 @@ def clip(p: Parser, node: ast.Call, env: Env) -> Term:
     return numeric.applied(clipped, 1 + len(ends))(p, node, [xs, *ends.values()])
 
 
-def as_type(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
-    """``xs.astype(float)``."""
-    return of_dtype(p, node, node.args[0], receiver, env)
-
-
 def sort(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.sort(xs, axis)``; numbers are the same in each order of equals."""
     kind = keyword(node, "kind")
@@ -587,7 +578,9 @@ def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.full(shape, x)``."""
     if isinstance(args[1].type, Array):
         return along.in_shape(p, node, args[1], args[0])
-    return whole.full(p, node, args)
+    if args[1].type not in (FLOAT, INT, BOOL):
+        p.error(node, "np.full of an array", "write np.zeros(shape) + xs")
+    return arrays.filled(p, node, args[0], args[1])
 
 
 def method(function: Callable[..., Term]) -> Callable[..., Term]:
@@ -840,7 +833,7 @@ METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
         **{name: form for name, (form, _) in OF_ARRAYS.items()},
         "dot": method(whole.dot),
         "transpose": method(whole.transpose),
-        "astype": as_type,
+        "astype": lambda p, node, xs, env: of_dtype(p, node, node.args[0], xs, env),
         **{name: method(function) for name, function in OF_LISTS.items()},
         **{name: method(function) for name, function in RESHAPING.items()},
     }

@@ -13,11 +13,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ...language.nodes import Transformer, every_node
 from .uses import assigned, is_around, is_handed, parameters, uses, walrus
 
-Comprehension = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
 
 
@@ -168,7 +168,8 @@ class _Renamer(Transformer):
         for arg in parameters(args):
             self.visit_arg(arg)
 
-    def _comprehension(self, node: Comprehension) -> Comprehension:
+    def comprehension(self, node: Any) -> Any:
+        """Visit a comprehension, which has a scope of its own."""
         first = node.generators[0]
         first.iter = self.visit(first.iter)  # outside: the first range is evaluated before the scope opens
         targets = [n.id for g in node.generators for n in every_node(g.target) if isinstance(n, ast.Name)]
@@ -184,14 +185,4 @@ class _Renamer(Transformer):
         self.scopes.pop()
         return node
 
-    def visit_ListComp(self, node: ast.ListComp) -> Comprehension:
-        return self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> Comprehension:
-        return self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> Comprehension:
-        return self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> Comprehension:
-        return self._comprehension(node)
+    visit_ListComp = visit_GeneratorExp = visit_SetComp = visit_DictComp = comprehension

@@ -63,9 +63,7 @@ def permuted(p: Parser, term: Term, order: list[int]) -> Term:
 def exchanged(p: Parser, term: Term, axis: int) -> Term:
     """Give an array with an axis and the one after it exchanged."""
     if axis:
-        assert isinstance(term.type, Array)
-        row_ = p.fresh("row", term.type.element)
-        return Map((row_,), exchanged(p, row_, axis - 1), (term,))
+        return p.of_each(term, lambda row: exchanged(p, row, axis - 1))
     xs, i, j = p.bound("xs", term), p.fresh("i", INT), p.fresh("j", INT)
     return Build(Size(row(xs)), j, Build(Size(xs), i, Index(Index(xs, i), j)))
 
@@ -101,9 +99,7 @@ def of_last(p: Parser, node: ast.AST, change: Combine, xs: Term) -> Term:
     """Apply a function of vectors along the last axis."""
     if rank(xs.type) == 1:
         return change(p, node, xs)
-    assert isinstance(xs.type, Array)
-    row = p.fresh("row", xs.type.element)
-    return Map((row,), of_last(p, node, change, row), (xs,))
+    return p.of_each(xs, lambda row: of_last(p, node, change, row))
 
 
 def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | None) -> Term:
@@ -112,11 +108,9 @@ def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | No
     axis = None if axis is None else counted_axis(p, node, axis, n)
     if n == 1:
         return combine(p, node, xs)
-    assert isinstance(xs.type, Array)
     if axis == 0:
         return reduced(p, node, combine, exchanged(p, xs, 0), 1)
-    row = p.fresh("row", xs.type.element)
-    rows = Map((row,), reduced(p, node, combine, row, None if axis is None else axis - 1), (xs,))
+    rows = p.of_each(xs, lambda row: reduced(p, node, combine, row, None if axis is None else axis - 1))
     return combine(p, node, rows) if axis is None else rows
 
 
@@ -124,9 +118,7 @@ def expanded(p: Parser, term: Term, axis: int) -> Term:
     """Give an array with an additional axis of size one."""
     if axis == 0:
         return Elements((term,), term.type)
-    assert isinstance(term.type, Array)
-    row = p.fresh("row", term.type.element)
-    return Map((row,), expanded(p, row, axis - 1), (term,))
+    return p.of_each(term, lambda row: expanded(p, row, axis - 1))
 
 
 def kept(p: Parser, term: Term, axis: int | None, dimensions: int) -> Term:

@@ -151,5 +151,8 @@ def is_within(i: Term, size: Term) -> Term:
 
 
 def both(tests: list[Term]) -> Term:
-    """All of several tests."""
-    return If(tests[0], tests[1], lit(False))
+    """All of several tests, from the left."""
+    result = tests[-1]
+    for test in reversed(tests[:-1]):
+        result = If(test, result, lit(False))
+    return result

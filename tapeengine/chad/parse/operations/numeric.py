@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -94,8 +95,7 @@ def of_kind(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
         return term
     if not isinstance(term.type, Array):
         return counted(term) if of == INT else p.coerce(node, term, of)
-    x = p.fresh("x", term.type.element)
-    return Map((x,), of_kind(p, node, x, of), (term,))
+    return p.of_each(term, lambda x: of_kind(p, node, x, of), "x")
 
 
 def added(a: Term, b: Term) -> Term:
@@ -288,16 +288,21 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
     if isinstance(node.op, ast.Add) and all(lists):
         if len({getattr(p.kinds.of(n), "made", list) for n in (node.left, node.right)}) > 1:
             p.on_duals(node, "a tuple joined with a list", "make both lists: list(...)")
-        of = p.unify(node, left.type, right.type)
-        return Concatenate(p.coerce(node, left, of), p.coerce(node, right, of))
+        return concatenated(p, node, [left, right])
     if shows:
         p.error(node, "+ of a list written out is ambiguous", "write np.concatenate((a, b)), or np.array([...]) + b")
     return None
 
 
+def concatenated(p: Parser, node: ast.AST, arrays: Sequence[Term]) -> Term:
+    """Put arrays after one another."""
+    of = p.common(node, arrays)
+    return functools.reduce(Concatenate, [p.coerce(node, array, of) for array in arrays])
+
+
 @with_lets
 def repeated(p: Parser, items: Term, size: Term) -> Term:
-    """``xs * n``: the elements of a list n times over."""
+    """``xs * n`` of a list, or ``np.tile(xs, n)``: the elements n times over."""
     if isinstance(items, Elements) and len(items.items) == 1:
         return Replicate(size, items.items[0])
     xs, k = p.bound("xs", items), p.fresh("k", INT)
@@ -355,10 +360,17 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow"
     return Op(opcode, (base, real(p, node, right)))
 
 
-def negative(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``-x``."""
-    x = number(p, node, xs[0])
-    return Op("ineg", (x,), INT) if x.type == INT else Op("neg", (x,))
+def of_number(name: str) -> Scalar:
+    """Give the function of an opcode for one number, which has one for integers, too: ``-x``, ``abs(x)``."""
+
+    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
+        x = number(p, node, xs[0])
+        return Op(f"i{name}", (x,), INT) if x.type == INT else Op(name, (x,))
+
+    return apply
+
+
+negative, absolute = of_number("neg"), of_number("abs")
 
 
 def positive(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
@@ -427,12 +439,6 @@ def scalar_op(name: str) -> Scalar:
         return Op(name, tuple(real(p, node, x) for x in xs))
 
     return apply
-
-
-def absolute(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``abs(x)``."""
-    x = number(p, node, xs[0])
-    return Op("iabs", (x,), INT) if x.type == INT else Op("abs", (x,))
 
 
 def square(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:

@@ -504,14 +504,17 @@ class Parser(Lets):
                 return attribute(owner, attr, MISSING)
         return MISSING
 
+    def class_of(self, found: Any) -> Any:
+        """Give the class of the records that a term gives; None for anything else."""
+        return self.table.classes.get(name_of(getattr(found, "type", None)))
+
     def method_of(self, receiver: Any, name: str) -> Any:
         """Give the program of a record's method; MISSING if it has no such method."""
-        cls = self.table.classes.get(getattr(getattr(receiver, "type", None), "name", ""))
-        return self.callee(getattr(cls, name, MISSING))
+        return self.callee(getattr(self.class_of(receiver), name, MISSING))
 
     def class_attribute(self, record: Term, name: str) -> Any:
         """Give an attribute of a record's class other than functions; MISSING if there is none."""
-        cls = self.table.classes.get(getattr(record.type, "name", ""))
+        cls = self.class_of(record)
         found = inspect.getattr_static(cls, name, MISSING)
         if found is MISSING or hasattr(found, "__get__"):
             return MISSING
@@ -663,10 +666,6 @@ class Parser(Lets):
         """Tell whether a type is that of records without items by position, of texts, of functions and the like."""
         return isinstance(of, Product) and bool(of.name) and not self.is_sequence(of)
 
-    def has_method(self, term: Any, name: str) -> bool:
-        """Tell whether something is a record whose class has a method."""
-        return hasattr(self.table.classes.get(getattr(getattr(term, "type", None), "name", "")), name)
-
     def is_compared(self, of: Product) -> bool:
         """Tell whether a product is compared as a tuple is, item by item."""
         return self.is_sequence(of) and not (of.name and redefines(self.table.classes[of.name], ORDER))
@@ -716,6 +715,12 @@ class Parser(Lets):
         self.single_axes.note(var.name, term)
         self.lets.append((var, term))
         return var
+
+    def of_each(self, array: Term, change: Callable[[Var], Term], hint: str = "row") -> Term:
+        """Give an array with each element changed."""
+        assert isinstance(array.type, Array)
+        element = self.fresh(hint, array.type.element)
+        return Map((element,), change(element), (array,))
 
     def by_type(self, term: Term, found: Term) -> Term:
         """Give the value that a term's type determines; a term that is not only read is computed as well."""
@@ -842,6 +847,10 @@ class Parser(Lets):
             return replace(first, items=tuple(items))
         message = f"this is {show(first)} in one case and {show(second)} in another"
         self.unfit(node, [first, second], message, "give one type in all cases")
+
+    def common(self, node: ast.AST, terms: Iterable[Term]) -> Type:
+        """Give the type that several values can be converted to."""
+        return functools.reduce(functools.partial(self.unify, node), [term.type for term in terms])
 
     def is_record(self, of: Type) -> bool:
         """Tell whether a type is that of the records of a class."""

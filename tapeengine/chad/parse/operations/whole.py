@@ -44,9 +44,6 @@ from ...language.types import (
     NEVER,
     UNIT,
     Array,
-    Bool,
-    Float,
-    Int,
     Product,
     Text,
     Type,
@@ -74,9 +71,7 @@ def array(p: Parser, node: ast.AST, term: Term) -> Term:
 
 def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
     """Give an array of items, brought to one type."""
-    of = items[0].type
-    for item in items[1:]:
-        of = p.unify(node, of, item.type)
+    of = p.common(node, items)
     return Elements(tuple(p.element_of(node, item, of) for item in items), of)
 
 
@@ -325,13 +320,6 @@ def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return lambda p, node, args: arrays.filled(p, node, args[0], lit(value))
 
 
-def full(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.full(n, x)``."""
-    if not isinstance(args[1].type, Float | Int | Bool):
-        p.error(node, "np.full of an array", "write np.zeros(shape) + xs")
-    return arrays.filled(p, node, args[0], args[1])
-
-
 def replicate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``te.replicate(n, x)``."""
     numeric.wanted(p, node, args, 2)
@@ -382,13 +370,6 @@ def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``te.gather(xs, indices)``."""
     return Gather(array(p, node, args[0]), p.coerce(node, args[1], Array(INT)))
-
-
-def taken(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.take(xs, indices)`` of a vector; of a matrix it would be of all numbers in a row."""
-    if numeric.rank(args[0].type) > 1:
-        p.on_duals(node, "take of an array of rank above 1", "write xs[indices] for rows, or np.ravel(xs)[indices]")
-    return gather(p, node, args)
 
 
 def sign(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:

@@ -68,16 +68,17 @@ class Plain(Transformer):
         if not orelse or not jumps(node.body).breaks:
             return [node, *orelse]
         name = self.names("is_left")
-        node.body = Left(name).block(node.body)
+        node.body = Left(name).visited(node.body)
         test = ast.copy_location(ast.Name(name, ast.Load()), orelse[0])
-        return [assignment(name, False, node), node, ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])]
+        after = ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])
+        return [assignment(name, ast.Constant(False), node), node, after]
 
     def visit_Try(self, node: ast.Try) -> Any:
         """Leave the handlers to the plain function; what `finally` says follows, and stands before each jump."""
         self.generic_visit(node)
         leaving = Finally(node.finalbody, self.names) if node.finalbody else None
         body = [*node.body, *node.orelse]
-        return [*(leaving.block(body) if leaving else body), *node.finalbody]
+        return [*(leaving.visited(body) if leaving else body), *node.finalbody]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """Bind the names of the value before it, unless the target is an element: that is read first, as a name is."""
@@ -91,7 +92,8 @@ class Plain(Transformer):
             return made
         old = self.names("old")
         node.target = ast.copy_location(ast.Name(old, ast.Store()), node)
-        return [renamed(old, name, node), *before, node, renamed(name, old, node)]
+        kept, back = (assignment(to, ast.Name(of, ast.Load()), node) for to, of in ((old, name), (name, old)))
+        return [kept, *before, node, back]
 
     def visit_If(self, node: Any) -> Any:
         """Bind the names of a test before it."""
@@ -189,16 +191,12 @@ def one_by_one(node: ast.Assign) -> Statements:
     return []
 
 
-def renamed(name: str, value: str, at: ast.AST) -> ast.stmt:
-    """Write ``name = value`` with two names."""
-    target, load = (ast.copy_location(ast.Name(n, c), at) for n, c in ((name, ast.Store()), (value, ast.Load())))
-    return ast.copy_location(ast.Assign([target], load), at)
-
-
-def assignment(name: str, value: bool, at: ast.AST) -> ast.stmt:
-    """Write ``name = value``."""
-    target = ast.copy_location(ast.Name(name, ast.Store()), at)
-    return ast.copy_location(ast.Assign([target], ast.copy_location(ast.Constant(value), at)), at)
+def assignment(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    """Write ``name = value`` at the place of a node; a value that is new gets this place, too."""
+    made = ast.Assign([ast.Name(name, ast.Store())], value)
+    for part in (made, *made.targets, *(() if hasattr(value, "lineno") else (value,))):
+        ast.copy_location(part, at)
+    return made
 
 
 def opposite(test: ast.expr) -> ast.expr:
@@ -212,28 +210,15 @@ class Left(Transformer):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def block(self, statements: Sequence[ast.stmt]) -> Statements:
-        """Write statements."""
-        found: Statements = []
-        for s in statements:
-            made = self.visit(s)
-            found += made if isinstance(made, list) else [made]
-        return found
-
     def visit_Break(self, node: ast.Break) -> Statements:
         """Note it before."""
-        return [assignment(self.name, True, node), node]
-
-    def inner(self, node: ast.AST) -> ast.AST:
-        """Leave loops and functions as they are."""
-        return node
+        return [assignment(self.name, ast.Constant(True), node), node]
 
     def visit_For(self, node: Any) -> ast.AST:
-        """Leave loops inside, whose breaks are their own."""
-        return self.inner(node)
+        """Leave loops and functions as they are."""
+        return node  # type: ignore[no-any-return]
 
-    visit_FunctionDef = visit_Lambda = inner
-    visit_While = visit_For
+    visit_FunctionDef = visit_Lambda = visit_While = visit_For
 
 
 class Finally(Left):
@@ -251,7 +236,7 @@ class Finally(Left):
         if node.value is None:
             return self.before(node)
         name = self.names("result")
-        kept = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), node)], node.value), node)
+        kept = assignment(name, node.value, node)
         node.value = ast.copy_location(ast.Name(name, ast.Load()), node)
         return [kept, *self.before(node)]
 
@@ -263,7 +248,7 @@ class Finally(Left):
 
     def visit_For(self, node: Any) -> ast.AST:
         """Only returns leave a block from a loop inside it."""
-        node.body = Finally(self.last, self.names, in_loop=True).block(node.body)
+        node.body = Finally(self.last, self.names, in_loop=True).visited(node.body)
         return node  # type: ignore[no-any-return]
 
     visit_While = visit_For
@@ -285,11 +270,6 @@ class OutOfOrder(Exception):
 def is_chain(node: ast.AST) -> TypeGuard[ast.Compare]:
     """Tell whether an expression is a chain of comparisons, which ends at the first that is false."""
     return isinstance(node, ast.Compare) and len(node.ops) > 1
-
-
-def is_star(node: ast.expr) -> bool:
-    """Tell whether an argument is ``*xs``."""
-    return isinstance(node, ast.Starred)
 
 
 def is_pop(node: ast.AST) -> bool:
@@ -389,13 +369,13 @@ class Taker(Transformer):
                 self.seen.add(CALLED)
             return node
         name = self.names("popped")
-        target = ast.copy_location(ast.Name(name, ast.Store()), node)
-        self.bound.append(ast.copy_location(ast.Assign([target], node), node))
+        self.bound.append(assignment(name, node, node))
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
     def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
         """Take a call out that changes variables, unless an earlier part that stays reads them."""
-        if changed.given and (any(is_star(a) for a in node.args) or not all(k.arg for k in node.keywords)):
+        has_stars = any(isinstance(a, ast.Starred) for a in node.args) or not all(k.arg for k in node.keywords)
+        if changed.given and has_stars:
             raise OutOfOrder(node, "changes its arguments, which are given with a star", "write the arguments out")
         given = {name: self.variable(arg) for name, arg in given_to(node, changed).items()}
         if kept := changed.lasting.intersection(changed.given).difference(given):
@@ -420,9 +400,7 @@ class Taker(Transformer):
         if isinstance(arg, ast.Name):
             return arg.id
         name = self.names("given")
-        self.bound.append(
-            ast.copy_location(ast.Assign([ast.copy_location(ast.Name(name, ast.Store()), arg)], arg), arg)
-        )
+        self.bound.append(assignment(name, arg, arg))
         return name
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -83,7 +83,7 @@ class Places(Transformer):
         for s in tree.body:
             inside = [n for n in every_node(s) if not isinstance(n, ast.comprehension)]
             self.is_open = self.is_open and not any(self.bound(n) or self.changes(n) for n in inside)
-            body += self.block([s])
+            body += self.visited([s])
         tree.body = body
         return tree
 
@@ -93,10 +93,6 @@ class Places(Transformer):
         text = ast.unparse(around[-1]).partition("\n")[0]
         for s in filter(self.bound, statements):
             s.against = f"{text.removesuffix(':')} {what} of {self.name}"  # type: ignore[attr-defined]
-
-    def block(self, nodes: list[Any]) -> list[Any]:
-        """Rewrite statements or expressions."""
-        return [s for made in map(self.visit, nodes) for s in (made if isinstance(made, list) else [made])]
 
     def outside(self, node: ast.expr) -> Any:
         """Give what an expression denotes outside of the function, also a static method of a class."""
@@ -230,7 +226,7 @@ class Places(Transformer):
         if (added := self.added(node)) is not None:
             if not self.is_open or None in map(self.made, added):
                 raise NotAlone("may keep a record" if self.is_open else "comes too late for another record", node)
-            self.block([*getattr(node.value, "generators", ()), *added])
+            self.visited([*getattr(node.value, "generators", ()), *added])
             return node
         if names := self.bound(node):
             places, n = [self.at[b] for b in names], f"len({self.name})"
@@ -258,7 +254,7 @@ class Places(Transformer):
             if isinstance(n, ast.Name):
                 n.id = self.at.get(n.id, n.id)
         for block in ("ifs", "body", "orelse"):
-            setattr(node, block, self.block(getattr(node, block, [])))
+            setattr(node, block, self.visited(getattr(node, block, [])))
         return node
 
     visit_comprehension = visit_For

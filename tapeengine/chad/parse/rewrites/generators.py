@@ -62,14 +62,9 @@ def leaves(statements: list[ast.stmt]) -> bool:
     return jumps(statements).breaks or jumps(statements).returns
 
 
-def collecting(function: Any) -> Any:
-    """Give a function that gives the list of what a generator yields; None for any other function."""
-    return collected(function) if is_plain(function) else None
-
-
 @PerFunction
 def collected(function: Any) -> Any:
-    """The same for a function of Python."""
+    """Give a function that gives the list of what a generator yields; None for any other function."""
     tree = text_of(function)
     if tree is None or not collect(tree):
         return None
@@ -92,7 +87,8 @@ class Generators(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Call the function that gives a list."""
         self.generic_visit(node)
-        if root(node.func) not in self.bound and (made := collecting(named_outside(node.func, self.outer))):
+        found = None if root(node.func) in self.bound else named_outside(node.func, self.outer)
+        if is_plain(found) and (made := collected(found)):
             name = f"{MARK}{ast.unparse(node.func)}"
             self.outer[name], node.func = made, ast.copy_location(ast.Name(name, ast.Load()), node.func)
         elif not isinstance(node.func, ast.Name) or node.func.id not in self.local:

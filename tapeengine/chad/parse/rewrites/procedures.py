@@ -24,6 +24,7 @@ from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
 from ..analyses.outputs import Filling
 from ..analyses.ownership import Walk, same
+from ..analyses.rectangles import never
 from ..names.callees import is_plain, library_name
 from ..names.constants import global_names
 from ..names.defaults import keep_defaults
@@ -186,11 +187,6 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
         walk.statement(statement)
     walk.spread(function)
     return {name for name in names if walk.reasons.get(name)}
-
-
-def never(node: ast.expr) -> bool:
-    """Tell that nothing is known of a call."""
-    return False
 
 
 def gives(function: ast.FunctionDef, given: Sequence[str]) -> str:

@@ -108,7 +108,8 @@ class Outside:
 
     def of_name(self, name: str) -> Kind:
         """Give the kind of a constant."""
-        return of_constant(self.outer.get(name))
+        value = self.outer.get(name)
+        return None if is_deep(value) else of_constant(value)
 
     def of_call(self, function: ast.expr) -> Results:
         """Give the kind of what the function returns that an expression denotes, and its parameters."""
@@ -194,24 +195,19 @@ def type_at(of: Type | None, steps: Steps) -> Type | None:
 
 
 def of_constant(value: Any) -> Kind:
-    """Give the kind of a value from outside; None if it is not a constant."""
-    return None if is_deep(value) else of_shallow(value)
-
-
-def of_shallow(value: Any) -> Kind:
-    """Give the kind of a value from outside that is not deep."""
+    """Give the kind of a value from outside that is not deep; None if it is not a constant."""
     if isinstance(value, ndarray):
         return ARRAY
     if isinstance(value, list):
-        return ListOf(of_shallow(value[0]) if value else None)
+        return ListOf(of_constant(value[0]) if value else None)
     if isinstance(value, tuple | dict):
         items = value.values() if isinstance(value, dict) else value
         names = tuple(value) if isinstance(value, dict) and all(isinstance(k, str) for k in value) else ()
-        return TupleOf(tuple(map(of_shallow, items)), names)
+        return TupleOf(tuple(map(of_constant, items)), names)
     names = class_fields(type(value)) or ()
     if not names:
         return None
-    return TupleOf(tuple(of_shallow(getattr(value, name, None)) for name in names), tuple(names), type(value))
+    return TupleOf(tuple(of_constant(getattr(value, name, None)) for name in names), tuple(names), type(value))
 
 
 def of_record(cls: Any) -> Results:

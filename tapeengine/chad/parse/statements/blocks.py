@@ -31,7 +31,7 @@ from ..expressions.closures import (
 )
 from ..expressions.dicts import is_dict
 from ..expressions.fixed_points import settled
-from ..expressions.rules import as_member, condition, expression, narrowed_first, wanted_or_common
+from ..expressions.rules import condition, expression, members, narrowed_first, wanted_or_common
 from ..expressions.unpacking import parts_of
 from ..names.callees import is_plain, library_name
 from ..names.constants import imported, imported_names, imports
@@ -439,7 +439,7 @@ def augmented(
     load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     binop = ast.copy_location(ast.BinOp(load, op, value), node)
     new, before = expression(p, binop, env), env.get(target.id)
-    if p.has_method(before, f"__i{DUNDERS.get(type(op), '')}__"):
+    if hasattr(p.class_of(before), f"__i{DUNDERS.get(type(op), '')}__"):
         p.error(node, f"{target.id} has a method for this operator, which may change it", "write x = x + y")
     if isinstance(before, Term) and isinstance(before.type, Array):
         held_type(p, node, load, before.type, new.type)
@@ -684,20 +684,13 @@ def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> T
     if narrowed is None:
         return chain(p, node, env, then, flow)
     no_unbound(p, node)
-    name, chosen = narrowed
-    subject = env[name]
-    options = p.table.options(subject.type)
-    assert options is not None
-    variables = [p.narrowing(name, option, subject) for option in options]
-    each = []
-    for i, var in enumerate(variables):
-        inner = {**env, name: as_member(i, var, chosen, subject, len(options))}
-        each.append(Arm(node.body if i in chosen else node.orelse, inner))
+    each = members(p, narrowed, env)
 
     def combine(terms: list[Term]) -> Term:
-        return Case(subject, tuple(Branch(v, t) for v, t in zip(variables, terms, strict=True)))
+        return Case(env[narrowed[0]], tuple(Branch(v, t) for (v, *_), t in zip(each, terms, strict=True)))
 
-    return branching(p, node, each, combine, env, then, flow)
+    arms = [Arm(node.body if passes else node.orelse, inner) for _, inner, passes in each]
+    return branching(p, node, arms, combine, env, then, flow)
 
 
 def chain(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:

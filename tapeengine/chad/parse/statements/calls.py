@@ -313,8 +313,7 @@ def is_of_class(found: Any) -> bool:
 
 def is_static(p: Parser, receiver: Term, name: str) -> bool:
     """Tell whether a record has a static method of that name."""
-    cls = p.table.classes.get(getattr(receiver.type, "name", ""))
-    return isinstance(inspect.getattr_static(cls, name, None), staticmethod)
+    return isinstance(inspect.getattr_static(p.class_of(receiver), name, None), staticmethod)
 
 
 def call_of_class(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
@@ -374,7 +373,7 @@ def inherited(p: Parser, node: ast.Attribute, env: Env) -> tuple[Any, Term, type
     record = env.get(parameters[0]) if parameters else None
     cls = p.known_object(record)
     if cls is MISSING:
-        cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
+        cls = p.class_of(record)
     if own is None or record is None or not isinstance(cls, type) or not issubclass(cls, own):
         p.error(node, "super outside a method of a record", "name the class: Base.method(self, ...)")
     following = cls.__mro__[cls.__mro__.index(own) + 1 :]
@@ -398,7 +397,7 @@ def operator_of(
     which = DUNDERS.get(type(op), "")
     ways = list(enumerate((f"__{which}__", f"__r{which}__")[: len(operands)]))
     for k, name in reversed(ways) if overrides(p, operands, f"__r{which}__") else ways:
-        found = getattr(p.table.classes.get(getattr(operands[k].type, "name", "")), name, None)
+        found = getattr(p.class_of(operands[k]), name, None)
         if isinstance(found, FunctionType):
             method = p.callee(found)
 
@@ -415,7 +414,7 @@ def overrides(p: Parser, operands: Sequence[Term], name: str = "") -> bool:
 
     Python then asks the right operand first; without a name, for any method.
     """
-    left, *right = (p.table.classes.get(getattr(x.type, "name", "")) for x in operands)
+    left, *right = map(p.class_of, operands)
     if left is None or right in ([], [left]) or not isinstance(right[0], type) or not issubclass(right[0], left):
         return False
     return not name or getattr(right[0], name, None) is not getattr(left, name, None)
@@ -430,7 +429,7 @@ def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Te
             return found
         if method == "__ne__" and (same := special(p, node, "__eq__", operands)) is not None:
             return Op("not", (same,), BOOL) if same.type == BOOL else same
-        if issubclass(p.table.classes.get(getattr(operands[0].type, "name", ""), object), tuple):
+        if issubclass(p.class_of(operands[0]) or object, tuple):
             return None  # tuples compare their items, and ask no other
     return None
 
@@ -450,7 +449,7 @@ MIRRORED: Mapping[type, tuple[str, str]] = MappingProxyType(
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:
     """Give the value of a property of a record; None if it has no property of that name."""
-    found = getattr(p.table.classes.get(getattr(record.type, "name", "")), name, None)
+    found = getattr(p.class_of(record), name, None)
     if not isinstance(found, property):
         return None
     return apply_object(p, node, p.callee(found.fget), [record])
@@ -458,7 +457,7 @@ def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | Non
 
 def special(p: Parser, node: ast.AST, name: str, operands: Sequence[Term]) -> Term | None:
     """Call the method of a record with which Python computes ``len(r)``, ``r[i]`` and the like; None if it has none."""
-    found = getattr(p.table.classes.get(getattr(operands[0].type, "name", "")), name, None)
+    found = getattr(p.class_of(operands[0]), name, None)
     if not isinstance(found, FunctionType) or found.__code__.co_filename == GENERATED:
         return None
     return apply_object(p, node, p.callee(found), operands)

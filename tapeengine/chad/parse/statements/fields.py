@@ -29,7 +29,7 @@ def field(
     """``r.x = v``; `value` maps the old field to the new one."""
     record, name = env.get(getattr(node.value, "id", "")), getattr(node.value, "id", "")
     of = getattr(record, "type", None)
-    cls = p.table.classes.get(getattr(of, "name", ""))
+    cls = p.class_of(record)
     if (
         not isinstance(record, Term)
         or not isinstance(of, Product)
@@ -111,7 +111,7 @@ def is_bound(node: ast.AST) -> bool:
 
 def changing_method(p: Parser, record: object, name: str) -> Any:
     """Give the function that is a method of a record and returns the record that it changes; None for another one."""
-    cls = p.table.classes.get(getattr(getattr(record, "type", None), "name", ""))
+    cls = p.class_of(record)
     found = handing_back(inspect.getattr_static(cls, name, None)) if has_free_fields(cls) else None
     return found[0] if found and found[1].given == found[1].parameters[:1] else None
 

@@ -95,13 +95,8 @@ def part_of(p: Parser, node: ast.Subscript, grid: Term, env: Env) -> Term | None
     is_place = len(parts) == 1 and not isinstance(index, ast.Slice) and not rank(read_ahead(p, index, env).type)
     if not is_place and not isinstance(index, ast.Slice):  # which lists do not take
         p.operated(node, [(node.value, rows(p, grid))])
-    return read_part(p, node, grid, parts, env)
-
-
-@with_lets
-def read_part(p: Parser, node: ast.Subscript, grid: Term, parts: Sequence[ast.expr], env: Env) -> Term:
-    """Give the part of a grid that indices name."""
-    return read(p, grid, for_both(p, grid, keyed(p, node, parts, sizes(grid), env)))
+    made: Term = p.scoped(lambda: read(p, grid, for_both(p, grid, keyed(p, node, parts, sizes(grid), env))))
+    return made
 
 
 def is_written(part: ast.expr) -> bool:
@@ -148,13 +143,7 @@ def read(p: Parser, grid: Term, keys: Sequence[Key]) -> Term:
     if len(places) == 2:
         return Index(Proj(grid, 0), cell(grid, *places))
     k = p.fresh("k", INT)
-    return Build(count(p, keys), k, read_along(p, grid, keys, k))
-
-
-@with_lets
-def read_along(p: Parser, grid: Term, keys: Sequence[Key], k: Term) -> Term:
-    """Give the k-th part of a part of a grid."""
-    return read(p, grid, along(p, grid, keys, k))
+    return Build(count(p, keys), k, p.scoped(lambda: read(p, grid, along(p, grid, keys, k))))
 
 
 @with_lets
@@ -167,12 +156,5 @@ def stored(p: Parser, grid: Term, state: Term, keys: Sequence[Key], v: Term, dep
         return Tuple((written.replaced(cells, p.fresh("j", INT), at, new), *sizes(grid)))
     k, inner, size = p.fresh("k", INT), p.fresh("grid", grid.type), count(p, keys)
     own = along_first(p, v, depth, k, size)
-    return For(size, k, inner, state, stored_along(p, grid, inner, keys, k, own, depth - 1, store))
-
-
-@with_lets
-def stored_along(
-    p: Parser, grid: Term, state: Term, keys: Sequence[Key], k: Term, v: Term, depth: int, store: Store
-) -> Term:
-    """Give the same with a value in the k-th part of the part."""
-    return stored(p, grid, state, along(p, grid, keys, k), v, depth, store)
+    step = p.scoped(lambda: stored(p, grid, inner, along(p, grid, keys, k), own, depth - 1, store))
+    return For(size, k, inner, state, step)

@@ -210,14 +210,12 @@ def at_places(p: Parser, xs: Term, keys: Keys, v: Term, depth: int, store: Store
     """Give an array with a value at places one after the other, so that the last of equal ones counts."""
     k, state, size = p.fresh("k", INT), p.fresh("state", xs.type), count(p, outermost(keys))
     own = along_first(p, v, depth, k, size)
-    return For(size, k, state, xs, at_step(p, state, keys, k, own, depth - 1, store))
 
+    def step() -> Term:
+        following = stepped(p, keys, k, lambda axis, at: at)
+        return (at_places if rank_of_places(following) else part)(p, state, following, own, depth - 1, store)
 
-@with_lets
-def at_step(p: Parser, xs: Term, keys: Keys, k: Term, v: Term, depth: int, store: Store) -> Term:
-    """Give an array with a value at the k-th places."""
-    keys = stepped(p, keys, k, lambda axis, at: at)
-    return (at_places if rank_of_places(keys) else part)(p, xs, keys, v, depth, store)
+    return For(size, k, state, xs, p.scoped(step))
 
 
 def stepped(p: Parser, keys: Keys, k: Term, checked: Callable[[int, Term], Term]) -> Keys:
