@@ -169,7 +169,7 @@ def mean_of_vector(p: Parser, node: ast.AST, xs: Term, in_pairs: bool) -> Term:
 def dot(p: Parser, left: Term, right: Term) -> Term:
     """The inner product of two vectors of one kind of numbers."""
     x, y = p.fresh("x", numbers_of(left.type)), p.fresh("y", numbers_of(left.type))
-    return total_of(p, Map((x, y), multiplied(x, y), (left, right)))
+    return total_of(p, Map((x, y), multiplied(x, y), (left, right)), in_pairs=True)
 
 
 @with_lets
