@@ -177,9 +177,11 @@ def is_filled(
     array: F.Var, sizes: Sequence[F.Operand], after: Sequence[F.Statement], at: tuple[F.Operand, ...] = ()
 ) -> bool:
     """Tell whether the statements after `New` write each element before any is read."""
-    for s in after:
+    for k, s in enumerate(after):
         if not mentions(s, array.name):
             continue
+        if isinstance(s, F.Row) and s.array == array and s.indices == at:
+            return is_filled(s.out, sizes[len(at) :], after[k + 1 :])
         if isinstance(s, F.Store):
             return s.array == array and s.indices == at and len(at) == len(sizes)
         if isinstance(s, F.For) and len(at) < len(sizes) and s.count == sizes[len(at)] and not carries(s, array.name):

@@ -201,8 +201,11 @@ class Arrays:
             return self.b.compute("imax", first, second)
 
     def is_size(self, x: F.Operand) -> bool:
-        """Tell whether a number is the size of an array, which is not negative."""
-        return isinstance(x, F.Var) and isinstance(self.b.made.get(x.name), F.Size)
+        """Tell whether a number is the size of an array, or equal to one, and so not negative."""
+        made = self.b.made.get(x.name) if isinstance(x, F.Var) else None
+        if isinstance(made, F.Compute) and made.operation.name in ("isame", "iequal"):
+            return any(map(self.is_size, made.args))
+        return isinstance(made, F.Size)
 
     def dense_rows(self, rows: V.Rows, size: F.Operand, body: Block, dims: tuple[F.Operand, ...]) -> V.Rows:
         """Store rows in arrays of one more dimension."""

@@ -94,10 +94,7 @@ class Lower(Cotangents):
         n = self.number(term, env)
         if isinstance(n, F.Const):
             return F.Const(max(n.value, 0), WHOLE)  # type: ignore[type-var]
-        if isinstance(term, S.Size) or self.b.find(("natural", n)) is not None:
-            return n
-        made = self.b.made.get(n.name)
-        if made is not None and type(made).__name__ == "Size":
+        if isinstance(term, S.Size) or self.b.find(("natural", n)) is not None or self.is_size(n):
             return n
         found = self.b.compute("imax", n, F.Const(0, WHOLE))
         if isinstance(found, F.Var):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...recursion import deep
 from ..intermediate import statements as F
-from ..intermediate.analysis import flatten, needed
+from ..intermediate.analysis import flatten, needed, walk
 from ..intermediate.text import RESERVED
 from ..language import terms as S
 from ..language.derivative_types import cotangent
@@ -301,6 +301,7 @@ def finished(W: Whole, main: str) -> Lowered:
     for f in functions:
         flatten(f.body)
     for f in backward:
+        in_one_size(f, next(g for g in functions if g.kept is f.recalled))
         needed(f, may_raise=False)
         Residuals(W.b, f).collect()
     for f in functions:
@@ -313,3 +314,17 @@ def finished(W: Whole, main: str) -> Lowered:
     for name, of in W.source.types.items():
         W.program.records[name] = [leaf_types(t, False) for t in of.options]
     return Lowered(W.program, main, W.is_dense)
+
+
+def in_one_size(backward: F.Function, forward: F.Function) -> None:
+    """Count by one of the sizes that a forward pass has found to be equal, so that a loop writes whole arrays."""
+    one: dict[F.Operand, F.Operand] = {}
+    for s in forward.body:
+        if isinstance(s, F.Compute) and s.operation.name in ("isame", "iequal"):
+            a, b = (one.get(x, x) for x in s.args)
+            one = {x: a if y == b else y for x, y in one.items()} | {s.out: a, b: a}
+    for s, _ in walk(backward.body):
+        if isinstance(s, F.For) and s.count is not None:
+            s.count = one.get(s.count, s.count)
+        elif isinstance(s, F.New):
+            s.sizes = tuple(one.get(x, x) for x in s.sizes)

@@ -17,6 +17,7 @@ from ...intermediate.analysis import changes, outs, reads, walk
 from ...intermediate.operations import Scalar
 from .fuse import Summed
 from .helpers import COLUMNS, Helpers
+from .largest import reading
 from .order import is_orderless
 from .recompute import Site
 
@@ -30,7 +31,7 @@ class Abreast:
 
     * `first`: its loops run for all steps at once, the statements between them for each step in turn.
     * `own`: the variables of which each step has its own copy.
-    * `few`: the numbers of steps of sums in pairs, which run at once where these are below eight.
+    * `few`: the numbers of steps of sums in pairs and largest numbers, which run at once where these are below eight.
     """
 
     first: list[F.Statement]
@@ -142,7 +143,7 @@ class Finder:
         """Tell whether an inner loop has the same number of steps in all outer steps, and only adds."""
         if s.count is None or not self.is_shared(s.count):
             return False
-        if isinstance(s, Summed):
+        if isinstance(s, Summed) or reading(s) is not None:
             self.few.append(s.count)
             if not self.around.is_fixed(s.count):
                 return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ...intermediate.operations import REAL
@@ -21,14 +20,8 @@ from .writer import ELEMENT
 #: The number of steps at once, and of sums: vectors of as many numbers are transposed.
 SIDE = 4
 VECTOR = f"<{SIDE} x double>"
-#: Operations that never stop a run, as instructions on vectors.
-PLAIN: Mapping[str, str] = MappingProxyType(
-    {
-        **{name: f"f{name} {VECTOR} {{}}, {{}}" for name in ("add", "sub", "mul")},
-        "neg": f"fneg {VECTOR} {{}}",
-        "abs": f"call {VECTOR} @llvm.fabs.v{SIDE}f64({VECTOR} {{}})",
-    }
-)
+#: Operations that never stop a run.
+PLAIN = frozenset(("add", "sub", "mul", "neg", "abs"))
 #: How two vectors are interleaved: first elements by twos or in halves.
 LOW, HIGH, FRONT, REAR = ((0, 4, 2, 6), (1, 5, 3, 7), (0, 1, 4, 5), (2, 3, 6, 7))
 
@@ -103,7 +96,13 @@ def together(b: Body, steps: Sequence[Any], known: dict[str, str]) -> None:
         return
     is_sum = isinstance(s, Add)
     args = zip(*((x.out, x.value) if is_sum else x.args for x in steps), strict=True)
-    known[s.out.name] = b.op(PLAIN["add" if is_sum else s.operation.name].format(*map(vector, args)))
+    known[s.out.name] = arithmetic(b, "add" if is_sum else s.operation.name, SIDE, list(map(vector, args)))
+
+
+def arithmetic(b: Body, name: str, n: int, args: Sequence[str]) -> str:
+    """Write an operation on vectors of n numbers."""
+    of = f"<{n} x double>"
+    return b.op(f"call {of} @llvm.fabs.v{n}f64({of} {args[0]})" if name == "abs" else f"f{name} {of} {', '.join(args)}")
 
 
 def may_read_rows(loops: Sequence[For]) -> bool:
@@ -162,11 +161,11 @@ def columns(b: Body, reads: Sequence[Load]) -> list[str]:
     return [mixed(b, x, y, how) for how in (FRONT, REAR) for x, y in (low, high)]
 
 
-def row(b: Body, s: Load) -> str:
+def row(b: Body, s: Load, n: int = SIDE) -> str:
     """Read the next numbers of a row."""
     place = b.read_at(s)
     with b.accessing(s.array):
-        return b.op(f"load {VECTOR}, ptr {place}, align 8{b.tag('double', ELEMENT)}")
+        return b.op(f"load <{n} x double>, ptr {place}, align 8{b.tag('double', ELEMENT)}")
 
 
 def mixed(b: Body, x: str, y: str, places: Sequence[int]) -> str:

@@ -8,7 +8,6 @@ exit except its end, so that it vectorises: it runs in strips. Other loops check
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +18,7 @@ from ...intermediate import statements as F
 from ...intermediate.analysis import renamed, walk
 from ...language.tables import entry
 from ..machine import NotAssembled
+from . import largest
 from .abreast import LANES, Abreast, Beside, abreast, side_by_side
 from .ahead import BLOCK, Ahead, Group, ahead
 from .before import Before
@@ -120,6 +120,11 @@ class Columns:
         for k, (word, value) in enumerate(zip(self.types, b.values(self.kept.fields), strict=True)):
             if k not in self.filled:
                 b.write(word, value, self.at(b, k, index), FRAME)
+
+    @property
+    def is_filled(self) -> bool:
+        """Tell whether a step has nothing to store."""
+        return len(self.filled) == len(self.types)
 
     def recall(self, b: Body, index: str) -> None:
         """Restore the values of a step."""
@@ -331,20 +336,28 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
         given.coming = coming
     elif innermost and each and not is_short and part is None:
         part = strip(b, place, count)
-    if sums is not None:
-        sums.read(b, {} if coming is None else coming.buffers)
     top, over = count if part is None else part.top, b.label("over")
+    if sums is not None:
+        buffers = {} if coming is None else coming.buffers
+        sums.read(b, buffers)
+        if not columns and all(c.is_filled for c in kept) and sums.is_plain(b, before_loop, buffers):
+            sums.at_once(b, buffers, over)
     row = quotients.strip(b, place, top) if quotients.places else None
     limit = top if row is None else row.top
     if may_join and not innermost and not isinstance(s, Beside | Summed):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, limit, over)
-    with b.postponing(end) if innermost else nullcontext():
-        following = one_step(b, s, given, recalled, head)
-        if innermost:
+    numbers = largest.reading(s)
+    if numbers is not None:
+        largest.write(b, s, numbers, *(("0", count) if part is None else (part.low, part.steps)))
+        b.set(place, "i64", top)
+    elif innermost:
+        with b.postponing(end):
+            following = one_step(b, s, given, recalled, head)
             b.jump_if(b.op(f"icmp slt i64 {following}, {limit}"), head, end)
-    if not innermost:
+    else:
+        following = one_step(b, s, given, recalled, head)
         poll(b, each)
         b.jump_if(b.op(f"icmp slt i64 {following}, {limit}"), head, end)
         b.start(end)

@@ -17,6 +17,7 @@ from ...intermediate import statements as F
 from ...intermediate.analysis import as_loop, changes, keeps, named, outs, reads, renamed, walk, with_blocks
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, Scalar
 from ..lifetimes import Lifetimes, carries, mentions
+from .by_rows import by_rows
 from .order import names_of
 
 
@@ -35,7 +36,8 @@ def fused(function: F.Function) -> F.Function:
     """Give a function without arrays that are only summed."""
     function = replace(function, body=added(function.body))
     times = occurrences(function)
-    return replace(function, body=begun(alone(at_arrays(function.body, times, join))))
+    function = by_rows(replace(function, body=alone(at_arrays(function.body, times, join))))
+    return replace(function, body=begun(function.body))
 
 
 def begun(statements: Sequence[F.Statement]) -> list[F.Statement]:
@@ -45,24 +47,39 @@ def begun(statements: Sequence[F.Statement]) -> list[F.Statement]:
     """
     found = [with_blocks(s, begun) for s in statements]
     for k, s in enumerate(found):
-        if isinstance(s, F.New) and len(s.sizes) == 1 and s.out.type == F.ArrayOf(REAL):
-            at = next((n for n in range(k + 1, len(found)) if mentions(found[n], s.out.name)), k)
-            found[at] = storing(found[at], s)
+        if isinstance(s, F.New) and s.sizes and s.out.type == F.ArrayOf(REAL, len(s.sizes)):
+            stored_first(found, k + 1, s.out, s.sizes)
     return found
 
 
-def storing(s: F.Statement, made: F.New) -> F.Statement:
+def stored_first(statements: list[F.Statement], k: int, array: F.Var, sizes: Sequence[F.Operand]) -> bool:
+    """Let the statement after k others that uses an array first store its elements; tell whether it does."""
+    at = next((n for n in range(k, len(statements)) if mentions(statements[n], array.name)), k - 1)
+    before = statements[at]
+    if isinstance(before, F.For):
+        statements[at] = storing(before, array, sizes)
+    return statements[at] is not before
+
+
+def storing(s: F.For, array: F.Var, sizes: Sequence[F.Operand]) -> F.For:
     """Give the loop that fills an array, whose first contribution to an element is stored."""
-    if not isinstance(s, F.For) or s.count != made.sizes[0] or s.is_parallel or carries(s, made.out.name):
+    if s.count != sizes[0] or s.is_parallel or carries(s, array.name):
         return s
-    index = names_of(s.index, s.body) | {made.out.name}
-    uses = [t for t in s.body if mentions(t, made.out.name)]
+    index, body = names_of(s.index, s.body) | {array.name}, list(s.body)
+    uses = [t for t in body if mentions(t, array.name)]
+    if len(sizes) > 1:
+        match uses:
+            case [F.Row(row, _, (F.Var(name),)) as use] if name in index:
+                k = body.index(use)
+                body[k] = replace(use, indices=(s.index,))
+                return replace(s, body=body) if stored_first(body, k + 1, row, sizes[1:]) else s
+        return s
     if not uses or not all(isinstance(t, F.AddAt) and named_in((t.array, *t.indices), index) for t in uses):
         return s
-    first = F.Var(f"{made.out.name}.first", REAL)
+    first, k = F.Var(f"{array.name}.first", REAL), body.index(uses[0])
     added = F.Compute(first, OPERATIONS_BY_NAME["add"], (F.Const(0.0, REAL), uses[0].value))  # type: ignore[union-attr, arg-type]
-    k = s.body.index(uses[0])
-    return replace(s, body=[*s.body[:k], added, F.Store(made.out, (s.index,), first), *s.body[k + 1 :]])
+    body[k : k + 1] = [added, F.Store(array, (s.index,), first)]
+    return replace(s, body=body)
 
 
 def named_in(xs: Sequence[F.Operand], names: Collection[str]) -> bool:

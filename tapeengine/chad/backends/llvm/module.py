@@ -22,8 +22,9 @@ from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split
 from .helpers import Helpers, guard, typed
-from .in_pairs import SUM
+from .in_pairs import PAIRS, SUM
 from .interrupts import poll, weight
+from .largest import EXTREMES
 from .layout import KIND, words
 from .recompute import holding, recomputed
 from .statements import RULES, params_of, results_of
@@ -283,7 +284,7 @@ INTRINSICS: Mapping[str, str] = {
     "llvm.abs.i64": "i64 (i64, i1)",
     **{f"llvm.{n}.with.overflow.i64": "{i64, i1} (i64, i64)" for n in ("sadd", "ssub", "smul")},
     **{f"llvm.{n}.f64": "double (double)" for n in ("fabs", "rint", "sqrt", "trunc", "floor", "ceil")},
-    "llvm.fabs.v4f64": "<4 x double> (<4 x double>)",
+    **{f"llvm.fabs.v{n}f64": f"<{n} x double> (<{n} x double>)" for n in (4, 8)},
     "llvm.copysign.f64": "double (double, double)",
     "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
     "llvm.memcpy.p0.p0.i64": "void (ptr, ptr, i64, i1)",
@@ -351,8 +352,10 @@ define internal double @te.{0}(double %a, double %b) noinline {2} {{
 #: Functions that modules contain if they call them.
 SHARED: Mapping[str, str] = {
     "look": LOOK,
+    "pairs": PAIRS,
     "sum": SUM,
     "poles": POLES,
+    **EXTREMES,
     **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},
 }
 

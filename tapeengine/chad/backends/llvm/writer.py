@@ -75,6 +75,11 @@ class Writer:
             found = self.op(f"insertelement {of} {found}, {word} {value}, i64 {k}")
         return found
 
+    def spread(self, word: str, value: str, n: int) -> str:
+        """Give a vector of n times a value."""
+        one = self.op(f"insertelement <{n} x {word}> poison, {word} {value}, i64 0")
+        return self.op(f"shufflevector <{n} x {word}> {one}, <{n} x {word}> poison, <{n} x i32> zeroinitializer")
+
     def unpacked(self, word: str, vector: str, n: int) -> list[str]:
         """Give the elements of a vector."""
         return [self.op(f"extractelement <{n} x {word}> {vector}, i64 {k}") for k in range(n)]

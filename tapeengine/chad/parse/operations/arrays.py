@@ -158,14 +158,14 @@ def mean_of_vector(p: Parser, node: ast.AST, xs: Term, in_pairs: bool) -> Term:
     return Op("div", (p.coerce(node, Total(xs, in_pairs=in_pairs), FLOAT), Op("real", (Size(xs),), FLOAT)))
 
 
-def dot(p: Parser, left: Term, right: Term) -> Term:
-    """The inner product of two vectors of one kind of numbers."""
+def dot(p: Parser, left: Term, right: Term, in_pairs: bool = True) -> Term:
+    """The inner product of two vectors of one kind of numbers; of columns in order."""
     x, y = p.fresh("x", numbers_of(left.type)), p.fresh("y", numbers_of(left.type))
-    return total_of(p, Map((x, y), multiplied(x, y), (left, right)))
+    return total_of(p, Map((x, y), multiplied(x, y), (left, right)), in_pairs)
 
 
 @with_lets
-def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
+def matmul(p: Parser, node: ast.AST, left: Term, right: Term, by_rows: bool = True) -> Term:
     """``left @ right`` of vectors and matrices."""
     p.by_numpy = True
     for t in (left, right):
@@ -178,9 +178,9 @@ def matmul(p: Parser, node: ast.AST, left: Term, right: Term) -> Term:
         row_ = p.fresh("row", right.type)
         hidden, (left, right) = shown(p, (left, right), 2)
         p.lets += [*hidden, *same_sizes(p, (left, right), (frozenset(), frozenset()), 2)]
-        return Map((row_,), dot(p, row_, p.bound("v", right)), (left,))
+        return Map((row_,), dot(p, row_, p.bound("v", right), by_rows), (left,))
     if rank(left.type) == 1:
-        return matmul(p, node, transpose(p, node, right), left)
+        return matmul(p, node, transpose(p, node, right), left, by_rows=False)
     of_floats = FLOAT == numbers_of(left.type) == numbers_of(right.type)
     p.products += [node] * of_floats
     if p.by_blas and of_floats:

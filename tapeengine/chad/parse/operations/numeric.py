@@ -108,10 +108,10 @@ def multiplied(a: Term, b: Term) -> Term:
     return Op({FLOAT: "mul", INT: "imul", BOOL: "and"}[a.type], (a, b), a.type)
 
 
-def total_of(p: Parser, xs: Term) -> Term:
+def total_of(p: Parser, xs: Term, in_pairs: bool = False) -> Term:
     """The sum of a vector as a product of numpy's adds up: of bools whether one is true."""
     if numbers_of(xs.type) != BOOL:
-        return Total(xs)
+        return Total(xs, in_pairs=in_pairs)
     x = p.fresh("x", BOOL)
     return Op("lt", (lit(0), Total(Map((x,), counted(x), (xs,)))), BOOL)
 
