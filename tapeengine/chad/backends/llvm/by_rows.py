@@ -6,8 +6,9 @@ array first; sums of columns are the elements of an array, to which each row is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, outs, reads, renamed, walk, with_blocks
@@ -21,35 +22,38 @@ BEFORE = F.Assign | F.Compute | F.Load | F.Size
 
 def by_rows(function: F.Function) -> F.Function:
     """Give a function with such loops exchanged."""
-    given = {*function.params, *([] if function.recalled is None else function.recalled.fields)}
-    given |= {s.out for s, _ in walk(function.body) if isinstance(s, F.New)}
-    return replace(function, body=exchanged(function.body, given))
+    own = dict.fromkeys((*function.params, *([] if function.recalled is None else function.recalled.fields)), False)
+    own |= {s.out: True for s, _ in walk(function.body) if isinstance(s, F.New)}
+    return replace(function, body=exchanged(function.body, own))
 
 
-def exchanged(statements: Sequence[F.Statement], given: set[F.Var]) -> list[F.Statement]:
+def exchanged(statements: Sequence[F.Statement], own: Mapping[F.Var, bool]) -> list[F.Statement]:
     """Exchange loops of a block, and of those inside."""
-    found = [with_blocks(s, lambda inner: exchanged(inner, given)) for s in statements]
-    return [t for s in found for t in (in_rows(s, given) if isinstance(s, F.For) else [s])]
+    found = [with_blocks(s, lambda inner: exchanged(inner, own)) for s in statements]
+    return [t for s in found for t in (in_rows(s, own) if isinstance(s, F.For) else [s])]
 
 
-def in_rows(s: F.For, given: set[F.Var]) -> list[F.Statement]:
+def in_rows(s: F.For, own: Mapping[F.Var, bool]) -> list[F.Statement]:
     """Give a loop with the one inside of it exchanged, if they go down columns."""
     places = [k for k, t in enumerate(s.body) if isinstance(t, F.Flow)]
     inner = s.body[places[0]] if places else None
     if s.carried or s.is_parallel or type(inner) is not F.For or len(places) > 1 or isinstance(s.count, F.Const):
         return [s]
-    return Columns(s, inner, s.body[: places[0]], s.body[places[0] + 1 :], given).exchanged()
+    return Columns(s, inner, s.body[: places[0]], s.body[places[0] + 1 :], own).exchanged()
 
 
 @dataclass
 class Columns:
-    """Two loops, with the statements of the outer one before and after the inner one, and arrays that have names."""
+    """Two loops, with the statements of the outer one before and after the inner one.
+
+    `own`: the arrays whose memory has no other name here, and whether the function makes them.
+    """
 
     outer: F.For
     inner: F.For
     before: Sequence[F.Statement]
     after: Sequence[F.Statement]
-    given: set[F.Var]
+    own: Mapping[F.Var, bool]
 
     def __post_init__(self) -> None:
         self.made = {v for t in self.before for v in outs(t)}
@@ -59,13 +63,10 @@ class Columns:
         used = [x for t in self.inner.body for x in reads(t) if x in self.made and x not in self.sums]
         self.needed = [x for x in dict.fromkeys(used) if isinstance(x, F.Var) and x.name not in self.across]
 
-    def begins(self, s: F.Statement) -> bool:
+    def begins(self, s: F.Statement) -> TypeGuard[F.Assign]:
         """Tell whether a statement begins a sum, to which the inner loop adds."""
-        return (
-            isinstance(s, F.Assign)
-            and s.values == (F.Const(0.0, REAL),)
-            and any(isinstance(t, F.Add) and t.out == s.outs[0] for t in self.inner.body)
-        )
+        adds = [t.out for t in self.inner.body if isinstance(t, F.Add)]
+        return isinstance(s, F.Assign) and s.values == (F.Const(0.0, REAL),) and s.outs[0] in adds
 
     def may_be(self) -> bool:
         """Tell whether the steps may run in the order of rows, with arrays for sums or for what they need."""
@@ -85,16 +86,20 @@ class Columns:
 
     def are_columns(self, changed: set[str]) -> bool:
         """Tell whether all accesses with two indices are to columns, and no array is both read and changed."""
-        reading, adding = set(), set()
+        reading: set[str] = set()
+        adding: set[str] = set()
         for t, base, path in self.accesses():
             is_column = path[-1] in self.across and not self.down.isdisjoint(path[:-1])
-            if base is None or not (is_column or (isinstance(t, F.Load) and len(path) == 1 and path[0] in self.down)):
+            is_load = isinstance(t, F.Load)
+            if not (is_column or (is_load and len(path) == 1 and path[0] in self.down)):
                 return False
-            (reading if isinstance(t, F.Load) else adding).add(base.name)
+            if not isinstance(base, F.Var) or not (base in self.own if is_load else self.own.get(base)):
+                return False
+            (reading if is_load else adding).add(base.name)
         return bool(adding or self.sums) and reading.isdisjoint(adding | changed)
 
-    def accesses(self) -> Iterator[tuple[F.Load | F.AddAt, F.Var | None, tuple[str, ...]]]:
-        """Iterate over accesses to elements: the array, if it has a name of its own, and the names of indices."""
+    def accesses(self) -> Iterator[tuple[F.Load | F.AddAt, F.Operand, tuple[str, ...]]]:
+        """Iterate over accesses to elements: the array, and the names of indices."""
         rows: dict[F.Operand, tuple[F.Operand, tuple[str, ...]]] = {}
         for t in self.inner.body:
             if isinstance(t, F.Load | F.AddAt | F.Row):
@@ -103,7 +108,7 @@ class Columns:
                 if isinstance(t, F.Row):
                     rows[t.out] = (base, path)
                 else:
-                    yield t, base if isinstance(base, F.Var) and base in self.given else None, path
+                    yield t, base, path
 
     def exchanged(self) -> list[F.Statement]:
         """Give both loops in the new order."""
@@ -113,14 +118,15 @@ class Columns:
         index = F.Var(f"{s.index.name}.across", s.index.type)
         arrays = {x: F.Var(f"{x.name}.each", F.ArrayOf(REAL)) for x in (*self.sums, *self.needed)}
         made: list[F.Statement] = [F.New(a, (s.count,)) for a in arrays.values()]  # type: ignore[arg-type]
-        body = [F.AddAt(arrays[t.out], (index,), t.value) if isinstance(t, F.Add) else t for t in inner.body]
+        body: list[F.Statement] = [F.Load(x, arrays[x], (index,), False) for x in self.needed]
+        body += [F.AddAt(arrays[t.out], (index,), t.value) if isinstance(t, F.Add) else t for t in inner.body]
         names = dict.fromkeys(self.across, index) | {x.name: F.Var(f"{x.name}.again", REAL) for x in self.needed}
-        body = renamed([F.Load(x, arrays[x], (index,), False) for x in self.needed] + body, names)
+        body = renamed(body, names)
         along = [t for t in body if self.is_of_row(t)]
         rest = [t for t in body if t not in along]
         rows = replace(inner, body=[*along, F.For(index, s.count, rest)])
         if self.sums:
-            loads = [F.Load(x, arrays[x], (s.index,), False) for x in self.sums]
+            loads: list[F.Statement] = [F.Load(x, arrays[x], (s.index,), False) for x in self.sums]
             begun = [t for t in self.before if not self.begins(t)]
             return [*made, rows, replace(s, body=[*begun, *loads, *self.after])]
         stores = [F.Store(arrays[x], (s.index,), x) for x in self.needed]

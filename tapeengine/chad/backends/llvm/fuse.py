@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 from ...intermediate import statements as F
@@ -18,7 +19,7 @@ from ...intermediate.analysis import as_loop, changes, keeps, named, outs, reads
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, Scalar
 from ..lifetimes import Lifetimes, carries, mentions
 from .by_rows import by_rows
-from .order import names_of
+from .order import is_orderless, names_of
 
 
 def at_arrays(
@@ -36,7 +37,7 @@ def fused(function: F.Function) -> F.Function:
     """Give a function without arrays that are only summed."""
     function = replace(function, body=added(function.body))
     times = occurrences(function)
-    function = by_rows(replace(function, body=alone(at_arrays(function.body, times, join))))
+    function = by_rows(replace(function, body=alone(at_arrays(function.body, times, partial(join, function)))))
     return replace(function, body=begun(function.body))
 
 
@@ -125,23 +126,31 @@ class Summed(F.For):
     total: F.Var = field(default=F.Var("", REAL))
 
 
-def join(statements: list[F.Statement], made: F.New) -> None:
+def join(function: F.Function, statements: list[F.Statement], made: F.New) -> None:
     """Fuse the loop that fills an array with the one that sums it, if the latter does nothing else."""
     array, count = made.out, made.sizes[0]
-    build = next((s for s in statements if isinstance(s, F.For) and filled_by(s, array, count) is not None), None)
+    build = next(
+        (s for s in statements if isinstance(s, F.For) and filled_by(upwards(s), array, count) is not None), None
+    )
     whole = next((s for s in statements if isinstance(s, F.Sum) and s.array == array), None)
     if build is not None and whole is not None:
         in_pairs(statements, made, build, whole)
         return
+    into = next((s for s in statements if isinstance(s, F.AddAll) and s.value == array), None)
+    if build is not None and into is not None:
+        adding(function, statements, made, build, into)
+        return
     total = next((s for s in statements if isinstance(s, F.For) and summed(s, array, count) is not None), None)
-    if build is None or total is None:
+    if build is None or build.down or total is None:
         return
     start, end = statements.index(build), statements.index(total)
-    into = summed(total, array, count)
-    begins = [s for s in statements[start + 1 : end] if isinstance(s, F.Assign) and s.outs == (into,)]
-    if into is None or len(begins) != 1 or not is_zero(begins[0].values[0]) or not starts_there(statements, into, end):
+    number = summed(total, array, count)
+    begins = [s for s in statements[start + 1 : end] if isinstance(s, F.Assign) and s.outs == (number,)]
+    if number is None or len(begins) != 1 or not is_zero(begins[0].values[0]):
         return
-    body = [F.Add(into, s.value) if isinstance(s, F.Store) and s.array == array else s for s in build.body]
+    if not starts_there(statements, number, end):
+        return
+    body = [F.Add(number, s.value) if isinstance(s, F.Store) and s.array == array else s for s in build.body]
     statements[start] = replace(build, body=body)
     statements.remove(total)
     statements.remove(begins[0])
@@ -149,12 +158,35 @@ def join(statements: list[F.Statement], made: F.New) -> None:
     statements.remove(made)
 
 
+def adding(function: F.Function, statements: list[F.Statement], made: F.New, build: F.For, total: F.AddAll) -> None:
+    """Let the loop that fills an array add to the one to which it is added, if nothing else uses that meanwhile."""
+    start, end = statements.index(build), statements.index(total)
+    uses = [s for s in statements[start:end] if mentions(s, total.array.name)]
+    if build.is_parallel or uses[1:] or not all(is_row_of(s, total.array, build) for s in uses):
+        return
+    lifetimes = Lifetimes(function)
+    into = lifetimes.find(total.array.name)
+    if any(lifetimes.find(v.name) == into for s, _ in walk(build.body) for v in named(s)):  # by another name
+        return
+    store = filled_by(upwards(build), made.out, made.sizes[0])
+    assert store is not None
+    body = [F.AddAt(total.array, store.indices, store.value) if s is store else s for s in build.body]
+    others = [s for s in statements[start + 1 : end] if not any(s is x for x in uses)]
+    statements[start : end + 1] = [*uses, replace(build, body=body), *others]
+    statements.remove(made)
+
+
+def is_row_of(s: F.Statement, row: F.Var, loop: F.For) -> bool:
+    """Tell whether a statement gives a row of an array that a loop does not use."""
+    return isinstance(s, F.Row) and s.out == row and isinstance(s.array, F.Var) and not mentions(loop, s.array.name)
+
+
 def in_pairs(statements: list[F.Statement], made: F.New, build: F.For, total: F.Sum) -> None:
     """Fuse the loop that fills an array with its sum in pairs."""
-    if isinstance(build, Summed) or build.is_parallel or build.carried:
+    if isinstance(build, Summed) or build.is_parallel or build.carried or (build.down and not is_orderless(build)):
         return
     body = [F.Add(total.out, s.value) if isinstance(s, F.Store) and s.array == made.out else s for s in build.body]
-    statements[statements.index(build)] = summing(build, body, total.out)
+    statements[statements.index(build)] = summing(upwards(build), body, total.out)
     statements[statements.index(made)] = F.Assign((total.out,), (F.Const(0.0, REAL),))
     statements.remove(total)
 
@@ -179,6 +211,11 @@ def summing(s: F.For, body: list[F.Statement], total: F.Var) -> Summed:
 def starts_there(statements: Sequence[F.Statement], into: F.Var, end: int) -> bool:
     """Tell whether the variable of a sum occurs only in one assignment before its loop."""
     return sum(v == into for s, _ in walk(list(statements[:end])) for v in named(s)) == 1
+
+
+def upwards(s: F.For) -> F.For:
+    """Give a loop from its first step to the last one."""
+    return replace(s, down=False) if s.down else s
 
 
 def filled_by(s: F.For, array: F.Var, count: F.Operand) -> F.Store | None:
