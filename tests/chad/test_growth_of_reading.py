@@ -307,10 +307,24 @@ LOOP, ALTERNATIVE = (
     "    v = [x * i for i in range({n} + 2)]\n    for i in range(2):\n",
     "    if x < -1:\n        s = 1.0\n",
 )
+
+
+def of_classes(n: int, join: str) -> str:
+    """A program in which a variable may have one of n classes."""
+    classes = "".join(f"@dataclasses.dataclass\nclass A{k}:\n    v: float\n" for k in range(n + 1))
+    joins = "".join(join.format(k=k + 1) for k in range(n))
+    return f"{classes}def f(x: float):\n    s = A0(x)\n{joins}    return s.v\n"
+
+
 #: Programs of n parts of which all passes are compiled.
 FIRST_CALLS = {
     "methods with a branch": of_methods,
     "functions that change a dict": of_keys,
+    "classes that join": lambda n: of_classes(n, "    if x > {k}.5:\n        s = A{k}(x * {k})\n"),
+    "classes with two ways": lambda n: of_classes(n, "    s = A{k}(x * 2) if x > {k}.5 else s\n"),
+    "items of items": lambda n: of_lines(n, "    t = t, x\n", "    t = x\n").replace(
+        "return s", "return t" + "[0]" * n
+    ),
     "alternatives": lambda n: of_lines(n, "    elif x < {k}.5:\n        s = x * {k}.5\n", ALTERNATIVE),
     "returns": lambda n: of_lines(n, "    if s > 1{k}.5:\n        return s * {k}.5\n    s = s * 1.1 + x\n"),
     "local functions": lambda n: of_lines(n, "    def g{k}(a):\n        return a * s\n    s = g{k}(x)\n"),

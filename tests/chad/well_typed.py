@@ -135,6 +135,12 @@ def inject(C: Checker, t: S.Inject) -> None:
     C.same(t, t.term.type, C.options(t.of)[t.index], "what is injected")
 
 
+def resize(C: Checker, t: S.Resize) -> None:
+    pairs = zip(C.options(t.term.type), C.options(t.of), strict=False)
+    for option, other in pairs:
+        C.same(t, option, other, "an option")
+
+
 def case(C: Checker, t: S.Case) -> None:
     options = C.options(t.term.type)
     if len(options) != len(t.branches):
@@ -274,6 +280,7 @@ RULES: Mapping[type[Term], Callable[..., None]] = MappingProxyType(
         S.Op: op,
         S.Tuple: tuple_,
         S.Inject: inject,
+        S.Resize: resize,
         S.Case: case,
         S.If: if_,
         S.Apply: apply,

@@ -130,6 +130,13 @@ def inject(D: Forward, t: S.Inject) -> Term:
     return D.result(S.Inject(t.index, p.x, primal), lambda: T.LInject(t.index, p.d(), of))  # type: ignore[arg-type]
 
 
+# D[resize t]  :=  let <x, x'> = D[t] in <resize x, resize x'>
+@entry
+def resize(D: Forward, t: S.Resize) -> Term:
+    p = D.bind(t.term)
+    return D.result(S.Resize(p.x, forward_primal(t.of)), lambda: S.Resize(p.d(), tangent(t.of)))
+
+
 # D[if c then t else s]  :=  if D[c]1 then D[t] else D[s]
 @entry
 def if_(D: Forward, t: S.If) -> Term:

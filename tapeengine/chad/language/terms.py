@@ -173,6 +173,13 @@ class Inject(Term):
     of: Sum | Named
 
 
+class Resize(Term):
+    """A member of a sum, its tangent or its cotangent, as that of the sum ``of`` with more or fewer options last."""
+
+    term: Term
+    of: Type
+
+
 class Branch(Term, binds={"body": ("var",)}, gives=lambda t: t.body.type):
     """One branch of a `Case`: ``var -> body``. It occurs only there."""
 

@@ -15,6 +15,7 @@ class Block:
     * `count`: the number of steps of a loop.
     * `kept`: the frames that the block makes, in a forward pass.
     * `mirrors`: in a reverse pass, the blocks of the forward pass whose frames are open here.
+    * `alone`: cotangents that are zero where the other block of a branch runs.
     """
 
     def __init__(self, parent: Block | None = None, before: Join | None = None) -> None:
@@ -27,6 +28,7 @@ class Block:
         self.kept: Kept | None = None
         self.flow: For | While | If | None = None
         self.mirrors: list[Block] = []
+        self.alone: set[str] = set()
 
     @property
     def step(self) -> Var:

@@ -111,6 +111,10 @@ class Builder:
                 return block
         return self.block
 
+    def around(self) -> set[Block]:
+        """Give the blocks whose variables are in scope."""
+        return {home for block in self.block.chain() for home in (block, *block.mirrors)}
+
     def deepest(self, args: Sequence[F.Operand]) -> Block:
         """Give the outermost block of the current function in which all given operands are in scope."""
         homes = [self.home(x) for x in args]

@@ -119,6 +119,9 @@ class NumberSlot(Leaf):
 
     def add_here(self, value: V.Value) -> None:
         b, x = self.lower.b, self.lower.operand(value)
+        if b.block is not self.block and getattr(x, "name", "") in b.block.alone:
+            self.add_before(b.block, x)
+            return
         if self.var is None and b.block is self.block:
             self.value = x if self.value is None else self.plus(self.value, x)
             return
@@ -129,6 +132,16 @@ class NumberSlot(Leaf):
                 self.var = b.fresh("d", self.of)
                 b.add(F.Assign((self.var,), (self.lower.nothing(self.of) if self.value is None else self.value,)))
         b.add(F.Add(self.var, x))
+
+    def add_before(self, block: Block, x: F.Operand) -> None:
+        """Add a number before a loop or branch."""
+        assert block.before is not None
+        assert block.parent is not None
+        if self.value is None and self.var is None and block.parent is self.block:
+            self.value = x
+            return
+        with self.lower.b.at(block.before, block.parent):
+            self.add_here(x)
 
     def plus(self, a: F.Operand, b: F.Operand) -> F.Operand:
         if self.of == REAL:
@@ -331,7 +344,7 @@ class Cotangents(Arrays):
             case LProduct(types) if len(types) >= MANY and P.are_numbers(of):
                 return NumbersSlot(self, types)
             case LProduct() | LSum():
-                is_shared = is_shared or len(P.options(of)) >= MANY
+                is_shared = is_shared or (isinstance(of, LProduct) and len(of.items) >= MANY)
                 return TupleSlot([self.slot(t, x, is_shared) for _, t, x in P.likes(of, like)])
         raise V.NotLowered(f"a slot of type {of}")
 

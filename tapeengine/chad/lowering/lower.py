@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..intermediate import statements as F
@@ -209,8 +210,12 @@ class Lower(Cotangents):
             return a if a == b else V.ZERO
         if isinstance(of, Product | LProduct | LSum):
             n, types, d = len(P.options(of)), P.options(of), P.tangent_type(of)
+            if isinstance(d, LSum):
+                a, b = self.with_others(a, b, len(d.options)), self.with_others(b, a, len(d.options))
             pairs = enumerate(zip(P.items_of(a, n), P.items_of(b, n), strict=True))
             each = {k: self.joined(condition, blocks, pair, types[k]) for k, pair in pairs if pair[0] is not pair[1]}
+            if isinstance(found := each.get(1), V.Either):
+                each[1] = replace(found, lacks=tuple(lacked(P.part(x, 0)) for x in (a, b)))
             if d is not None:
                 each[1] = self.beside(each.get(1, P.part(a, 1)), d, each.get(0, P.part(a, 0)))
             return P.changed(a, each, n)
@@ -236,6 +241,17 @@ class Lower(Cotangents):
                 found.append(write(value))
         return found
 
+    def with_others(self, pair: V.Value, other: V.Value, n: int) -> V.Value:
+        """Give a member of a sum with a tangent that has the parts of another one for options that it lacks."""
+        own, tangent = P.part(pair, 1), P.part(other, 1)
+        parts = {k: P.part(tangent, k) for k in lacked(P.part(pair, 0))}
+        around = self.b.around()
+        return P.changed(pair, {1: P.changed(own, {k: x for k, x in parts.items() if self.is_in(around, x)}, n)}, 2)
+
+    def is_in(self, around: set[Block], value: V.Value) -> bool:
+        """Tell whether a value was made in one of several blocks, and not in one inside them."""
+        return all(x and self.b.homes[x.name] in around for x in P.variables(value))
+
     def joined_members(
         self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[V.Member, V.Member], of: Type
     ) -> V.Value:
@@ -243,9 +259,14 @@ class Lower(Cotangents):
         assert isinstance(of, Sum)
         tag = self.joined(condition, blocks, (values[0].tag, values[1].tag), Int())
         options: list[V.Value | None] = []
+        around = self.b.around()
         for t, a, b in zip(of.options, values[0].options, values[1].options, strict=True):
-            if a is None and b is None:
-                options.append(None)
+            alone = b if a is None else a if b is None else None
+            if alone is None and a is b:
+                options.append(a)
+                continue
+            if alone is not None and self.is_in(around, alone):
+                options.append(alone)
                 continue
             x, y = self.in_each(
                 blocks, ((a, b), (b, a)), lambda each: self.default(each[1]) if each[0] is None else each[0]
@@ -327,8 +348,8 @@ class Lower(Cotangents):
             case V.Taken(block, value, index):
                 self.open(block, index)
                 return self.applied(value, args, of)
-            case V.Either(condition, then, orelse):
-                return self.applied_either(condition, (then, orelse), args, of)
+            case V.Either():
+                return self.applied_either(function, args, of)
         raise V.NotLowered(f"application of a {type(function).__name__}")
 
     def open(self, block: Block, index: F.Operand | None) -> None:
@@ -342,11 +363,12 @@ class Lower(Cotangents):
                 return
         raise V.NotLowered("the frame of a step outside a loop")
 
-    def applied_either(
-        self, condition: F.Operand, functions: tuple[V.Taken, V.Taken], args: Sequence[V.Value], of: Type
-    ) -> V.Value:
+    def applied_either(self, either: V.Either, args: Sequence[V.Value], of: Type) -> V.Value:
         """Apply the function of the branch that was taken."""
+        condition, functions = either.condition, (either.then, either.orelse)
         blocks = self.b.branch(condition, keeps=False)
+        for block, zeros in zip(blocks, reversed(either.lacks), strict=False):  # of the other branch
+            block.alone = {x.name for k in zeros for x in P.variables(P.part(args[0], k)) if x}
         values, sums, adding = [], [], [Adding(block) for block in blocks]
         for block, function, added in zip(blocks, functions, adding, strict=True):
             block.mirrors.append(function.block)
@@ -384,6 +406,11 @@ class Lower(Cotangents):
             slot.go_on(rows)
             return
         self.in_each(blocks, sums, slot.add)
+
+
+def lacked(member: V.Value) -> frozenset[int]:
+    """Give the options that a member of a sum does not have."""
+    return frozenset(k for k, x in enumerate(getattr(member, "options", ())) if x is None)
 
 
 def group_of(of: Type) -> F.Group:

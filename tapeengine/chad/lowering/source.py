@@ -72,6 +72,14 @@ def inject(L: Lower, t: S.Inject, env: V.Env) -> V.Value:
 
 
 @entry
+def resize(L: Lower, t: S.Resize, env: V.Env) -> V.Value:
+    value, n = L(t.term, env), len(P.options(t.of))
+    if isinstance(value, V.Member):
+        return V.Member(value.tag, (*value.options, *[None] * (n - len(value.options))))
+    return V.Tup(tuple(P.part(value, k) if k < len(P.options(t.term.type)) else V.ZERO for k in range(n)))
+
+
+@entry
 def case(L: Lower, t: S.Case, env: V.Env) -> V.Value:
     value = L(t.term, env)
     if isinstance(value, V.Member) and isinstance(value.tag, F.Const):

@@ -167,11 +167,12 @@ class Taken(Symbol, eq=False):
 
 
 class Either(Symbol, eq=False):
-    """One of two functions, by the branch that was taken."""
+    """One of two functions, by the branch that was taken; of members of a sum with the options that each `lacks`."""
 
     condition: Operand
     then: Taken
     orelse: Taken
+    lacks: tuple[frozenset[int], ...] = ()
 
 
 class Delayed(Symbol, eq=False):

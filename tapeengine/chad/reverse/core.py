@@ -123,6 +123,14 @@ def inject(D: Reverse, t: S.Inject, context: Context) -> S.Term:
     return D.result(primal, lambda d: D.back(p, T.LCast(t.index, d, cotangent(t.term.type))), cotangent(t.of))
 
 
+# D[resize t]  :=  let <x, x'> = D[t] in <resize x, \d. x' (resize d)>
+@entry
+def resize(D: Reverse, t: S.Resize, context: Context) -> S.Term:
+    p = D.bind("p", t.term, context)
+    primal = S.Resize(S.Proj(p, 0), reverse_primal(t.of))
+    return D.result(primal, lambda d: D.back(p, S.Resize(d, cotangent(t.term.type))), cotangent(t.of))
+
+
 # D[case t of {inji xi -> si}]  :=  let <x, x'> = D[t] in
 #     case x of {inji xi -> let <y, y'> = D[si] in <y, \d. do <(), dz> <- scope (y' d); x' (linji dz)>}
 @entry

@@ -220,6 +220,11 @@ def branch(term: S.Term) -> S.Term | None:
 
 def linear(term: S.Term) -> S.Term | None:
     match term:
+        # resize zero  ~>  zero        resize (inj_k a)  ~>  inj_k a
+        case S.Resize(T.Zero()):
+            return zero(term)
+        case S.Resize(S.Inject(k, a, _), of):
+            return S.Inject(k, a, of)  # type: ignore[arg-type]
         # lcast_k (linj_k a)  ~>  a
         case T.LCast(k, T.LInject(i, a, _), _) if i == k:
             return a
@@ -297,7 +302,7 @@ RULES: Mapping[type[S.Term], tuple[Rule, ...]] = {
     **dict.fromkeys((S.Tuple, T.LTuple), (tuple_,)),
     **dict.fromkeys((S.Case, S.If), (branch,)),
     **dict.fromkeys((T.One, T.ForEach), (one_zero,)),
-    **dict.fromkeys((T.LDense, T.LIndex, T.LUpdate, T.LCast, T.LSingle, T.LInject, T.LScatter), (linear,)),
+    **dict.fromkeys((T.LDense, T.LIndex, T.LUpdate, T.LCast, T.LSingle, T.LInject, T.LScatter, S.Resize), (linear,)),
     T.Plus: (plus,),
     S.Op: (algebra, constant_fold, power_partial),
     T.LScale: (algebra, linear),

@@ -187,6 +187,8 @@ STRICT = strict(
         S.Update: (1, lambda E, t, x, y: (*x[: t.index], y, *x[t.index + 1 :])),
         # cost(inl t) = 1 + cost(t)
         S.Inject: (1, lambda E, t, x: Tagged(t.index, x)),
+        # as a projection
+        S.Resize: (1, lambda E, t, x: x),
         # cost(t s) = 1 + cost(t) + cost(s) + cost(the body)
         S.Apply: (1, lambda E, t, function, *args: function(*args)),
         S.Call: (1, lambda E, t, *args: E.call(t.name, args)),

@@ -41,6 +41,7 @@ from ...language.terms import (
     Map,
     Op,
     Proj,
+    Resize,
     Term,
     Tuple,
     Update,
@@ -556,6 +557,8 @@ class Parser(Lets):
                 owner = self.known(value, env)
                 if isinstance(owner, dict) and not is_strange(owner):
                     return owner.get(self.known(index, env), MISSING)
+                if not isinstance(owner, str):
+                    return MISSING
         return known_text(node, lambda part: self.known(part, env))
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
@@ -770,6 +773,8 @@ class Parser(Lets):
             own = self.table.options(term.type) or ()
             if len(options) == 2 and options[1] == UNIT and (member := self.convert(term, options[0])) is not None:
                 return Inject(0, member, of)
+            if own and own == options[: len(own)] and isinstance(of, Sum) and isinstance(term.type, Sum):
+                return Resize(term, of)
             if own and set(own) <= set(options):
                 variables = [self.fresh("m", option) for option in own]
                 branches = (Branch(v, Inject(options.index(v.of), v, of)) for v in variables)
@@ -834,6 +839,7 @@ class Parser(Lets):
             if self.convert(Var("_", narrow), wide) is not None:
                 return wide
         each = [of.options if isinstance(of, Sum) else (of,) for of in (first, second)]
+        each.sort(key=len, reverse=True)  # so that members of the longer union are members of the new one
         options = tuple(dict.fromkeys(each[0] + each[1]))
         if is_choice(Sum(options)):
             return Sum(options)
