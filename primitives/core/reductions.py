@@ -173,10 +173,10 @@ def extent(space: Any, axis: Any) -> int:
     return math.prod(space.shape[position] for position in normal_axes(axis, space.ndim))
 
 
-def extreme(name: str, function: Any) -> Primitive:
-    """Build the record of an extreme over axes from numpy's function."""
+def extreme(name: str, function: Any, first: Any = None) -> Primitive:
+    """Build the record of an extreme over axes from numpy's function, which reduces the axis `first` by default."""
 
-    def primal(x: Any, *, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    def primal(x: Any, *, axis: Any = first, keepdims: bool = False, initial: Any = None) -> Any:
         if initial is None:
             return function(x, axis=axis, keepdims=keepdims)
         return function(x, axis=axis, keepdims=keepdims, initial=initial)

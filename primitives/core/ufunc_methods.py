@@ -115,8 +115,8 @@ LOGADDEXP_REDUCE = by_slope(
 )
 
 
-FMAX_REDUCE = extreme("numpy.fmax.reduce", numpy.fmax.reduce)
-FMIN_REDUCE = extreme("numpy.fmin.reduce", numpy.fmin.reduce)
+FMAX_REDUCE = extreme("numpy.fmax.reduce", numpy.fmax.reduce, 0)
+FMIN_REDUCE = extreme("numpy.fmin.reduce", numpy.fmin.reduce, 0)
 
 
 @_reduction

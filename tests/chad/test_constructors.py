@@ -4,7 +4,7 @@ import dataclasses
 import math
 import re
 from collections import namedtuple
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 from chad.written_functions import refused
@@ -236,3 +236,43 @@ def test_a_record_that_is_given_is_copied(function):
     expected, dual_back = te.vjp(function, state)
     assert (value, back(1.0)) == (expected, dual_back(1.0))
     assert state == State(1.5)
+
+
+@dataclasses.dataclass
+class Listed:
+    x: float
+    xs: list
+    _: dataclasses.KW_ONLY
+    nothing: None = None
+    second: float = dataclasses.field(init=False, default=2.0)
+
+    def __post_init__(self):
+        if self.x < 0:
+            raise ValueError("negative")
+
+
+class Optional(NamedTuple):
+    x: float
+    nothing: None = None
+
+
+@dataclasses.dataclass
+class Around:
+    x: float
+    inner: Any = None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, xs: Listed(x, [x, *xs]),
+        lambda x, xs: [Listed(x, xs), Listed(x * x, [-x, x])],
+        lambda x, xs: {"a": Listed(x, xs), "b": (Around(x, Around(x)), Optional(x), None)},
+        lambda x, xs: Around(x, Listed(x, xs if x > 0 else [x])),
+    ],
+)
+def test_results_and_tangents_are_made_without_constructors(function):
+    program, primals, tangents = te.program(function), (2.0, [1.0, 3.0]), (-1.0, [1.0, -1.0])
+    value, tangent = te.jvp(program, primals, tangents)
+    assert te.vjp(program, *primals)[0] == value == function(*primals)
+    assert tangent == te.jvp(program.python, primals, tangents)[1]

@@ -7,12 +7,13 @@ with arrays; its value gets the kinds that the plain program's value has.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy
 
 from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, has_arrays, numbers_of, parts_of, rank_of
+from .values import field_of, record_of
 
 #: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
 Steps = tuple[int | str | None, ...]
@@ -153,9 +154,7 @@ def with_nothing(like: Any, value: Any) -> Any:
     if type(value) in (list, tuple) and isinstance(like, list | tuple) and like:
         likes = like if len(like) == len(value) else like[:1] * len(value)
         return type(value)(map(with_nothing, likes, value))
-    if type(value) is dict and isinstance(like, dict):
-        return {key: with_nothing(like.get(key), part) for key, part in value.items()}
-    return value
+    return with_parts(with_nothing, like, value)
 
 
 def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[], Any] = lambda: None) -> Any:
@@ -183,8 +182,8 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
         case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
             return with_items(value, each_of(items, value, range(len(items))))
         case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            names = [f.name for f in dataclasses.fields(value)]
-            return type(value)(*each_of(items, (getattr(value, name) for name in names), names))
+            names = names_in(value)
+            return record_of(type(value), names, each_of(items, (getattr(value, name) for name in names), names))
         case TupleOf(items) if isinstance(value, dict):
             return dict(zip(value, each_of(items, value.values(), value), strict=True))
         case Given(places, is_mixed, or_list, held):
@@ -207,15 +206,26 @@ def as_listed(like: Any, value: Any) -> Any:
         return type(like)(map(as_listed, likes, parts))
     if type(like) is not type(value):
         return value
-    if isinstance(value, tuple) and len(like) == len(value):
-        return with_items(value, map(as_listed, like, value))
+    if type(value) is tuple and len(like) == len(value):
+        return tuple(map(as_listed, like, value))
+    return with_parts(as_listed, like, value)
+
+
+def with_parts(change: Callable[[Any, Any], Any], like: Any, value: Any) -> Any:
+    """Give a record or a dict with other parts, of which `change` makes each from that of a like one and its own."""
+    names = names_in(value)
+    if not names or type(like) is not type(value):
+        return value
+    likes = like if isinstance(value, dict) else {name: getattr(like, name, None) for name in names}
+    return record_of(type(value), names, [change(likes.get(name), field_of(value, name)) for name in names])
+
+
+def names_in(value: Any) -> Sequence[str]:
+    """Give the names of the parts of a record or a dict; none for another value."""
     if isinstance(value, dict):
-        return {key: as_listed(like.get(key), part) for key, part in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return type(value)(
-            *(as_listed(getattr(like, f.name), getattr(value, f.name)) for f in dataclasses.fields(value))
-        )
-    return value
+        return list(value)
+    is_record = dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return [f.name for f in dataclasses.fields(value)] if is_record else getattr(value, "_fields", ())
 
 
 def with_items(value: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:

@@ -224,7 +224,7 @@ def map_(L: Lower, t: S.Map, env: V.Env) -> V.Value:
 def replicate(L: Lower, t: S.Replicate, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     value = L(t.term, env)
-    return V.Pull(n, lambda _: value)
+    return V.Rows(n, V.ZERO) if P.is_zero(value) else V.Pull(n, lambda _: value)
 
 
 @entry

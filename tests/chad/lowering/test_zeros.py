@@ -51,9 +51,16 @@ def branch_with_rows(xs: te.Vec) -> float:
     return total
 
 
+def grid_that_begins_with_zeros(xs: te.Vec) -> float:
+    total = np.zeros((2, 3))
+    for k in range(3):
+        total = total * xs + xs[k]
+    return np.sum(total * total)
+
+
 PROGRAMS = [
     rows_with_zeros_at_different_places, rows_some_of_which_are_zero, state_that_is_not_used,
-    state_of_which_nothing_is_used, branch_with_rows,
+    state_of_which_nothing_is_used, branch_with_rows, grid_that_begins_with_zeros,
 ]  # fmt: skip
 
 

@@ -1,5 +1,8 @@
 """Registry primitives in generated programs: elementwise ones become whole-array operations, residuals are few."""
 
+import inspect
+import operator
+
 import numpy as np
 import pytest
 from chad.whole.programs_arrays import ARRAYS, REGULAR
@@ -8,6 +11,7 @@ import tapeengine
 from tapeengine import chad as te
 from tapeengine.chad.language.types import FLOAT, INT, Array
 from tapeengine.chad.registered import find, is_elementwise
+from tapeengine.plugins import load_plugins
 from tapeengine.primitive import Primitive
 
 ENGINE = tapeengine.Engine()
@@ -22,6 +26,28 @@ def test_elementwise_primitives_are_found_by_trying():
     around = Primitive("example.centred", lambda x: x - np.mean(x), vjp=rules, jvp=rules)
     assert not is_elementwise(around, [FLOAT], {})
     assert not is_elementwise(Primitive("example.counted", lambda n: "x" * n, vjp={}, jvp={}), [INT], {})
+
+
+def defaults_of(function):
+    """The defaults that numpy's function states, without those that only say that there is none."""
+    try:
+        given = inspect.signature(function).parameters.items()
+    except ValueError:  # no signature
+        return {}
+    return {name: p.default for name, p in given if p.default not in (inspect.Parameter.empty, np._NoValue)}
+
+
+def test_primitives_have_the_defaults_of_numpys_functions():
+    numpys = {name: p for name, p in load_plugins().registry.items() if name.startswith("numpy.")}
+    assert numpys["numpy.fmax.reduce"].static_defaults["axis"] == 0
+    for name, primitive in numpys.items():
+        try:
+            function = operator.attrgetter(name.removeprefix("numpy."))(np)
+        except AttributeError:  # a name of its own
+            continue
+        if find(function) is primitive:
+            for option, default in defaults_of(function).items():
+                assert primitive.static_defaults.get(option, default) == default, f"{option} of {name}"
 
 
 def test_a_primitive_of_each_element_is_called_once():
