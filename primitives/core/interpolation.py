@@ -34,8 +34,12 @@ from .values import (
 )
 
 
+@numpy.errstate(all="ignore")
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """Interpolate linearly between points; see `numpy.interp`. Differentiable in everything but `period`."""
+    """Interpolate linearly between points; see `numpy.interp`. Differentiable in everything but `period`.
+
+    As numpy's function, it reports no overflow and no invalid operation.
+    """
     x, xp, fp = (_widened(as_array(part)) for part in (x, xp, fp))
     if period is None and (is_complex(x) or is_complex(xp)):
         raise TypeError("numpy.interp: x and xp are real")

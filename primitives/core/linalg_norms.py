@@ -167,9 +167,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     return np.expand_dims(value, axes) if keepdims else value
 
 
+@numpy.errstate(all="ignore")
 def cond(x: Any, p: Any = None) -> Any:
-    """Return the condition number; see `numpy.linalg.cond`."""
+    """Return the condition number; see `numpy.linalg.cond`, which reports no overflow and no division by zero."""
     x = as_array(x)
+    x = np.astype(x, float) if dtype_of(x).kind in "biu" else x
     if p in (None, 2, -2):
         s = np.linalg.svdvals(x)
         value = np.divide(s[..., -1], s[..., 0]) if p == -2 else np.divide(s[..., 0], s[..., -1])

@@ -305,6 +305,7 @@ class Rules:
 
         numpy has other loops for numbers, and other ufuncs for some of Python's exponents; only complex values differ.
         """
+        x, y = (z._array() if type(z) is ComplexDual else z for z in (x, y))
         if not (is_number(x) and is_number(y)):
             if ufunc is numpy.multiply and (repeats(x) or repeats(y)):
                 return NotImplemented

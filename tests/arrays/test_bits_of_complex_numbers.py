@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any
 
@@ -59,6 +60,21 @@ def test_functions_of_two(by: Any, other: Any) -> None:
         if by is operator.mul and f is reflected and type(other) is numpy.complex128:
             continue  # numpy calls the ufunc, whose last bit may differ from that of its numbers
         assert differing(f) == []
+
+
+CLASSES = (complex, numpy.complex128, numpy.complex64)
+
+
+@pytest.mark.parametrize("by", BINARY, ids=lambda by: f"{by.__module__}.{by.__name__}")
+def test_functions_of_two_traced_numbers(by: Any) -> None:
+    wrong = []
+    for one, other in itertools.product(CLASSES, CLASSES):
+        for z, w in itertools.product(NUMBERS, NUMBERS):
+            pair = one(z), other(w)
+            with numpy.errstate(all="ignore"):
+                expected, found = outcome(lambda p: by(*p), pair), outcome(lambda p: te.vjp(by, *p)[0], pair)
+                wrong += [] if same(expected, found) else [(pair, expected, found)]
+    assert not wrong, wrong
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

@@ -117,6 +117,11 @@ def of_functions() -> Iterator[tuple[str, Callable[[Any, Any], Any]]]:
     yield "in place", lambda np, x: x.copy().__imul__(1e200)
     yield "reduce", lambda np, x: np.multiply.reduce(x[4:6])
     yield "dtype", lambda np, x: np.exp(x[4:5], dtype="f4")
+    for p in (None, -2, numpy.inf, "fro"):
+        yield f"cond {p}", lambda np, x, p=p: np.linalg.cond(np.stack([np.outer(x[:2], x[:2]), np.diag(x[:2])]), p)
+    for k in (2, 6, 7):
+        yield f"interp {k}", lambda np, x, k=k: np.interp([0.5, 3.0], np.stack([x[2], x[9], x[k]]), x[5:8])
+        yield f"interp between {k}", lambda np, x, k=k: np.interp(x[:1], [0.0, 1.0], np.stack([-x[k], x[k]]))
 
 
 def test_of_functions() -> None:
@@ -136,22 +141,72 @@ def test_a_program_takes_another_way() -> None:
     assert te.grad(program)(numpy.array([2.0, 4.0])).tolist() == [0.5, 0.25]
 
 
+SWEPT: dict[str, Callable[[Any], Any]] = {
+    "sqrt": lambda x: np.sqrt(x),
+    "log": lambda x: np.log(x),
+    "reciprocal": lambda x: 1.0 / x,
+    "power": lambda x: x**0.5,
+    "cbrt": lambda x: x ** (1 / 3),
+    "norm": lambda x: np.linalg.norm(x * 0.0),
+    "prod": lambda x: np.prod(x),
+    "outer": lambda x: np.outer(np.sqrt(x), np.log(x)),
+    "parts": lambda x: np.concatenate([np.sqrt(x)[[0, 0, 1]], x[1:] / x[:-1]]),
+    "element": lambda x: np.sqrt(x[0]) * x[1],
+    "selected": lambda x: np.where(np.abs(x) > 0, np.sqrt(x), 0),
+    "single": lambda x: np.sqrt(np.astype(x, np.complex64)),
+}
+
+
+def sweeps(f: Callable[[Any], Any], x: Any) -> Iterator[Callable[[], Any]]:
+    """The sweeps of a program and of its derivative, which has run before."""
+    with numpy.errstate(all="ignore"):
+        value, back = te.vjp(f, x)
+        one = numpy.ones_like(value)
+        gradient, twice = te.vjp(lambda x: te.vjp(f, x)[1](one)[0], x)
+        slopes = te.linearize(f, x)[1]
+    yield lambda: back(one)
+    yield lambda: slopes(x)
+    yield lambda: twice(numpy.ones_like(gradient))
+    yield lambda: te.jvp(lambda t: slopes(t), (x,), (x,))
+    if one.dtype.kind == x.dtype.kind == "f":
+        yield from (slopes.matrix, slopes.T.matrix)
+
+
 def test_a_sweep_reports_nothing() -> None:
-    x = numpy.array([0.0, 1.0, 4.0])
-    with numpy.errstate(all="raise"):
-        for f in (
-            lambda x: np.sqrt(x).sum(),
-            lambda x: np.linalg.norm(x * 0.0),
-            lambda x: np.prod(x),
-            lambda x: x[0] ** 0.5,
-        ):
-            te.vjp(f, x)[1](1.0)
-            te.jvp(f, (x,), (x,))
-    _, back = te.vjp(lambda x: np.sqrt(x).sum(), x)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert back(1.0)[0].tolist() == [numpy.inf, 0.5, 0.25]
-        assert te.vjp(lambda x: x * 2.0, x)[0].tolist() == [0.0, 2.0, 8.0]  # flags that a sweep leaves are not its
+    values = numpy.array([0.0, 1.0, 4.0, numpy.inf, 1e-30])
+    for f, dtype, mode in itertools.product(SWEPT.values(), ("f4", "f8", "c8", "c16"), ("raise", "warn")):
+        for sweep in sweeps(f, values.astype(dtype)):
+            with numpy.errstate(all=mode), warnings.catch_warnings():  # type: ignore[call-overload]
+                warnings.simplefilter("error")
+                sweep()
+    assert te.vjp(lambda x: x * 2.0, values[:3])[0].tolist() == [0.0, 2.0, 8.0]  # flags that a sweep leaves are not its
+
+
+def test_later_runs_raise_what_the_first_raised() -> None:
+    def program(x: Any) -> Any:
+        try:
+            return np.log(x) * x
+        except FloatingPointError:
+            return x * x
+
+    x = numpy.array([0.0, 4.0])
+    for f in (te.checkpoint(program), lambda x: te.iterate(program, 2, x), lambda x: te.fork(lambda: program(x))[0]):
+        for mode in ("raise", "warn", "ignore"):
+            with numpy.errstate(all=mode), warnings.catch_warnings():  # type: ignore[arg-type]
+                warnings.simplefilter("ignore")
+                (value, back), plain = te.vjp(f, x), f(x)
+            for later in ("raise", "warn"):
+                with numpy.errstate(all=later), warnings.catch_warnings():  # type: ignore[arg-type]
+                    warnings.simplefilter("error")
+                    (found,) = back(numpy.ones(2))
+            numpy.testing.assert_array_equal(value, plain)
+            assert found[1] == te.grad(lambda x, f=f, mode=mode: under(mode, f, x)[1])(x)[1]
+
+
+def under(mode: Any, f: Callable[[Any], Any], x: Any) -> Any:
+    with numpy.errstate(all=mode), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return f(x)
 
 
 def test_every_ufunc() -> None:

@@ -234,3 +234,10 @@ def test_whole_numbers(name: str) -> None:
             assert isinstance(found, type(expected)), f"{kind}: numpy raises {expected!r}, and we give {found!r}"
         else:
             numpy.testing.assert_array_equal(found, expected, err_msg=kind)
+
+
+@pytest.mark.parametrize("p", [numpy.inf, -numpy.inf, 1.0, -1.0, 2.0, -2.0])
+def test_condition_numbers_of_whole_numbers(p: float) -> None:
+    for x in ([[1, 2], [3, 4]], numpy.array([[True, False], [True, True]])):
+        value = te.vjp(lambda p, x=x: tapeengine.numpy.linalg.cond(x, p), p)[0]
+        assert (type(value), value) == (numpy.float64, numpy.linalg.cond(x, p))

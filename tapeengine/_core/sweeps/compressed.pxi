@@ -99,7 +99,8 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
         for first in range(0, count, step):
             rows.begin(tape, min(step, count - first))
             stage(rows, places_of([back.result]), colours, first, None)
-            resolve_rows(rows, tape.head.count - 1)
+            with numpy.errstate(all="ignore"):
+                resolve_rows(rows, tape.head.count - 1)
             take_out(rows, places, found[first:first + rows.width])
             take_reads(rows, found[first:first + rows.width], at, reads)
     finally:
@@ -250,6 +251,7 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
     for first in range(0, count, step):
         batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, outputs))
         stage(batch, inputs, colours, first, weights)
-        batch.sweep()
+        with numpy.errstate(all="ignore"):
+            batch.sweep()
         take_out(batch, outputs, found[first:first + batch.width])
     return found

@@ -84,7 +84,8 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
     cdef Recorded leaves
     try:
         leaves = back.begin_recorded(seeds, array, outer)
-        push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), leaves.sweep)
+        with numpy.errstate(all="ignore"):
+            push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), leaves.sweep)
         return build(back.result, leaves)
     finally:
         free_zeros(array)

@@ -15,6 +15,10 @@
 cdef enum:
     SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
 
+cdef object REPORTS = numpy._core.umath._extobj_contextvar     # what `numpy.errstate` sets, which takes longer
+with numpy.errstate(all="ignore"):
+    QUIET = REPORTS.get()
+
 
 # -- reverse -----------------------------------------------------------------------------------------------------------
 cdef inline uint32_t resolve_chunk(Chunk *chunk, double *cotangent, uint32_t i, uint32_t lowest) noexcept nogil:
@@ -55,8 +59,19 @@ cdef int special(Tape tape, Reverse r, Record *record, int kind, uint32_t i) exc
             r.allocate(record.p2, True)
             (<double *> r.data[record.p2])[<Py_ssize_t> record.d2] += r.cotangent[i]
     elif kind == ARRAY:
-        (<ArrayRecord> tape.arrays[record.p2]).reverse(r, i)
+        sweep_array(<ArrayRecord> tape.arrays[record.p2], r, i, False)
     return 0
+
+
+cdef int sweep_array(ArrayRecord record, Reverse r, uint32_t i, bint forward) except -1:
+    """Sweep an array record; numpy's operations in a primitive's rule report no overflow and no division by zero."""
+    if r.recorded or record.called() is None:
+        return record.forward(r, i) if forward else record.reverse(r, i)
+    before = REPORTS.set(QUIET)
+    try:
+        return record.forward(r, i) if forward else record.reverse(r, i)
+    finally:
+        REPORTS.reset(before)
 
 
 cdef inline int element(Tape tape, Reverse r, Head *h, uint32_t i) except -1 nogil:
@@ -148,7 +163,7 @@ cdef int push_special(Tape tape, Reverse r, uint32_t i) except -1:
     cdef Record *record = record_at(&tape.head, i)
     cdef int kind = op_at(&tape.head, i)
     if kind == ARRAY:
-        return (<ArrayRecord> tape.arrays[record.p2]).forward(r, i)
+        return sweep_array(<ArrayRecord> tape.arrays[record.p2], r, i, True)
     if type(r) is RecordedReverse:
         return push_recorded_element(<RecordedReverse> r, record, kind, i)
     return push_element(r, record, kind, i)

@@ -279,7 +279,8 @@ cdef class Backpropagator:
         cdef Recorded leaves
         try:
             leaves = self.begin_recorded(seeds, array, outer)
-            resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), leaves.sweep, seeds.top)
+            with numpy.errstate(all="ignore"):
+                resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), leaves.sweep, seeds.top)
             return self.rebuild(leaves)
         finally:
             free_zeros(array)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import count
 from typing import Any
+
+import numpy as np
 
 from ..._core.scalars.scalar import Dual
 from ..._core.sweeps.trace import value_unseen
@@ -33,6 +36,7 @@ from .rerun import (
     paths,
     read_only,
     repeating,
+    reports_of_errors,
     restored,
     without_effects,
 )
@@ -83,6 +87,13 @@ class Steps:
         self.sketches: dict[int, Any] = {}  # of a later plain run
         self.draws = False  # from the global generators
         self.begin = Places(self.snapshot.generators).here()
+        self.reports = reports_of_errors()
+
+    @contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Run steps again with the global generators and the `numpy.errstate` of the first run."""
+        with np.errstate(**self.reports), restored(self.begin[0] if self.draws else None):
+            yield
 
     def shown(self, steps: range, passed: str) -> Iterable[int]:
         """Report the steps of a pass as they are done."""
@@ -235,7 +246,7 @@ class Reversal:
                 raise
             if made.copied is not None:
                 steps.check(made)
-            with restored(steps.begin[0] if steps.draws else None), REPEATED:
+            with steps.resumed(), REPEATED:
                 final, found = at_once()
             if beyond_rounding(steps.engine.structures, steps.final, final):
                 raise
@@ -269,7 +280,7 @@ class Reversal:
             if values:
                 total = given if total is None else add(steps.engine.structures, total, given)
 
-        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
+        with steps.resumed(), repeating(NAME, partial(self._plain, made)):
             if places is not None:
                 places.resume(steps.begin)
             chain = self.chain or Chain(step, steps.n, steps.checkpoints, start, places)
@@ -281,7 +292,7 @@ class Reversal:
         steps, (values, state), (given, tangent) = self.steps, self.args, tangents
         steps.again(values, made)
         comparison = Comparison(steps.passed)
-        with restored(steps.begin[0] if steps.draws else None), repeating(NAME, partial(self._plain, made)):
+        with steps.resumed(), repeating(NAME, partial(self._plain, made)):
             for position in steps.shown(range(steps.n), "tangents"):
                 state, tangent = steps.engine.jvp(self._step(made), (values, state), (given, tangent))
                 self._check(comparison, state, position)
@@ -302,7 +313,7 @@ class Reversal:
         if steps.sketches:
             return steps.sketches
         comparison = Comparison(steps.passed)
-        with restored(steps.begin[0] if steps.draws else None):
+        with steps.resumed():
             for position, state in self._plain_steps():
                 ends = comparison.add(hashes(structures, state), position)
                 leaf = comparison.differs(position) if ends else 0

@@ -68,6 +68,11 @@ class Guard:
 restored = Guard().restored
 
 
+def reports_of_errors() -> dict[str, Any]:
+    """numpy's reports of errors for later runs: they raise what the first run raises, which has made all warnings."""
+    return {name: mode if mode in ("raise", "call") else "ignore" for name, mode in np.geterr().items()}
+
+
 #: The states of the global generators and of the captured ones.
 Moment = tuple[States, list[Any]]
 
@@ -362,7 +367,7 @@ class Repeatable:
     first run drew random numbers, or wrote into what it captures.
     """
 
-    __slots__ = ("engine", "has_effects", "name", "outcome", "snapshot", "states", "values")
+    __slots__ = ("engine", "has_effects", "name", "outcome", "reports", "snapshot", "states", "values")
 
     def __init__(self, engine: Engine, snapshot: Snapshot, name: str) -> None:
         self.engine = engine
@@ -370,6 +375,7 @@ class Repeatable:
         self.snapshot = snapshot
         self.values = snapshot.captured
         self.states: States | None = None
+        self.reports = reports_of_errors()
         self.outcome: Outcome | None = None
         self.has_effects = False
 
@@ -405,8 +411,9 @@ class Repeatable:
         return value
 
     def again(self, values: Sequence[Any]) -> Any:
-        """Return the value of another run, with the random numbers of the first."""
-        with restored(self.states), repeating(self.name, lambda: called(self.snapshot.again(self._bare(values)))):
+        """Return the value of another run, with the random numbers and the `numpy.errstate` of the first."""
+        plain = lambda: called(self.snapshot.again(self._bare(values)))  # noqa: E731
+        with np.errstate(**self.reports), restored(self.states), repeating(self.name, plain):
             return called(self.snapshot.again(values))
 
     def check(self, value: Any, values: Sequence[Any]) -> None:
