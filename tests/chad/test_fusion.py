@@ -15,7 +15,7 @@ from tapeengine.chad.prepare.fusion import fused
 
 def written(lines):
     """The function of lines, of vectors or lists x and y and a bool c."""
-    return function_of("x, y, c", lines, math_log=math.log)
+    return function_of("x, y, c", lines, math_log=math.log, fork_map=te.fork_map)
 
 
 def arrays_made(function, *args):
@@ -40,6 +40,8 @@ CHAINS = [
     (["t = x * y", "return t + t"], 2),
     (["t = x * y", "return [t[i] + t[0] for i in range(3)]"], 2),
     (["t = x * y", "return [t + a for a in x]"], 3),
+    (["return [b + a for a, b in zip(x, fork_map(lambda b: b * b, y))]"], 2),
+    (["t = fork_map(lambda a: a * a, x)", "return [b + 1.0 for b in t]"], 2),
 ]
 
 

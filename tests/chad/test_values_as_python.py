@@ -1,11 +1,16 @@
 """Programs give what Python gives where there are NaNs, too few parts to unpack, classes as arguments, or odd calls."""
 
+import enum
+import functools
+import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from chad.written_functions import function_of
+from outcomes import shown
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -140,3 +145,61 @@ def test_a_parameter_by_name_of_a_lambda_gets_no_argument_by_position() -> None:
 
     with pytest.raises((TypeError, TapeEngineError)):
         te.vjp(te.program(f), 1.5)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+#: Lines of a function of a list or an array x of three numbers, and a number n.
+RARE = {
+    "negative tolerance": ["return x[0] if math.isclose(x[0], 1.0, abs_tol=-1.0) else x[1]"],
+    "counted from a number": ["return [k * v for k, v in enumerate(x, 3)]"],
+    "counted from a variable": ["return sum([k * v for k, v in enumerate((x[0], x[1] * 2.0), n)])"],
+    "counted items": ["return sum([k * v for k, v in enumerate((x[0], x[1] * 2.0), 2)])"],
+    "counted in a loop": ["s = x[0]", "for k, v in enumerate((x[1], 3.0), start=5):", "    s = s * k - v", "return s"],
+    "range of four": ["return sum([x[0] * k for k in range(1, 2, 3, 4)])"],
+    "by position only": ["def g(a, /, b=1.0):", "    return a * b", "return g(a=x[0])"],
+    "conditions": ["return (x[0] > 0.0) + (x[1] > 0.0) + x[2]"],
+    "conditions and a number": ["return [x[0], (x[1] > 0.0) * (2.0 > 1.0), abs(x[0] > 1.0)]"],
+    "condition is not True": ["return x[0] if (x[1] > 0.0) is not True else x[1] * 2.0"],
+    "number is not True": ["return x[0] if x[1] is not True else x[1] * 2.0"],
+    "test that binds": ["k, s = 4, x[0]", "while (k := k - 1) > 0:", "    s *= n + 1", "else:", "    s += k", "return s"],
+    "left test that binds": [
+        "k, s = 4, x[0]", "while (k := k - 1) > 0:", "    s = s * x[1]", "    if k < 3:", "        break", "else:",
+        "    s = s + 9.0", "return s * k",
+    ],
+    "chain that ends": [
+        "ys = []", "def put(v):", "    ys.append(v)", "    return v", "c = put(x[0]) < put(x[1]) < put(x[2])",
+        "return sum(ys) + len(ys) + c",
+    ],
+    "dict after items": ["d = dict(a=x[0], b=x[1], c=x[2], d=2.0)", "return {'a': 3.0, **d, 'e': 1.0}"],
+    "dict before items": ["d = dict(a=x[0], b=x[1], c=x[2], d=2.0)", "return {**d, 'b': x[2] * 2.0}"],
+    "joined dicts": ["d = dict(a=x[0], b=x[1], c=x[2], d=2.0)", "return d | {'z': x[0]}"],
+    "number of a branch": ["k = 2 if x[0] > 0.0 else 0.5", "return x[0] if isinstance(k, int) else x[1]"],
+    "condition of a branch": ["k = True if x[0] > 0.0 else 0.5", "return x[0] if isinstance(k, bool) else x[1]"],
+    "number of a division": ["k = x[0] / 2", "return x[0] if isinstance(k, float) else x[1]"],
+    "starred items": ["return (*x, 1.0)[n] * x[0]"],
+    "digits": ["return round(x[0] * 1.115, 2)"],
+    "integer among floats": ["return [1, x[0]]"],
+    "larger integer": ["return [max(3, x[0]), 1 if x[1] > 0.0 else x[1]]"],
+    "condition among floats": ["return [True, x[0]]"],
+    "items of a change": ["t = (x[0], x[1], x[2], 1.0, 2.0)", "a, b, *c = t", "return [b, a, *c]"],
+    "range beside a number": ["return range(3), x[0]"],
+    "dicts with other keys": ["return {'a': x[0]} if x[1] > 0.0 else {'b': x[0]}"],
+    "member": ["return Colour.RED, x[0]"],
+    "text": ["return 'a' if x[0] > 0.0 else 'b', x[1]"],
+    "tuple and list": ["return (x[0],) + [x[1]]"],
+    "key of largest": ["return max(x, key=lambda v: -v * v) * 2.0"],
+    "folded": ["return functools.reduce(lambda a, b: a * b + 1.0, x)"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+@pytest.mark.parametrize("name", RARE)
+def test_rare_forms(name: str, kind: Any) -> None:
+    outside = {"math": math, "functools": functools, "Colour": Colour}
+    f, x = function_of("x, n", RARE[name], **outside), kind([1.5, 0.25, 2.0])
+    results = shown(f, x, 1), shown(lambda: te.vjp(te.program(f), x, 1)[0])
+    wanted, found = (re.sub(r"np\.float64\((.*?)\)", r"\1", each) for each in results)  # whose floats differs
+    assert found == wanted

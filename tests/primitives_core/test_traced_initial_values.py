@@ -70,7 +70,9 @@ def test_bits_of_reductions(name: str) -> None:
     function, drawn = REDUCED[name], np.random.default_rng(3).normal(size=(2, 9, 7))
     for kind in (np.float64, np.float32, np.complex128)[: 3 if name in ("sum", "prod", "add") else 2]:
         matrix = (drawn[0] + 1j * drawn[1] if kind is np.complex128 else drawn[0] + 2.0).astype(kind)
-        for a, axis in itertools.product([matrix[0, 0], matrix[::-1], np.asfortranarray(matrix), matrix[:0]], [None, 0]):
+        for a, axis in itertools.product(
+            [matrix[0, 0], matrix[::-1], np.asfortranarray(matrix), matrix[:0]], [None, 0]
+        ):
             for options in OPTIONS:
                 found = outcome(
                     lambda a, **options: te.vjp(lambda a: function(a, **options), a)[0], a, {"axis": axis, **options}

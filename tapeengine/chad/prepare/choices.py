@@ -54,7 +54,7 @@ def element(t: S.Fold, names: Names) -> S.Term:
         around += more
     place, xs = fresh("place", INT), fresh("xs", t.array.type)
     found = place_in(xs, t, fresh)
-    if not isinstance(made, S.Build) or made.is_parallel or not is_short(made.body):
+    if not isinstance(made, S.Build) or not is_short(made.body):
         return S.lets([*around, (xs, made), (place, found)], S.Index(xs, place))
     n = fresh("n", INT)
     again = substitute(freshen(made.body, names), {made.index.name: place})

@@ -80,8 +80,7 @@ class Fusing:
         name = term.var.name
         if self.uses[name] - self.sizes[name] == 1 and reads_once(term.body, name):
             around, made = self.opened(bound)
-            if is_open(made):
-                assert isinstance(made, S.Build)
+            if isinstance(made, S.Build):
                 n = S.Var(self.names("n"), INT)
                 body = in_place_of(term.body, term.var, n, replace(made, size=n))
                 return self(S.lets([*around, (n, made.size)], body))
@@ -101,13 +100,13 @@ class Fusing:
         if all(isinstance(a, S.Var) for a in t.arrays):
             return t
         parts = [self.opened(a) for a in t.arrays]
-        if not any(map(is_open, (made for _, made in parts))):
+        if not any(isinstance(made, S.Build) for _, made in parts):
             return t
         around = [pair for own, _ in parts for pair in own]
         i, n = S.Var(self.names("i"), INT), None
         elements: list[tuple[S.Var, S.Term]] = []
         for var, (_, made) in zip(t.vars, parts, strict=True):
-            if isinstance(made, S.Build) and is_open(made):
+            if isinstance(made, S.Build):
                 size: S.Term = made.size
                 elements += [(made.index, i), (var, made.body)]
             else:
@@ -118,11 +117,6 @@ class Fusing:
             n = size if n is None else S.Op("iequal" if t.broadcasts else "isame", (n, size), INT)
         assert n is not None
         return S.lets(around, S.Build(n, i, self(S.lets(elements, t.body))))
-
-
-def is_open(made: S.Term) -> bool:
-    """Tell whether a term is a build whose elements may be computed elsewhere."""
-    return isinstance(made, S.Build) and not made.is_parallel
 
 
 def reads_once(term: S.Term, name: str) -> bool:
