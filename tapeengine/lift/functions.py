@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from .._core.programs.callables import Linked, Made, changed, original
 from ..errors import TWINS
-from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in
+from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in, reached
 from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
@@ -163,9 +163,7 @@ class Relinked:
         """The twin of a function or class of another module: from that module's twin, if the world lifts it."""
         name = value.__module__ or ""
         if not name.startswith(TWINS) and name in sys.modules and self.world.owns(name) and name != "__main__":
-            found: Any = self.world.module(name)
-            for part in value.__qualname__.split("."):
-                found = getattr(found, part, None)
+            found = reached(self.world.module(name), value.__qualname__)
             if found is not None:
                 return found
         return replaced_object(value)
