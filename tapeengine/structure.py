@@ -21,7 +21,7 @@ import numpy
 from ._core.structures.interleave import Fields
 from .errors import StructureError, full_name, module_of
 
-__all__ = ["Container", "Structures", "of_object", "slots_of"]
+__all__ = ["Container", "Structures", "of_object", "own_slots", "slots_of"]
 
 
 class Transformed(abc.ABC):  # noqa: B024
@@ -123,7 +123,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     Attributes named in `static`, and those with names that Python reserves, are copied unchanged.
     """
     _check_class(cls)
-    slots = [name for base in cls.__mro__ for name in slots_of(base)]
+    slots = slots_of(cls)
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
         found = stored(value, slots)
@@ -188,6 +188,11 @@ def refused(cls: type, path: str, verb: str, do: str, otherwise: str = "") -> St
 
 
 def slots_of(cls: type) -> list[str]:
+    """The slots of a class and of those that it is derived from, by their attribute names."""
+    return [name for base in cls.__mro__ for name in own_slots(base)]
+
+
+def own_slots(cls: type) -> list[str]:
     """The slots of one class by their attribute names; private names are mangled with the class name."""
     found = cls.__dict__.get("__slots__", ())
     if not found:

@@ -5,15 +5,9 @@ from typing import Any
 import numpy as onp
 
 import tapeengine as te
-import tapeengine.numpy as np
 
 from .functions import Function
-
-
-def log_sum_exp(x: Any) -> Any:
-    """Return log(sum(exp(x))), shifted by the maximum."""
-    largest = np.max(x)
-    return largest + np.log(np.sum(np.exp(x - largest)))
+from .gmm import log_sum_exp
 
 
 def prepare(given: dict[str, Any]) -> tuple[Any]:

@@ -12,14 +12,15 @@ import functools
 import importlib
 import operator
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
 from .._core.programs.callables import Linked, Made, changed, original
 from ..errors import TWINS
-from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in
+from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in, reached
+from ..structure import own_slots, slots_of
 from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
@@ -27,7 +28,6 @@ from .worlds import World
 from .wrappers import dispatching, memoised, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
-_SLOTS = ("__dict__", "__weakref__")
 _HOOK = "__init_subclass__"
 
 
@@ -163,9 +163,7 @@ class Relinked:
         """The twin of a function or class of another module: from that module's twin, if the world lifts it."""
         name = value.__module__ or ""
         if not name.startswith(TWINS) and name in sys.modules and self.world.owns(name) and name != "__main__":
-            found: Any = self.world.module(name)
-            for part in value.__qualname__.split("."):
-                found = getattr(found, part, None)
+            found = reached(self.world.module(name), value.__qualname__)
             if found is not None:
                 return found
         return replaced_object(value)
@@ -206,7 +204,7 @@ class Relinked:
         bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
         if value in self.classes:  # a method of a base names it
             return self.classes[value]
-        hidden = {*_SLOTS, *own_slots(value)}
+        hidden = {"__dict__", "__weakref__", *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}
         twin = self.bare(value, bases, {name: item for name, item in body.items() if name not in told})
@@ -356,23 +354,9 @@ def viewed(value: Any, cls: Any) -> Any:
         if ORIGINAL in vars(type(value)):
             value.__class__ = cls
         return value
-    for name in slot_names(cls):
+    for name in slots_of(cls):
         if hasattr(value, name):
             object.__setattr__(made, name, getattr(value, name))
     if hasattr(value, "__dict__"):
         object.__setattr__(made, "__dict__", value.__dict__)
     return made
-
-
-def slot_names(cls: type) -> Iterator[str]:
-    """The slots of a class and its bases."""
-    for base in cls.__mro__:
-        yield from (name for name in own_slots(base) if name not in _SLOTS)
-
-
-def own_slots(cls: type) -> Iterator[str]:
-    """The slots that a class itself names, private ones as the class knows them."""
-    slots = cls.__dict__.get("__slots__", ())
-    for name in (slots,) if isinstance(slots, str) else slots:
-        is_private = name.startswith("__") and not name.endswith("__")
-        yield f"_{cls.__name__.lstrip('_')}{name}" if is_private else name

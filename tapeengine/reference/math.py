@@ -106,29 +106,17 @@ def nextafter(x: Any, y: Any) -> Any:
     return replaced(x, math.nextafter(value_of(x), value_of(y)))
 
 
-def ulp(x: Any) -> float:
-    """The value of the last bit of x, a discrete result."""
-    return math.ulp(value_of(x))
+def of_values(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `math` with a discrete result, called with the values of duals."""
+
+    def apply(*args: Any, **options: Any) -> Any:
+        return function(*map(value_of, args), **options)
+
+    apply.__name__, apply.__doc__ = function.__name__, function.__doc__
+    return apply
 
 
-def isclose(a: Any, b: Any, *, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool:
-    """Whether two values are close to each other."""
-    return math.isclose(value_of(a), value_of(b), rel_tol=rel_tol, abs_tol=abs_tol)
-
-
-def isfinite(x: Any) -> bool:
-    """Whether x is neither an infinity nor a NaN."""
-    return math.isfinite(value_of(x))
-
-
-def isinf(x: Any) -> bool:
-    """Whether x is an infinity."""
-    return math.isinf(value_of(x))
-
-
-def isnan(x: Any) -> bool:
-    """Whether x is not a number."""
-    return math.isnan(value_of(x))
+ulp, isclose, isfinite, isinf, isnan = map(of_values, (math.ulp, math.isclose, math.isfinite, math.isinf, math.isnan))
 
 
 def chain(op: str, xs: list[Any], value: float) -> Any:

@@ -19,7 +19,7 @@ from .._core.programs.replay import Inputs, Lanes, Path, Plan, inputs_of, inputs
 from .._core.sweeps.linear import open_tape
 from .._core.sweeps.trace import value_unseen
 from ..errors import RepeatError
-from ..forms import flatten, is_traced, unflatten
+from ..forms import flatten, holds_traced, unflatten
 from ..naming import attribute_of, name_as, reduced
 from ..structure import Structures
 from ..transforms.calls import call_with_rule
@@ -288,7 +288,7 @@ class Derivative:
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
         engine = self.batched.engine
-        if self.run is not None and not any(map(is_traced, flatten(engine.structures, cotangent)[0])):
+        if self.run is not None and not holds_traced(engine.structures, cotangent):
             return self.run.backward(cotangent)
         self._check()
         found = self.batched.cotangents(self.args(), cotangent, self.keywords)
@@ -300,7 +300,7 @@ class Derivative:
         """Return the tangent of the values."""
         engine = self.batched.engine
         self._check()
-        if self.run is not None and not any(map(is_traced, flatten(engine.structures, tangents)[0])):
+        if self.run is not None and not holds_traced(engine.structures, tangents):
             return self.run.forward(tangents)
         found = self.batched.tangents(self.args(), tangents, self.keywords)
         if self._is_finite(found):

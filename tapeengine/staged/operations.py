@@ -35,7 +35,7 @@ from .._core.scalars.discrete import exponent
 from .._core.scalars.math import _fma, isfinite, isinf, isnan  # type: ignore[attr-defined]
 from .._core.sweeps.trace import value_unseen
 from ..errors import StagingError
-from ..forms import flatten, is_continuous, is_traced
+from ..forms import flatten, holds_traced, is_continuous
 from ..primitive.builders import BROADCAST, PRODUCT, SCALE, UNBROADCAST
 from ..transforms.contract import Engine
 from ..transforms.repeated.rerun import Outcome
@@ -260,7 +260,7 @@ class Operations:
     def run(self, *primals: Any) -> Any:
         """The value at arguments, by the operations on the path that they take; a `MissingError` if there is none."""
         try:
-            if not any(map(is_traced, flatten(self.engine.structures, primals)[0])):
+            if not holds_traced(self.engine.structures, primals):
                 return self.engine.vjp(self._traced, *primals)[0]
             return self._traced(*primals)
         except (AttributeError, LookupError, MemoryError, TypeError) as error:

@@ -21,7 +21,7 @@ from .._core.sweeps import trace
 from .._core.sweeps.linear import has_array_records, is_recorded, open_tape
 from .._core.tape.tape import trace_here
 from ..errors import RepeatError, StagingError, StagingWarning
-from ..forms import flatten, is_continuous, is_traced, map_leaves, unflatten
+from ..forms import flatten, holds_traced, is_continuous, is_traced, map_leaves, unflatten
 from ..html import table
 from ..naming import attribute_of, name_as, reduced
 from ..transforms.captures.generators import generator_states, same_states
@@ -549,12 +549,9 @@ class Staged(Replays):
         return [] if family is None else family.plans
 
     def _fits(self, family: Family, keywords: dict[str, Any]) -> bool:
-        if family.keywords is None:
-            return not keywords
-        return bool(keywords) and not self._is_traced(keywords) and not family.keywords.difference(keywords)
-
-    def _is_traced(self, keywords: dict[str, Any]) -> bool:
-        return any(map(is_traced, flatten(self.engine.structures, keywords)[0]))
+        if family.keywords is None or not keywords:
+            return family.keywords is None and not keywords
+        return not holds_traced(self.engine.structures, keywords) and not family.keywords.difference(keywords)
 
     def _changed(self, family: Family) -> None:
         """Delete recordings for captured values that have changed."""

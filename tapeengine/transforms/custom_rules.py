@@ -14,7 +14,7 @@ import numpy as np
 from .._core.arrays.array import Array
 from .._core.sweeps.linear import is_recorded
 from ..errors import DroppedDerivativeError, PrimitiveError, note
-from ..forms import flatten, form_of, is_traced, leaves_like, unflatten
+from ..forms import flatten, form_of, holds_traced, is_traced, leaves_like, unflatten
 from ..naming import attribute_of, reduced, wrap
 from .calls import call_with_rule, parts_by_argument
 from .captures.closures import Made, Snapshot
@@ -101,7 +101,7 @@ class CustomFunction:
         bound.apply_defaults()
         others = {name: value for name, value in bound.kwargs.items() if name in kwargs}
         for name, value in others.items():
-            if any(map(is_traced, flatten(self.engine.structures, value)[0])):
+            if holds_traced(self.engine.structures, value):
                 raise DroppedDerivativeError(
                     f"{self._name} takes {name} by keyword only, and its rule returns derivatives by position: "
                     f"write def {self._name}(..., {name}), without the * before it"

@@ -17,14 +17,9 @@ from .._core.programs.native import kept_array
 from .._core.sweeps.linear import has_array_records
 from .._core.sweeps.trace import Backpropagator, value_unseen
 from ..errors import RepeatError, ResultError
-from ..forms import add, flatten, form_of, is_continuous, is_traced, leaves_like, map_leaves, unflatten
+from ..forms import add, flatten, form_of, holds_traced, is_continuous, leaves_like, map_leaves, unflatten
 from .calls import Derivative, call_with_rule
 from .contract import Engine
-
-
-def traced_part(engine: Engine, value: Any) -> bool:
-    """Whether a leaf of a structure is traced."""
-    return any(map(is_traced, flatten(engine.structures, value)[0]))
 
 
 def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True) -> Any:
@@ -39,7 +34,7 @@ def call(engine: Engine, program: Any, args: tuple[Any, ...], keep: bool = True)
     """
 
     def run(values: tuple[Any, ...]) -> tuple[Any, Derivative]:
-        if traced_part(engine, values):
+        if holds_traced(engine.structures, values):
             values = kept(engine, values)
             return call(engine, program, values, keep), Call(engine, program, values, None)
         return Again(engine, program, keep)(values)
@@ -105,7 +100,7 @@ class Call:
 
     def pull(self, cotangent: Any) -> Any:
         """Return the cotangents of the arguments."""
-        if self.backpropagator is not None and not traced_part(self.engine, cotangent):
+        if self.backpropagator is not None and not holds_traced(self.engine.structures, cotangent):
             return without_discrete(self.engine, self.args, self.backpropagator(cotangent))
         check_constants(self.program, self.constants)
         return transposed(self.engine, self.program, self.args, cotangent)
@@ -113,7 +108,7 @@ class Call:
     def push(self, tangents: tuple[Any, ...]) -> Any:
         """Return the tangent of the result."""
         check_constants(self.program, self.constants)
-        if not traced_part(self.engine, (self.args, tangents)):
+        if not holds_traced(self.engine.structures, (self.args, tangents)):
             return self.engine.jvp(self.program, self.args, tangents)[1]
         return jvp(self.engine, self.program, self.args, tangents)[1]
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from ..errors import UnsupportedError
-from ..forms import flatten, is_traced
+from ..forms import holds_traced
 from ..structure import Structures
 from .forgotten import forget_later
 
@@ -76,7 +76,7 @@ class Shared(Reference):
 
     def __init__(self, value: Any) -> None:
         super().__init__(uuid4().hex)
-        if any(map(is_traced, flatten(Structures(), value)[0])):
+        if holds_traced(Structures(), value):
             raise UnsupportedError("te.Shared is for constants; capture a traced value or pass it to the task directly")
         self._value = _read_only(value)
         weakref.finalize(self, forget_later, self.key).atexit = False

@@ -26,6 +26,18 @@ cdef uint32_t innermost_tag(object args) noexcept:
     return tag
 
 
+cdef Head *head_of_any(uint32_t tag, object leaves) except NULL:
+    """The head of a live trace; raises the error of a value whose trace is over."""
+    cdef Head *h = head_of(tag)
+    if h == NULL:
+        for x in leaves:
+            if type(x) is Array:
+                head_of_array(<Array> x)
+            elif type(x) is Dual:
+                head_of_dual(<Dual> x)
+    return h
+
+
 cdef object outward(Head *h, Dual x):
     """The value of one of h's duals: a float, or the dual of an outer trace that it is linked to."""
     cdef uint32_t tag = 0
@@ -69,13 +81,7 @@ cdef object apply(object primitive, tuple args, dict static):
     if tag == 0:
         values = [argument(x, (<Array> x).current()) if type(x) is Array else x for x in args]
         return constant(primitive.primal(*values, **static))
-    h = head_of(tag)
-    if h == NULL:
-        for x in args:
-            if type(x) is Array:
-                head_of_array(<Array> x)
-            elif type(x) is Dual:
-                head_of_dual(<Dual> x)
+    h = head_of_any(tag, args)
     values = [argument(x, stripped(h, tag, x)) for x in args]
     for x in values:
         outer = outer or is_traced(x)

@@ -115,18 +115,6 @@ cdef object place_of(Head *h, object x):
     return None
 
 
-cdef Head *head_of_any(uint32_t tag, list leaves) except NULL:
-    """The head of a live trace; raises the error of a dual whose trace is over."""
-    cdef Head *h = head_of(tag)
-    if h == NULL:
-        for x in leaves:
-            if type(x) is Array:
-                head_of_array(<Array> x)
-            elif type(x) is Dual:
-                head_of_dual(<Dual> x)
-    return h
-
-
 cdef object without(Head *h, object x):
     """An argument for the function: its own copy, which the function may keep or write to."""
     value = like(x, stripped(h, h.tag, x))

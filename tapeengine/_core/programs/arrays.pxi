@@ -500,7 +500,7 @@ cdef class Writing(Action):
 cdef Action writing(Arena arena, tuple what):
     cdef Writing step = Writing.__new__(Writing)
     cdef View target = what[1]
-    cdef WriteRecord noted = what[5], record
+    cdef WriteRecord noted = what[5]
     index, gathers = what[2], what[3]
     step.target, step.index = arena.shown(target, target.epoch), index
     step.value = arena.operand(what[4])
@@ -508,13 +508,18 @@ cdef Action writing(Arena arena, tuple what):
         part = step.target[index if any([item is Ellipsis for item in index]) else (*index, Ellipsis)]
         if part.ndim or type(step.value) is FromRegister:
             step.target, step.index = part, Ellipsis
+    change(step, WriteRecord.__new__(WriteRecord), noted, what[4])
+    return step
+
+
+cdef int change(Action step, ChangeRecord record, ChangeRecord noted, object value) except -1:
+    """Give a step the record of a change of elements, if a derivative depends on it."""
     if noted is not None:
-        record = WriteRecord.__new__(WriteRecord)
         record.target, record.index, record.shape, record.value = noted.target, noted.index, noted.shape, noted.value
         if type(noted.value) is int:
-            record.value = (<Operand> what[4]).id
+            record.value = (<Operand> value).id
         step.record = record
-    return step
+    return 0
 
 
 @cython.final
@@ -531,15 +536,10 @@ cdef class Adding(Action):
 
 cdef Action adding(Arena arena, tuple what):
     cdef Adding step = Adding.__new__(Adding)
-    cdef AddRecord noted = what[4], record
+    cdef AddRecord noted = what[4]
     step.target, step.index = arena.operand(what[1]), what[2]
     step.value = arena.operand(what[3])
-    if noted is not None:
-        record = AddRecord.__new__(AddRecord)
-        record.target, record.index, record.shape, record.value = noted.target, noted.index, noted.shape, noted.value
-        if type(noted.value) is int:
-            record.value = (<Operand> what[3]).id
-        step.record = record
+    change(step, AddRecord.__new__(AddRecord), noted, what[3])
     return step
 
 

@@ -29,7 +29,7 @@ from tapeengine._core.tape.numpy_c cimport (
 
 from tapeengine._core.arrays.array cimport (
     ADDED, CALLED, COMPUTED, COPIED_PART, LOOKED, MADE, MOVED, MULTIPLIED, POKED, RULED, SUMMED, WRITTEN, AddRecord,
-    Array, CustomRecord, Operand, PrimitiveRecord, ReadRecord, WriteRecord, array_over, dense, errors_are_seen,
+    Array, ChangeRecord, CustomRecord, Operand, PrimitiveRecord, ReadRecord, WriteRecord, array_over, dense, errors_are_seen,
     everything, view_by,
 )
 from tapeengine._core.arrays.kernels cimport (

@@ -584,7 +584,7 @@ def attributes_of(value: Any) -> dict[Any, Any]:
     """The attributes of an object by name, without those that it computes."""
     found, read = dict[Any, Any](), object.__getattribute__
     own = ("default_factory",) if issubclass(type(value), defaultdict) else ()
-    for name in ("__dict__", *own, *(name for base in type(value).__mro__ for name in slots_of(base))):
+    for name in ("__dict__", *own, *slots_of(type(value))):
         with contextlib.suppress(AttributeError):
             found.update(read(value, name) if name == "__dict__" else {name: read(value, name)})
     return found

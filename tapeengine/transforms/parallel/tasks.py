@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ...default import default_engine
 from ...errors import UnsupportedError
-from ...forms import Step, flatten, is_traced, unflatten
+from ...forms import Step, flatten, holds_traced, unflatten
 from ...structure import Structures
 from ...workers import Reference
 from ..captures.closures import Snapshot
@@ -69,7 +69,7 @@ class Task:
 
     def _check(self, structures: Structures, value: Any) -> None:
         """Refuse a value that is traced although the task's values are plain."""
-        if any(map(is_traced, flatten(structures, value)[0])):
+        if holds_traced(structures, value):
             raise UnsupportedError(
                 f"the task {self.name} uses a traced value that is not in its closure, such as one in an attribute "
                 "of a class. Pass it as an argument, or capture it as a local variable"

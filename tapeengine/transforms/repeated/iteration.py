@@ -15,7 +15,7 @@ from ..._core.scalars.scalar import Dual
 from ..._core.sweeps.trace import value_unseen
 from ..._core.tape.tape import outside
 from ...errors import RepeatError, StructureError, TraceError, UnsupportedError
-from ...forms import add, flatten, form_of, is_traced, map_leaves
+from ...forms import add, flatten, form_of, holds_traced, map_leaves
 from ..calls import Again, Derivative, call_with_rule
 from ..captures.closures import Made, Snapshot
 from ..captures.generators import generator_states, same_states
@@ -70,7 +70,7 @@ def _check(engine: Engine, start: Any, final: Any) -> None:
     before, after = form_of(engine.structures, start), form_of(engine.structures, final)
     if before != after:
         raise StructureError(f"the step of iterate must keep the state's form {before}; it returned {after}")
-    if any(map(is_traced, flatten(engine.structures, final)[0])):
+    if holds_traced(engine.structures, final):
         raise UnsupportedError(HIDDEN)
 
 

@@ -10,8 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.duals import offered
 from tapeengine.duals.outputs import constant_of
 from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
-from tapeengine.primitive.blocks import scaled_block
-from tapeengine.primitive.builders import broadcast, scale, unbroadcast
+from tapeengine.primitive.builders import rules_of_partial
 
 Domain = Mapping[str, tuple[float, ...]]
 
@@ -93,34 +92,41 @@ def elementwise(
             vjp[arg] = jvp[arg] = None
             continue
         names = partial.__code__.co_varnames[: partial.__code__.co_argcount]
-        vjp[arg] = Rule(_vjp(partial), (f"{arg}_space", *names))
-        jvp[arg] = Rule(_jvp(partial), ("out_space", *names), block=_block(partial))
+        vjp[arg], jvp[arg] = (
+            Rule(_quiet(rule.function), rule.names, block=rule.block and _quiet(rule.block))
+            for rule in rules_of_partial(arg, partial, names)
+        )
     beside: Any = {"samples": lambda: _samples(domain, static or {}, edges), "pattern": patterns.elementwise}
     return kind(name, primal, vjp, jvp, doc=doc, args=args, **beside)
 
 
-def _vjp(partial: Callable[..., Any]) -> Callable[..., Any]:
-    def vjp(ct: Any, space: Any, *kept: Any) -> Any:
-        with numpy.errstate(divide="ignore", invalid="ignore"):  # `scale` keeps zeros at non-finite partials
-            return unbroadcast(scale(ct, partial(*kept)), space)
+def of_orders(
+    name: str, ends: tuple[float, float], doc: str, first: int = 0, factor: Callable[[int], float] | None = None
+) -> Callable[[Callable[..., Any]], Primitive]:
+    """Make a function of `x` and `order` a record whose derivative is the function of the next order; decorates.
 
-    return vjp
+    Samples have the order `first` and lie between the `ends`; `factor` gives what the derivative is multiplied by.
+    """
+
+    def record(function: Callable[..., Any]) -> Primitive:
+        def partial(x: Any, order: int) -> Any:
+            following = made(x, order=order + 1)
+            return following if factor is None else factor(order) * following
+
+        made = elementwise(name, function, {"x": partial}, {"x": ends}, doc, static={"order": first})
+        return made
+
+    return record
 
 
-def _jvp(partial: Callable[..., Any]) -> Callable[..., Any]:
-    def jvp(t: Any, space: Any, *kept: Any) -> Any:
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function without warnings: products with partials that are not finite keep zeros."""
+
+    def quiet(*given: Any) -> Any:
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            return broadcast(scale(t, partial(*kept)), space)
+            return function(*given)
 
-    return jvp
-
-
-def _block(partial: Callable[..., Any]) -> Callable[..., Any]:
-    def block(tangents: Any, space: Any, *kept: Any) -> Any:
-        with numpy.errstate(divide="ignore", invalid="ignore"):
-            return scaled_block(tangents, partial(*kept), space)
-
-    return block
+    return quiet
 
 
 def _samples(domain: Domain, static: Mapping[str, Any], edges: Domain | None) -> tuple[Sample, ...]:

@@ -8,7 +8,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._build import elementwise, of_orders, ufunc
 from tapeengine_scipy._values import ratio, real
 from tapeengine_scipy.special.elliptic import hyp2f1
 from tapeengine_scipy.special.entropy import log_ratio
@@ -65,7 +65,14 @@ hyp0f1: Primitive = ufunc(
 )
 
 
-def _confluent(x: Any, *, order: int) -> Any:
+@of_orders(
+    "scipy.special.confluent",
+    (-3.0, 3.0),
+    "Kummer's 1F1(n; n+1; x) for the order n; d/dx = n/(n+1) 1F1(n+1; n+2; x)",
+    2,
+    lambda order: order / (order + 1.0),
+)
+def confluent(x: Any, *, order: int) -> Any:
     """The integral of n s^(n-1) exp(x s) over [0, 1] for the order n; SciPy's hyp1f1 adds |x| terms for large x."""
     x = real(x)
     far = ~(numpy.abs(x) < 30.0)
@@ -77,14 +84,6 @@ def _confluent(x: Any, *, order: int) -> Any:
         return numpy.where(far, numpy.where(numpy.isposinf(x), x, order * tail), value)[()]
 
 
-confluent: Primitive = elementwise(
-    "scipy.special.confluent",
-    _confluent,
-    {"x": lambda x, order: order / (order + 1.0) * confluent(x, order=order + 1)},
-    {"x": (-3.0, 3.0)},
-    "Kummer's 1F1(n; n+1; x) for the order n; d/dx = n/(n+1) 1F1(n+1; n+2; x)",
-    static={"order": 2},
-)
 exprel: Primitive = ufunc(
     "exprel", {"x": lambda x: confluent(x, order=2) / 2.0}, {"x": (-3.0, 3.0)}, "(exp(x) - 1)/x; d/dx = 1F1(2; 3; x)/2"
 )

@@ -13,7 +13,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._build import elementwise, of_orders, ufunc
 from tapeengine_scipy._values import is_complex, real
 
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
@@ -45,7 +45,14 @@ _FAR, _VERY_FAR = 1.5, 3.0
 _TERMS, _FEW_TERMS = 64, 30
 
 
-def _repeated_integral(x: Any, *, order: int) -> Any:
+@of_orders(
+    "scipy.special.erfcx_integral",
+    (-2.0, 3.0),
+    "exp(x^2) i^n erfc(x), the repeated integrals of erfc; d/dx = -2 (n+1) times the next",
+    1,
+    lambda order: -2 * (order + 1),
+)
+def erfcx_integral(x: Any, *, order: int) -> Any:
     """I_n by its recurrence (DLMF 7.18.7) for x < 3/2, and for larger x by the continued fraction of I_n/I_{n-1}."""
     x = real(x)
     near = numpy.minimum(x, _FAR)
@@ -75,14 +82,6 @@ def _by_ratios(x: Any, order: int, terms: int) -> Any:
     return value
 
 
-erfcx_integral: Primitive = elementwise(
-    "scipy.special.erfcx_integral",
-    _repeated_integral,
-    {"x": lambda x, order: -2 * (order + 1) * erfcx_integral(x, order=order + 1)},
-    {"x": (-2.0, 3.0)},
-    "exp(x^2) i^n erfc(x), the repeated integrals of erfc; d/dx = -2 (n+1) times the next",
-    static={"order": 1},
-)
 erfcx: Primitive = ufunc(
     "erfcx",
     {"x": lambda x, out: 2 * x * out - _TWO_OVER_ROOT_PI if is_complex(x) else -2 * erfcx_integral(x, order=1)},

@@ -7,7 +7,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._build import elementwise, of_orders, ufunc
 from tapeengine_scipy._values import real
 from tapeengine_scipy.special.elliptic import hyp2f1
 
@@ -22,9 +22,10 @@ def _bernoulli(n: int) -> float:
     return (1.0, -0.5)[n] if n < 2 else 0.0 if n % 2 else _BERNOULLI[n // 2 - 1]
 
 
-def _bernoulli_ratio(y: Any, *, order: int = 0) -> Any:
-    """The series for small y; for others, Leibniz' rule for (1 - exp(-y)) f(y) = y exp(-y)."""
-    y = real(y)
+@of_orders("scipy.special.bernoulli_ratio", (0.0, 4.0), "x/(exp(x) - 1), and its derivatives")
+def bernoulli_ratio(x: Any, *, order: int = 0) -> Any:
+    """The series for small x; for others, Leibniz' rule for (1 - exp(-x)) f(x) = x exp(-x)."""
+    y = real(x)
     near, far = numpy.where(numpy.abs(y) < 1, y, 0.0), numpy.where(numpy.abs(y) < 1, 1.0, y)
     far = numpy.minimum(far, 1e3)  # from there on all are 0
     series = numpy.zeros_like(y)
@@ -36,16 +37,6 @@ def _bernoulli_ratio(y: Any, *, order: int = 0) -> Any:
         lower = sum(comb(n, k) * values[k] for k in range(n))
         values.append(((fall if n == 1 else 0.0) - lower) / -numpy.expm1(-far))
     return numpy.where(numpy.abs(y) < 1, series, values[order])[()]
-
-
-bernoulli_ratio: Primitive = elementwise(
-    "scipy.special.bernoulli_ratio",
-    _bernoulli_ratio,
-    {"y": lambda y, order: bernoulli_ratio(y, order=order + 1)},
-    {"y": (0.0, 4.0)},
-    "y/(exp(y) - 1), and its derivatives",
-    static={"order": 0},
-)
 
 
 def _log_one_less_exp(w: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy
 import scipy
 
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._build import elementwise, of_orders, ufunc
 from tapeengine_scipy._values import is_complex, real
 
 #: From this square of the modulus on, the series has all digits for the first derivatives.
@@ -77,13 +77,17 @@ def _derivative(z: Any, unit: Any, order: int) -> Any:
         return numpy.where(below, value + rest, value)[()]
 
 
-def _of_dawson(x: Any, *, order: int) -> Any:
+@of_orders("scipy.special.dawsn_slope", (-8.0, 8.0), "the derivatives of Dawson's integral", 1)
+def dawsn_slope(x: Any, *, order: int) -> Any:
+    """A multiple of the imaginary part of w."""
     x = real(x)
     return _ROOT_PI / 2 * numpy.imag(_derivative(x + 0j, numpy.ones_like(x), order))
 
 
-def _of_wofz(z: Any, *, order: int) -> Any:
-    z = numpy.asarray(z, dtype=complex)
+@of_orders("scipy.special.wofz_slope", (-8.0, 8.0), "the derivatives of the Faddeeva function", 1)
+def wofz_slope(x: Any, *, order: int) -> Any:
+    """The derivative of w at a complex number."""
+    z = numpy.asarray(x, dtype=complex)
     return _derivative(z, numpy.ones_like(z.real), order)
 
 
@@ -93,27 +97,11 @@ def _of_voigt(x: Any, sigma: Any, gamma: Any, *, order: int, turns: int) -> Any:
     return numpy.real(value * 1j**turns)
 
 
-dawsn_slope: Primitive = elementwise(
-    "scipy.special.dawsn_slope",
-    _of_dawson,
-    {"x": lambda x, order: dawsn_slope(x, order=order + 1)},
-    {"x": (-8.0, 8.0)},
-    "the derivatives of Dawson's integral",
-    static={"order": 1},
-)
 dawsn: Primitive = ufunc(
     "dawsn",
     {"x": lambda x, out: 1 - 2 * x * out if is_complex(x) else dawsn_slope(x, order=1)},
     {"x": (-8.0, 8.0)},
     "Dawson's integral; d/dx = 1 - 2 x dawsn(x)",
-)
-wofz_slope: Primitive = elementwise(
-    "scipy.special.wofz_slope",
-    _of_wofz,
-    {"z": lambda z, order: wofz_slope(z, order=order + 1)},
-    {"z": (-8.0, 8.0)},
-    "the derivatives of the Faddeeva function",
-    static={"order": 1},
 )
 wofz: Primitive = ufunc(
     "wofz",

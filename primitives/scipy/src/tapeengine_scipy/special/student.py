@@ -13,7 +13,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
-from tapeengine_scipy._build import elementwise, ufunc
+from tapeengine_scipy._build import of_orders, ufunc
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._values import floating, real
 from tapeengine_scipy.special.gamma import betaln
@@ -28,7 +28,9 @@ _NODES, _WEIGHTS = (0.5 * (numpy.polynomial.legendre.leggauss(64)[k] + (k == 0))
 _DECAY = 42.0
 
 
-def _half_step(x: Any, *, order: int = 0) -> Any:
+@of_orders("scipy.special.log_gamma_half_step", (0.4, 40.0), "log(gamma(x + 1/2)/gamma(x)) - log(x)/2, and derivatives")
+def half_step(x: Any, *, order: int = 0) -> Any:
+    """The difference of values of log gamma for small x; otherwise the asymptotic series."""
     x = real(x)
     with numpy.errstate(all="ignore"):
         far, near = numpy.maximum(x, 20.0), numpy.minimum(x, 20.0)
@@ -45,19 +47,10 @@ def _half_step(x: Any, *, order: int = 0) -> Any:
     return numpy.where(x < 20, head, tail)[()]
 
 
-half_step: Primitive = elementwise(
-    "scipy.special.log_gamma_half_step",
-    _half_step,
-    {"x": lambda x, order: half_step(x, order=order + 1)},
-    {"x": (0.4, 40.0)},
-    "log(gamma(x + 1/2)/gamma(x)) - log(x)/2, and its derivatives",
-    static={"order": 0},
-)
-
-
-def _log1p_ratio(u: Any, *, order: int = 0) -> Any:
-    """The series for small u; otherwise the recurrence u g_k + k g_(k-1) = log1p_k."""
-    u = real(u)
+@of_orders("scipy.special.log1p_ratio", (0.0, 3.0), "log1p(x)/x, and its derivatives")
+def log1p_ratio(x: Any, *, order: int = 0) -> Any:
+    """The series for small x; otherwise the recurrence x g_k + k g_(k-1) = log1p_k."""
+    u = real(x)
     near, far = numpy.where(numpy.abs(u) < 0.5, u, 0.0), numpy.where(numpy.abs(u) < 0.5, 1.0, u)
     series = numpy.zeros_like(u)
     for j in range(order + 70, order - 1, -1):
@@ -67,16 +60,6 @@ def _log1p_ratio(u: Any, *, order: int = 0) -> Any:
         for k in range(1, order + 1):
             value = ((-1.0) ** (k - 1) * factorial(k - 1) * (1 + far) ** -float(k) - k * value) / far
     return numpy.where(numpy.abs(u) < 0.5, series, value)[()]
-
-
-log1p_ratio: Primitive = elementwise(
-    "scipy.special.log1p_ratio",
-    _log1p_ratio,
-    {"u": lambda u, order: log1p_ratio(u, order=order + 1)},
-    {"u": (0.0, 3.0)},
-    "log1p(u)/u, and its derivatives",
-    static={"order": 0},
-)
 
 
 def t_log_density(df: Any, t: Any) -> Any:
