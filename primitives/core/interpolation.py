@@ -217,13 +217,10 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     return x + (np.round(steps / size) * (period - size) + steps if is_traced(period) else steps)
 
 
-CONSTANT = discrete(
-    "tapeengine.constant",
-    numpy.positive,
-    args=("x",),
-    samples=(Sample((numpy.array([-2.0, 0.0, 1.5]),)),),
-    doc="x; no derivative goes through it",
-)
+@decides("tapeengine.constant", Sample((numpy.array([-2.0, 0.0, 1.5]),)))
+def _constant(x: Any) -> Any:
+    """Return x; no derivative goes through it."""
+    return numpy.positive(x)
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
@@ -239,8 +236,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     for k, x in enumerate(varargs):
         if holds_traced(x) and ndim_of(as_array(x)):
             smooth = _central(f, as_array(x), places[k], edge_order)
-            rest = np.where(np.isfinite(smooth), CONSTANT(smooth) - smooth, 0.0)
-            parts[k] = CONSTANT(parts[k]) - np.astype(rest, dtype_of(parts[k]))
+            rest = np.where(np.isfinite(smooth), _constant(smooth) - smooth, 0.0)
+            parts[k] = _constant(parts[k]) - np.astype(rest, dtype_of(parts[k]))
     return tuple(parts) if isinstance(found, tuple) else parts[0]
 
 

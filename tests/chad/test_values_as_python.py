@@ -164,7 +164,9 @@ RARE = {
     "conditions and a number": ["return [x[0], (x[1] > 0.0) * (2.0 > 1.0), abs(x[0] > 1.0)]"],
     "condition is not True": ["return x[0] if (x[1] > 0.0) is not True else x[1] * 2.0"],
     "number is not True": ["return x[0] if x[1] is not True else x[1] * 2.0"],
-    "test that binds": ["k, s = 4, x[0]", "while (k := k - 1) > 0:", "    s *= n + 1", "else:", "    s += k", "return s"],
+    "test that binds": [
+        "k, s = 4, x[0]", "while (k := k - 1) > 0:", "    s *= n + 1", "else:", "    s += k", "return s",
+    ],
     "left test that binds": [
         "k, s = 4, x[0]", "while (k := k - 1) > 0:", "    s = s * x[1]", "    if k < 3:", "        break", "else:",
         "    s = s + 9.0", "return s * k",

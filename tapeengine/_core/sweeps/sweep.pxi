@@ -15,9 +15,11 @@
 cdef enum:
     SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
 
-cdef object REPORTS = numpy._core.umath._extobj_contextvar     # what `numpy.errstate` sets, which takes longer
+# numpy.errstate's variable, whose change takes a seventh of its time. numpy does not promise to keep it: without it,
+# rules report errors.
+cdef object REPORTS = getattr(numpy._core.umath, "_extobj_contextvar", None)
 with numpy.errstate(all="ignore"):
-    QUIET = REPORTS.get()
+    QUIET = None if REPORTS is None else REPORTS.get()
 
 
 # -- reverse -----------------------------------------------------------------------------------------------------------
@@ -65,7 +67,7 @@ cdef int special(Tape tape, Reverse r, Record *record, int kind, uint32_t i) exc
 
 cdef int sweep_array(ArrayRecord record, Reverse r, uint32_t i, bint forward) except -1:
     """Sweep an array record; numpy's operations in a primitive's rule report no overflow and no division by zero."""
-    if r.recorded or record.called() is None:
+    if r.recorded or REPORTS is None or record.called() is None:
         return record.forward(r, i) if forward else record.reverse(r, i)
     before = REPORTS.set(QUIET)
     try:
