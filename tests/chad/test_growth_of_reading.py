@@ -316,6 +316,13 @@ def of_classes(n: int, join: str) -> str:
     return f"{classes}def f(x: float):\n    s = A0(x)\n{joins}    return s.v\n"
 
 
+def of_closures(n: int) -> str:
+    """A program of n functions, each of which is inside the one before."""
+    heads = "".join(f"{'    ' * k}def g{k}(a{k}):\n" for k in range(n))
+    calls = "".join(f"{'    ' * k}return g{k}(a{k - 1} * 1.5) + a0\n" for k in reversed(range(1, n)))
+    return f"{heads}{'    ' * n}return a0 * a{n - 1}\n{calls}def f(x: float):\n    return g0(x)\n"
+
+
 #: Programs of n parts of which all passes are compiled.
 FIRST_CALLS = {
     "methods with a branch": of_methods,
@@ -328,6 +335,7 @@ FIRST_CALLS = {
     "alternatives": lambda n: of_lines(n, "    elif x < {k}.5:\n        s = x * {k}.5\n", ALTERNATIVE),
     "returns": lambda n: of_lines(n, "    if s > 1{k}.5:\n        return s * {k}.5\n    s = s * 1.1 + x\n"),
     "local functions": lambda n: of_lines(n, "    def g{k}(a):\n        return a * s\n    s = g{k}(x)\n"),
+    "functions in functions": of_closures,
     "reads in a loop": lambda n: of_lines(n, "        s += v[i + {k}] * s\n", LOOP.format(n=n)),
 }
 

@@ -67,7 +67,7 @@ class Inliner:
             case S.Let(S.Var(of=Function()), bound, _):
                 return self.let_function(term, bound)
             case S.Apply(S.Var(name), args) if name in self.instead:
-                return self(self.instead[name](args))
+                return self.instead[name](args)
             case S.Apply(S.Lambda(params, body), args):
                 return self(S.lets(zip(params, args, strict=True), body))
             case S.Apply(S.Let(var, bound, function), args):
@@ -97,12 +97,15 @@ class Inliner:
         bound = S.Lambda(bound.params, body)
         captured = free_variables(bound)
         higher = any(has_functions(v.of) for v in (*captured.values(), *bound.params)) or has_functions(body.type)
-        if self.uses[name] == 1 or higher or size(bound) <= SMALL:
-            self.instead[name] = lambda args: S.Apply(self.counted(freshen(bound, self.names)), args)
+        if self.uses[name] == 1 and not higher:
+            self.instead[name] = lambda args: S.lets(zip(bound.params, map(self, args), strict=True), body)
+            return
+        if higher or size(bound) <= SMALL:
+            self.instead[name] = lambda args: self(S.Apply(self.counted(freshen(bound, self.names)), args))
             return
         symbol, context = self.names(f"{self.symbol}_{name}"), tuple(captured.values())
         self.lifted[symbol] = S.Definition(symbol, (*context, *bound.params), body.type, body)
-        self.instead[name] = lambda args: S.Call(symbol, (*context, *args), body.type)
+        self.instead[name] = lambda args: S.Call(symbol, (*context, *map(self, args)), body.type)
 
 
 def inline(definition: S.Definition, names: Names) -> dict[str, S.Definition]:

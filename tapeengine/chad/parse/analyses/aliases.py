@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...language.nodes import every_node
 from ..names.uses import assigned, exchanged, handed, is_handed, renaming, uses
-from .liveness import Live, live_after
+from .liveness import Live
 
 #: The pairs of names that may refer to one array.
 Pairs = frozenset[frozenset[str]]
 NONE: Pairs = frozenset()
 
 
-def aliases(function: ast.FunctionDef) -> Mapping[tuple[str, int], str]:
+def aliases(function: ast.FunctionDef, live: Mapping[ast.stmt, Live]) -> Mapping[tuple[str, int], str]:
     """Map each change in place (name, line) of an array to another name of it that is read later, if there is one."""
-    walk = Walk(live_after(function))
+    walk = Walk(live)
     for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
         walk.block(scope.body, NONE)
     return walk.found

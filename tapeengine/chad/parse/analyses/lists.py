@@ -59,9 +59,11 @@ class Kinds:
         called = {name for node in nodes for name, _ in passed(node, local)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
+        order = list(reversed(self.names))
         for _ in range(MOST_ROUNDS):  # kinds depend on those of other names, most of which are bound before
             before = dict(self.names)
-            for name in self.names:
+            order.reverse()  # functions are bound before those inside them, on which their results depend
+            for name in order:
                 found = [self.of(e) for e in bound.get(name, ())]
                 kind = self.common([*found, *([given[name]] if name in given else [])])
                 if kind != self.names[name]:

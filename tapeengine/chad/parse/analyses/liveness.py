@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...language.nodes import every_node
-from ..names.uses import assigned, exchanged, uses
+from ...language.nodes import child_nodes, every_node
+from ..names.uses import Uses, assigned, exchanged, functions_in, uses
 
 Live = frozenset[str]
 NONE: Live = frozenset()
@@ -16,10 +16,10 @@ NONE: Live = frozenset()
 def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
     """Give for each statement of a function the names that are read after it, and those that local functions read."""
     found: dict[ast.stmt, Live] = {}
+    used = Uses()
     for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
-        inner = [n for n in every_node(scope) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not scope]
-        captured = frozenset(uses(inner))  # which may be called anywhere
-        walk = Walk()
+        captured = frozenset(used(list(functions_in(child_nodes(scope)))))  # which may be called anywhere
+        walk = Walk(used)
         walk.block(scope.body, NONE)
         found.update((s, after | captured) for s, after in walk.after.items())
     return found
@@ -38,7 +38,7 @@ class Walk:
     `uses` gives the names that statements or expressions read, `after` those that are read after each statement.
     """
 
-    def __init__(self, uses: Callable[[list[Any]], list[str]] = uses) -> None:
+    def __init__(self, uses: Callable[[list[Any]], Iterable[str]] = uses) -> None:
         self.uses = uses
         self.after: dict[ast.stmt, Live] = {}
         self.broken: list[Live] = []

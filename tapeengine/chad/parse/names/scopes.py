@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...language.nodes import Transformer, every_node
+from ...language.nodes import Transformer, child_nodes, every_node
 from .uses import assigned, is_around, is_handed, parameters, uses, walrus
 
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
@@ -67,8 +67,12 @@ def bound(function: ast.FunctionDef) -> list[str]:
 
 def _captured(statement: ast.stmt) -> set[str]:
     """Give the names that functions and generators inside a statement read, which may run later."""
-    later = ast.FunctionDef | ast.Lambda | ast.GeneratorExp
-    return set(uses([n for n in every_node(statement) if isinstance(n, later)]))
+    inside, pending = list[ast.AST](), [statement]
+    while pending:
+        node = pending.pop()
+        is_later = isinstance(node, ast.FunctionDef | ast.Lambda | ast.GeneratorExp)
+        (inside if is_later else pending).extend([node] if is_later else child_nodes(node))
+    return set(uses(inside))
 
 
 def _rebound(statement: ast.stmt) -> list[str]:

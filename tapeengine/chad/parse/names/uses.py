@@ -160,6 +160,43 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
+class Uses:
+    """The same in any order, for parts of a tree that does not change meanwhile: each function is looked at once."""
+
+    def __init__(self) -> None:
+        self.found: dict[ast.AST, set[str]] = {}
+
+    def __call__(self, statements: Sequence[ast.AST]) -> set[str]:
+        """Give the names that statements read."""
+        found, pending = set[str](), list(statements)
+        while pending:
+            node = pending.pop()
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                found |= self.inside(node)
+                continue
+            pending += child_nodes(node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+        return found
+
+    def inside(self, function: ast.AST) -> set[str]:
+        """Give the names that a function reads."""
+        if function not in self.found:
+            self.found[function] = self(child_nodes(function))
+        return self.found[function]
+
+
+def functions_in(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """Go through the functions in statements, but not through those inside of these."""
+    pending = list(statements)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node
+        else:
+            pending += child_nodes(node)
+
+
 def inner_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Go through the parts of statements, but not of functions in them."""
     pending: list[ast.AST] = list(reversed(statements))

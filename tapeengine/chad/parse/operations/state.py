@@ -290,7 +290,7 @@ class Parser(Lets):
         """Rewrite the text by simpler statements, and find what the reading of each needs to know of others."""
         self.tree, self.local_names = separated(self.plain(self.tree))
         self.live_after = live_after(self.tree)
-        self.aliases = aliases(self.tree)
+        self.aliases = aliases(self.tree, self.live_after)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
         of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
         self.shared = shared(

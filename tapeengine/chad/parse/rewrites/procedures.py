@@ -127,8 +127,10 @@ class Procedures:
         rebound = assigned(function.body)
         inside = {*names, *rebound} - set(other)
         in_place = changed_in_place(function.body, self.of)
-        kept = kept_in(function, names, self)
-        given = tuple(n for n in names if n in in_place and n not in rebound and n not in kept)
+        given = tuple(n for n in names if n in in_place and n not in rebound)
+        if given:
+            kept = kept_in(function, names, self)
+            given = tuple(n for n in given if n not in kept)
         captured = [n for n in in_place if n in around and n not in inside and n not in other]
         for call in (n for n in inner_nodes(function.body) if (each := self.of(n))):
             each = self.of(call)
