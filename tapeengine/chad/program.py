@@ -478,9 +478,9 @@ class Program(Enterable):
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
             integers = getattr(backpropagator, "has_integers", None)
-            if integers or self.mixes:
+            if integers or self.mixes or (integers is None and self.with_integers(value, own) is not value):
                 return self.of_integers(own, (value, backpropagator))
-            return self.with_integers(value, own) if integers is None else value, backpropagator
+            return value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
