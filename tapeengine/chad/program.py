@@ -555,7 +555,10 @@ class Program(Enterable):
         def on_duals() -> tuple[Any, Any]:
             if self.is_recorded(first_traced((primals, tangents)), 2, engine):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
-            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
+            given = tangents
+            if any(t is None for t in tangents):  # which are zeros here, and discrete on dual numbers
+                given = of_plain(primals, self.tangents((*primals, *others), whole)[: len(primals)])
+            return engine.jvp(self.with_others(others), primals, given)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)

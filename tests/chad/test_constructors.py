@@ -340,3 +340,36 @@ def test_replace_takes_no_field_that_the_constructor_sets():
     function = lambda r: dataclasses.replace(r, second=r.x).second  # noqa: E731
     with pytest.raises(ValueError, match="init=False"):
         te.vjp(te.program(function), of_reset(1.5, 5.0))
+
+
+@dataclasses.dataclass
+class Leaf:
+    v: float
+
+
+@dataclasses.dataclass
+class Node:
+    left: "Leaf | Node"
+    right: "Leaf | Node"
+
+
+@pytest.mark.parametrize("transform", [te.jacobian, te.jacfwd, te.jacrev])
+def test_jacobians_of_recursive_records_along_one_of_several_arguments(transform):
+    def grown(x, r, k, name):
+        return Node(Leaf(x * r.second), Node(Leaf(x * k), Leaf(r.x if name == "t" else x)))
+
+    program, primals = te.program(grown), (1.5, of_reset(0.5, 2.0), 3, "t")
+    assert transform(program)(*primals) == transform(program.python)(*primals)
+
+
+class Counted(NamedTuple):
+    x: float
+    n: int = 1
+    more: float | None = None
+
+
+def test_integers_that_plain_programs_leave_in_a_field_have_no_cotangent():
+    program = te.program(lambda c: Counted(c.n, 2, None))
+    value, back = te.vjp(program, Counted(1.5))
+    assert repr(value) == repr(Counted(1, 2, None))
+    assert back(Counted(None, None, None)) == te.vjp(program.python, Counted(1.5))[1](Counted(None, None, None))
