@@ -478,9 +478,9 @@ class Program(Enterable):
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
             integers = getattr(backpropagator, "has_integers", None)
-            if integers or self.mixes:
+            if integers or self.mixes or (integers is None and self.with_integers(value, own) is not value):
                 return self.of_integers(own, (value, backpropagator))
-            return self.with_integers(value, own) if integers is None else value, backpropagator
+            return value, backpropagator
 
         def without_nan(cotangent: Any) -> tuple[Any, ...]:
             found: tuple[Any, ...] = backpropagator(cotangent)[: len(primals)]
@@ -555,7 +555,10 @@ class Program(Enterable):
         def on_duals() -> tuple[Any, Any]:
             if self.is_recorded(first_traced((primals, tangents)), 2, engine):
                 return engine.jvp_of_traced(self, (*primals, *others), whole)  # type: ignore[no-any-return]
-            return engine.jvp(self.with_others(others), primals, tangents)  # type: ignore[no-any-return]
+            given = tangents
+            if any(t is None for t in tangents):  # which are zeros here, and discrete on dual numbers
+                given = of_plain(primals, self.tangents((*primals, *others), whole)[: len(primals)])
+            return engine.jvp(self.with_others(others), primals, given)  # type: ignore[no-any-return]
 
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)

@@ -276,3 +276,100 @@ def test_results_and_tangents_are_made_without_constructors(function):
     value, tangent = te.jvp(program, primals, tangents)
     assert te.vjp(program, *primals)[0] == value == function(*primals)
     assert tangent == te.jvp(program.python, primals, tangents)[1]
+
+
+@dataclasses.dataclass
+class Reset:
+    x: float
+    second: float = dataclasses.field(init=False, default=2.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Thrice:
+    x: float
+
+    def __init__(self, x):
+        object.__setattr__(self, "x", 3 * x)
+
+
+def of_reset(x, second):
+    made = Reset(x)
+    made.second = second
+    return made
+
+
+def in_a_loop(r):
+    for _ in range(2):
+        r = dataclasses.replace(r, x=r.x * r.x)
+    return r.x * r.second
+
+
+def in_a_branch(r):
+    if r.x > 0:
+        r = dataclasses.replace(r, x=r.x * 2.0)
+    return r.x * r.second
+
+
+def in_a_list(r):
+    records = [Reset(r.x), Reset(r.second)]
+    for each in records:
+        each.second = 3.0
+    records[1].x *= r.x
+    return records[0].x * records[0].second + records[1].x * records[1].second
+
+
+@pytest.mark.parametrize(
+    ("function", "record"),
+    [
+        (lambda r: dataclasses.replace(r, x=r.x * 2.0).second * r.x, of_reset(1.5, 5.0)),
+        (lambda r: dataclasses.replace(r).second * r.x, of_reset(1.5, 5.0)),
+        (lambda r: dataclasses.replace(r, x=r.x * r.x).x, Thrice(1.5)),
+        (in_a_loop, of_reset(1.5, 5.0)),
+        (in_a_branch, of_reset(1.5, 5.0)),
+        (in_a_list, of_reset(1.5, 5.0)),
+    ],
+)
+def test_replace_calls_the_constructor(function, record):
+    program = te.program(function)
+    value, back = te.vjp(program, record)
+    assert value == function(record)
+    assert numbers(back(1.0)) == pytest.approx(numbers(te.vjp(program.python, record)[1](1.0)))
+
+
+def test_replace_takes_no_field_that_the_constructor_sets():
+    function = lambda r: dataclasses.replace(r, second=r.x).second  # noqa: E731
+    with pytest.raises(ValueError, match="init=False"):
+        te.vjp(te.program(function), of_reset(1.5, 5.0))
+
+
+@dataclasses.dataclass
+class Leaf:
+    v: float
+
+
+@dataclasses.dataclass
+class Node:
+    left: "Leaf | Node"
+    right: "Leaf | Node"
+
+
+@pytest.mark.parametrize("transform", [te.jacobian, te.jacfwd, te.jacrev])
+def test_jacobians_of_recursive_records_along_one_of_several_arguments(transform):
+    def grown(x, r, k, name):
+        return Node(Leaf(x * r.second), Node(Leaf(x * k), Leaf(r.x if name == "t" else x)))
+
+    program, primals = te.program(grown), (1.5, of_reset(0.5, 2.0), 3, "t")
+    assert transform(program)(*primals) == transform(program.python)(*primals)
+
+
+class Counted(NamedTuple):
+    x: float
+    n: int = 1
+    more: float | None = None
+
+
+def test_integers_that_plain_programs_leave_in_a_field_have_no_cotangent():
+    program = te.program(lambda c: Counted(c.n, 2, None))
+    value, back = te.vjp(program, Counted(1.5))
+    assert repr(value) == repr(Counted(1, 2, None))
+    assert back(Counted(None, None, None)) == te.vjp(program.python, Counted(1.5))[1](Counted(None, None, None))

@@ -77,7 +77,7 @@ from ..expressions.unpacking import parts_of
 from ..library import table as library
 from ..names.callees import library_name
 from ..names.constants import ATOMS
-from ..names.outside import itself
+from ..names.outside import itself, root
 from ..names.sizes import Sizes
 from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
@@ -87,6 +87,7 @@ from ..operations.raising import failing
 from ..operations.registered import primitive
 from ..operations.state import Parser, with_lets
 from ..operations.whole import as_numpy
+from ..rewrites.elements import MODULE
 from ..rewrites.own_fields import is_literal
 from .fields import with_fields
 
@@ -465,14 +466,19 @@ def special(p: Parser, node: ast.AST, name: str, operands: Sequence[Term]) -> Te
 
 @with_lets
 def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
-    """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields."""
+    """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields, made by the constructor."""
     of = record.type
+    if root(node.func) == MODULE:  # a copy of an element that changes
+        return with_fields(p, {}, p.bound("r", record))
     given = {str(k.arg): k.value for k in node.keywords}
-    if not isinstance(of, Product) or not of.name or not set(given).issubset(of.fields):
+    cls = p.table.classes.get(getattr(of, "name", ""))
+    is_made = dataclasses.is_dataclass(cls)
+    names = makeable(p, node, cls)[1] if is_made else getattr(of, "fields", ())
+    if cls is None or not set(given).issubset(names):
         p.error(node, f"these are no fields of {show(of)}", "name fields of a dataclass or NamedTuple")
-    r, cls = p.bound("r", record), p.table.classes[of.name]
-    types = p.field_types(cls, node)
+    r, types = p.bound("r", record), p.field_types(cls, node)
     others = {name: (e, expression(p, e, env, types[name])) for name, e in given.items()}
+    others |= {name: (node, default_of(p, node, cls, name)) for name in types if name not in names}
     return validated(p, node, cls, with_fields(p, others, r))
 
 
@@ -744,10 +750,7 @@ def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
     """Make a dataclass or NamedTuple."""
     types = p.field_types(cls, node)
-    own_constructor(p, node, cls)
-    if has_init_variables(cls):
-        p.on_duals(node, f"{cls.__name__} has variables of its constructor that are no fields", "make them fields")
-    places, names = constructor_of(cls)
+    places, names = makeable(p, node, cls)
     given: dict[str, ast.expr] = dict(zip(places, node.args, strict=False))
     given.update({k.arg: k.value for k in node.keywords if k.arg is not None})
     defaults = field_defaults(p, cls)
@@ -759,10 +762,18 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
         if field in given:
             term = expression(p, given[field], env, of)
         else:
-            term = constant(p, node, defaults[field]) if field in defaults else new_default(p, node, made[field])
+            term = default_of(p, node, cls, field)
         items[field] = term if of is None else p.coerce(given.get(field, node), term, of)
     record = Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
     return validated(p, node, cls, record)
+
+
+def makeable(p: Parser, node: ast.AST, cls: Any) -> tuple[list[str], list[str]]:
+    """Give what `constructor_of` gives; refuse a class whose constructor does more than set fields."""
+    own_constructor(p, node, cls)
+    if has_init_variables(cls):
+        p.on_duals(node, f"{cls.__name__} has variables of its constructor that are no fields", "make them fields")
+    return constructor_of(cls)
 
 
 def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
@@ -802,6 +813,14 @@ def factories(cls: Any) -> dict[str, Any]:
     """Give the functions that make the defaults of the fields of a dataclass."""
     fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
     return {f.name: f.default_factory for f in fields if f.default_factory is not dataclasses.MISSING}
+
+
+def default_of(p: Parser, node: ast.AST, cls: Any, name: str) -> Term:
+    """Give the default of a field of a new record."""
+    defaults, made = field_defaults(p, cls), factories(cls)
+    if name not in defaults and name not in made:
+        p.error(node, f"the constructor of {cls.__name__} does not set {name}", "give this field a default")
+    return constant(p, node, defaults[name]) if name in defaults else new_default(p, node, made[name])
 
 
 def new_default(p: Parser, node: ast.AST, factory: Any) -> Term:

@@ -61,7 +61,7 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
     return Tuple(tuple(p.part(record, k) for k in range(len(of.fields))), record.type)  # type: ignore[arg-type]
 
 
-def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[str, None]]:
+def changed_fields(p: Parser, statements: Sequence[ast.stmt], env: Env) -> dict[str, dict[str, None]]:
     """For each variable of which statements change only fields, give these fields."""
     nodes = [n for s in statements for n in every_node(s)]
     bound = [getattr(n, "id", getattr(n, "name", "")) for n in nodes if is_bound(n)]
@@ -71,7 +71,10 @@ def changed_fields(p: Parser, statements: Sequence[ast.stmt]) -> dict[str, dict[
             case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()):
                 fields = [attr]
             case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Name(of)], keywords)) if name == of:
-                fields = [str(k.arg) for k in keywords] if named_outside(func, p.outer) is dataclasses.replace else []
+                cls = p.table.classes.get(getattr(getattr(env.get(name), "type", None), "name", ""))
+                is_made = dataclasses.is_dataclass(cls) and named_outside(func, p.outer) is dataclasses.replace
+                reset = [f.name for f in dataclasses.fields(cls) if not f.init] if is_made else []
+                fields = [*(str(k.arg) for k in keywords), *reset] if is_made else []
             case _:
                 continue
         others[name] -= bool(fields)
@@ -83,7 +86,7 @@ def fields_apart(
     p: Parser, statements: Sequence[ast.stmt], names: Sequence[str], env: Env
 ) -> Mapping[str, Collection[str]]:
     """For each record of which statements change only some fields, give these fields."""
-    found = changed_fields(p, statements)
+    found = changed_fields(p, statements, env)
     given = {n: env[n].type for n in names if n in found and isinstance(env.get(n), Var)}
     of = {n: dict(zip(getattr(t, "fields", ()), parts_of(t), strict=False)) for n, t in given.items()}
     return {n: found[n] for n, t in of.items() if all(f in t and not is_function(t[f]) for f in found[n])}
