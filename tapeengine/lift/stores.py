@@ -30,7 +30,7 @@ from .._core.arrays.array import fresh
 from .._core.tape.swallowed import forget
 from ..errors import DroppedDerivativeError, UnsupportedError
 
-_FRESH, _WRITABLE, _DROPPED = ".fresh", ".writable", ".dropped"
+_FRESH, _WRITABLE, _DROPPED, _APART = ".fresh", ".writable", ".dropped", ".apart"
 #: Methods of arrays that return a copy.
 _COPYING = {"copy", "astype", "flatten"}
 #: Functions that inspect the names of a scope, and would find the names added here.
@@ -71,9 +71,16 @@ def writable(array: Any) -> Any:
     raise
 
 
+def apart(item: Any, array: Any) -> Any:
+    """An item of an array; None for a view, which would be another reference to the array's memory."""
+    both = type(item) is numpy.ndarray and type(array) is numpy.ndarray
+    return None if both and numpy.may_share_memory(item, array) else item
+
+
 def written_names() -> dict[str, Any]:
     """The functions that changed code calls."""
-    return {_FRESH: fresh, _WRITABLE: writable, _DROPPED: (DroppedDerivativeError, UnsupportedError)}
+    errors = DroppedDerivativeError, UnsupportedError
+    return {_FRESH: fresh, _WRITABLE: writable, _DROPPED: errors, _APART: apart}
 
 
 # -- at compile time --------------------------------------------------------------------------------------------------
@@ -228,9 +235,15 @@ class Stores(ast.NodeTransformer):
         yield from named(node, "value")
         yield placed(ast.Assign([ast.Name(total, ast.Store())], ast.Name(item, ast.Load())), node)
         summed = placed(ast.AugAssign(ast.Name(total, ast.Store()), node.op, node.value), node)
-        again = ast.BinOp(ast.Name(item, ast.Load()), node.op, copy.deepcopy(node.value))
         tried = [summed, placed(ast.Assign([target], ast.Name(total, ast.Load())), node)]
-        guarded = self.guarded(tried, target.value, placed(ast.Assign([copy.deepcopy(target)], again), node))
+        array, kept = copy.deepcopy(read.value), ast.Name(item, ast.Load())
+        alone = ast.Assign(
+            [ast.Name(item, ast.Store()), ast.Name(total, ast.Store())],
+            ast.Call(ast.Name(_APART, ast.Load()), [kept, array], []),
+        )
+        old = ast.IfExp(ast.Compare(kept, [ast.Is()], [ast.Constant(None)]), copy.deepcopy(read), kept)
+        again = ast.Assign([copy.deepcopy(target)], ast.BinOp(old, node.op, copy.deepcopy(node.value)))
+        guarded = self.attempt(tried, [alone, self.made(target.value), placed(again, node)])
         yield from self.if_kept(tried, target, held, guarded)
 
     def is_written(self, target: ast.expr) -> bool:
@@ -279,11 +292,10 @@ class Stores(ast.NodeTransformer):
         yield from self.hoisted(target)
         yield from self.if_kept(statement, target, held)
 
-    def guarded(self, tried: Any, base: Any, again: Any = None) -> ast.stmt:
-        """A write to an array inside ``try``, with the same statement or `again` for a lost derivative."""
+    def guarded(self, tried: Any, base: Any) -> ast.stmt:
+        """A write to an array inside ``try``, with the same statement for a lost derivative."""
         tried = tried if isinstance(tried, list) else [tried]
-        rest = copy.deepcopy(tried) if again is None else [again]
-        return self.attempt(tried, [self.made(base), *rest])
+        return self.attempt(tried, [self.made(base), *copy.deepcopy(tried)])
 
     def made(self, base: Any) -> ast.stmt:
         """Make an array writable."""

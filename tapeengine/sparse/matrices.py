@@ -211,6 +211,7 @@ def fitted(entries: Entries, shape: tuple[int, int]) -> Entries:
     return entries
 
 
+@np.errstate(all="ignore")
 def checked(back: Any, plan: Plan) -> Plan:
     """The plan, after checking the product of its matrix and a random vector against the program's derivative."""
     generator = np.random.default_rng(plan.entries.columns.size)

@@ -95,6 +95,7 @@ class Plan(NamedTuple):
     steps: tuple[Any, Any] | None = None
     dtype: Any = np.float64
 
+    @np.errstate(all="ignore")
     def values(self, back: Any, along: Callable[[Any], Any] | None = None) -> Any:
         """Sweep, and return the values of the entries.
 

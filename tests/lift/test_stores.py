@@ -83,6 +83,10 @@ WRITTEN: dict[str, str] = {
     "k[0] = x\n    a = np.array(k) + np.array(l)",
     "dicts stay dicts": "d = {'a': 1.0}.copy()\n    d['b'] = x\n    d['a'] += x\n    a = S * d['a'] * d['b']",
 }
+for _index in ("0", "1, 2", ":, 1", ":, :2", "[1, 0]", "0, [2, 0]", "M > 2", "..., None"):
+    _calls = f"m = 2 * M\n    def g():\n        m[0, 0] = 7.0\n        return math.sin(x)\n    m[{_index}]"
+    WRITTEN[f"called value, added to {_index}"] = f"{_calls} += g()\n    a = m.ravel()"
+    WRITTEN[f"called value, multiplied by {_index}"] = f"{_calls} *= g() + np.exp(x * M)[{_index}]\n    a = m.ravel()"
 #: Bodies that would make a traced number visible through other references.
 SHARED: dict[str, str] = {
     "global": "S[1] = x\n    a = S",
@@ -92,6 +96,7 @@ SHARED: dict[str, str] = {
     "view held": "a = 2 * S\n    b = a[1:]\n    a[1] = x",
     "list of arrays": "b = [2 * S]\n    a = b[0]\n    a[1] = x",
     "argument": "def g(b): b[1] = x\n    a = 2 * S\n    g(a)",
+    "view held, and a called value": "a = 2 * S\n    b = a[1:]\n    a[1:] += math.sin(x)",
     "read-only": "a = 2 * S\n    a.flags.writeable = False\n    a[1] = x",
 }
 

@@ -99,8 +99,7 @@ def compressed_rows(Backpropagator back, colours, Py_ssize_t count, list taken, 
         for first in range(0, count, step):
             rows.begin(tape, min(step, count - first))
             stage(rows, places_of([back.result]), colours, first, None)
-            with numpy.errstate(all="ignore"):
-                resolve_rows(rows, tape.head.count - 1)
+            resolve_rows(rows, tape.head.count - 1)
             take_out(rows, places, found[first:first + rows.width])
             take_reads(rows, found[first:first + rows.width], at, reads)
     finally:
@@ -251,7 +250,6 @@ def compressed_columns(Backpropagator back, colours, Py_ssize_t count, Py_ssize_
     for first in range(0, count, step):
         batch.begin(back.tape, min(step, count - first), lifetimes_of(back.tape, outputs))
         stage(batch, inputs, colours, first, weights)
-        with numpy.errstate(all="ignore"):
-            batch.sweep()
+        batch.sweep()
         take_out(batch, outputs, found[first:first + batch.width])
     return found

@@ -84,8 +84,7 @@ cdef object jvp_recorded(Backpropagator back, Seeds seeds, Head *outer):
     cdef Recorded leaves
     try:
         leaves = back.begin_recorded(seeds, array, outer)
-        with numpy.errstate(all="ignore"):
-            push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), leaves.sweep)
+        push_recorded(back.tape, lifted(back.tape, back.tape.copies, outer), leaves.sweep)
         return build(back.result, leaves)
     finally:
         free_zeros(array)

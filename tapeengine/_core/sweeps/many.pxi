@@ -357,11 +357,10 @@ def matrix(Backpropagator back, Py_ssize_t size, Py_ssize_t columns, dtype, bint
         return None
     found = numpy.zeros((size, columns), dtype)
     inputs, outputs = places_of(back.primals), places_of([back.result])
-    with numpy.errstate(all="ignore"):
-        if forward:
-            by_columns(back.tape, inputs, outputs, found.T, told)
-        else:
-            by_rows(back.tape, inputs, outputs, found, told)
+    if forward:
+        by_columns(back.tape, inputs, outputs, found.T, told)
+    else:
+        by_rows(back.tape, inputs, outputs, found, told)
     return found
 
 

@@ -66,8 +66,8 @@ cdef int special(Tape tape, Reverse r, Record *record, int kind, uint32_t i) exc
 
 
 cdef int sweep_array(ArrayRecord record, Reverse r, uint32_t i, bint forward) except -1:
-    """Sweep an array record; numpy's operations in a primitive's rule report no overflow and no division by zero."""
-    if r.recorded or REPORTS is None or record.called() is None:
+    """Sweep an array record; numpy's operations in rules, and recorded ones, report no overflow and no division by 0."""
+    if REPORTS is None or (not r.recorded and record.called() is None):
         return record.forward(r, i) if forward else record.reverse(r, i)
     before = REPORTS.set(QUIET)
     try:
@@ -340,7 +340,7 @@ cdef int resolve_recorded(Tape tape, Copies copies, RecordedReverse r, uint32_t 
             continue
         record = record_at(h, i)
         if kind == ARRAY:
-            (<ArrayRecord> tape.arrays[record.p2]).reverse(r, i)
+            sweep_array(<ArrayRecord> tape.arrays[record.p2], r, i, False)
         else:
             resolve_recorded_element(r, record, kind, i)
         r.check_open()

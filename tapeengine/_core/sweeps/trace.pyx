@@ -279,8 +279,7 @@ cdef class Backpropagator:
         cdef Recorded leaves
         try:
             leaves = self.begin_recorded(seeds, array, outer)
-            with numpy.errstate(all="ignore"):
-                resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), leaves.sweep, seeds.top)
+            resolve_recorded(self.tape, lifted(self.tape, self.tape.copies, outer), leaves.sweep, seeds.top)
             return self.rebuild(leaves)
         finally:
             free_zeros(array)

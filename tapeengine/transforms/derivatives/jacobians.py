@@ -248,6 +248,7 @@ def plain_vector(form: Form, value: Any) -> Any:
     return form.vector(value if is_recorded(False) else map_leaves(form.structures, value_of, value))
 
 
+@np.errstate(all="ignore")
 def full_matrix(
     backpropagator: Any,
     rows: Form,
