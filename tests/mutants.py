@@ -103,6 +103,7 @@ EQUIVALENT = {
     "zip(entry.params, params, strict=False)": "an entry has the parameters of its function",
     "cls.__init__ == dict.__init__:": "methods in C are equal only if they are the same",
     "if len(context) is len(definition.params):": "Python keeps one object for each small integer",
+    "(callable(found) or not isinstance(found, type))": "comparisons with other objects of numpy are rewritten, too",
     "size = - 2": "a set that has no element has another size, too",
     "self.opened_again(self.slots[n][not 1])": "all open slots of one name have one type",
     '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",

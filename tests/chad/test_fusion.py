@@ -40,6 +40,7 @@ CHAINS = [
     (["t = x * y", "return t + t"], 2),
     (["t = x * y", "return [t[i] + t[0] for i in range(3)]"], 2),
     (["t = x * y", "return [t + a for a in x]"], 3),
+    (["t = x * y", "return t + t * (x + y)"], 2),
     (["return [b + a for a, b in zip(x, fork_map(lambda b: b * b, y))]"], 2),
     (["t = fork_map(lambda a: a * a, x)", "return [b + 1.0 for b in t]"], 2),
 ]

@@ -79,7 +79,7 @@ from tapeengine.chad.language.types import (
 )
 from tapeengine.chad.reverse import reverse
 from tapeengine.chad.simplify import fission, rules, simplify, simplify_module
-from tapeengine.chad.simplify.effects import Step, sequence
+from tapeengine.chad.simplify.effects import Step, of_other_parts, sequence
 from tapeengine.chad.simplify.engine import Pass
 from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.specification import Evaluator, derivative
@@ -378,6 +378,14 @@ def test_a_part_of_a_tuple_that_is_used_beside_the_tuple_is_computed_once():
     p = Var("p", Product((FLOAT, FLOAT)))
     found = Pass(Let(p, Tuple((sin, x)), Tuple((p, Proj(p, 0)))), Names(["p"])).run()
     assert str(found).count("'sin'") == 1
+
+
+def test_cotangents_of_a_tuple_are_joined_only_if_they_are_of_other_parts():
+    first, again, second = LTuple((v, Zero(REAL))), LUpdate(Zero(PAIR), 0, w), LTuple((Zero(REAL), w))
+    assert of_other_parts(first, second) == LTuple((v, w))
+    for other in (again, LUpdate(q, 1, w)):
+        assert of_other_parts(first, other) is None
+        assert of_other_parts(other, first) is None
 
 
 @pytest.mark.parametrize("other", ["l", "z"])

@@ -171,6 +171,18 @@ def test_te_lifted_gives_twins_to_import_statements() -> None:
     assert not any(type(finder).__name__ == "Aliases" for finder in sys.meta_path)
 
 
+def test_lifted_code_finds_twins_of_modules_that_only_the_originals_imported(package: Any) -> None:
+    package(
+        {
+            "asking/__init__": "import sys\ndef f(x):\n    return sys.modules['asking.low'].g(x)",
+            "asking/low": "import math\ndef g(x):\n    return math.exp(x)",
+        }
+    )
+    import asking.low
+
+    assert te.grad(te.lift(asking.f))(0.5) == asking.low.g(0.5)
+
+
 def test_te_lifted_leaves_nothing_behind_after_an_error(package: Any) -> None:
     package({"fragile/__init__": "", "fragile/bad": "raise KeyError('bad')"})
     with pytest.raises(KeyError), te.lifted("fragile"):

@@ -16,7 +16,7 @@ from ...language.nodes import every_node
 from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Text, is_known, show
 from ..expressions.closures import held_by
-from ..expressions.parameters import fitting, no_other_keywords, of_all, with_args
+from ..expressions.parameters import no_other_keywords, of_all, with_args
 from ..expressions.rules import constant, expression, text
 from ..names.callees import CHAIN, library_name
 from ..operations.arrays import axes, digits, product, row, sizes_of
@@ -60,7 +60,6 @@ def written_out(items: Sequence[Term], lets: tuple[tuple[Var, Term], ...] = ()) 
 def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     """Parse the iterable of a loop."""
     if isinstance(node, ast.Call) and (name := library_name(p.static(node.func, env))) in ITERATED:
-        fitting(p, node, p.static(node.func, env))
         no_other_keywords(p, node, KEYWORDS.get(name, ()))
         made: Any = lambda args: ITERATED[name](p, with_args(node, args), env)  # noqa: E731
         return of_all(p, node, node.args, made)  # type: ignore[return-value]
