@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
 from ..language import target as T
 from ..language import terms as S
@@ -9,19 +11,17 @@ from ..language.tables import entry
 from ..language.types import LArray, Linear, LSum
 from . import values as V
 from .blocks import Block
-from .lower import Lower
+from .lower import Lower, Rule
 from .patterns import is_zero, leaf_types, part, stored
 from .source import changed
 
-
-@entry
-def zero(L: Lower, t: T.Zero, env: V.Env) -> V.Value:
-    return V.ZERO
-
-
-@entry
-def plus(L: Lower, t: T.Plus, env: V.Env) -> V.Value:
-    return L.plus(L(t.left, env), L(t.right, env), t.type)  # type: ignore[arg-type]
+#: The rules that are one expression.
+SHORT: Mapping[type[S.Term], Rule] = {
+    T.Zero: lambda L, t, env: V.ZERO,
+    T.Plus: lambda L, t, env: L.plus(L(t.left, env), L(t.right, env), t.type),
+    T.LProj: lambda L, t, env: part(L(t.term, env), t.index),
+    T.Return: lambda L, t, env: L(t.term, env),
+}
 
 
 @entry
@@ -29,11 +29,6 @@ def tuple_(L: Lower, t: T.LTuple, env: V.Env) -> V.Value:
     items = tuple(L(x, env) for x in t.items)
     likes = tuple(x.like for x in items if isinstance(x, V.Zero))
     return V.Zero(V.Tup(likes)) if items and len(likes) == len(items) else V.Tup(items)  # type: ignore[arg-type]
-
-
-@entry
-def proj(L: Lower, t: T.LProj, env: V.Env) -> V.Value:
-    return part(L(t.term, env), t.index)
 
 
 @entry
@@ -160,11 +155,6 @@ def scope(L: Lower, t: T.Scope, env: V.Env) -> V.Value:
     slot = L.slot(t.of, env.get(t.slot))
     result, closed = L.with_slots([t.slot], [slot], lambda: L.perform(t.body, env))
     return V.Tup((result, part(closed, 0)))
-
-
-@entry
-def return_(L: Lower, t: T.Return, env: V.Env) -> V.Value:
-    return L(t.term, env)
 
 
 @entry

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ...recursion import deep
 from ..intermediate import statements as F
@@ -45,7 +46,7 @@ class Lowered:
 class Whole(Lower):
     """Writes the functions of a program."""
 
-    rules = table(vars(source), vars(linear))
+    rules = MappingProxyType({**source.SHORT, **linear.SHORT, **table(vars(source), vars(linear))})
 
     def __init__(self, module: S.Module, source_module: S.Module, uneven: frozenset[str]) -> None:
         super().__init__(module, Names({*module.definitions, *RESERVED}), uneven)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, WHOLE
 from ..language import target as T
@@ -13,23 +15,26 @@ from ..language.types import Array, Float, Named
 from . import patterns as P
 from . import values as V
 from .blocks import Block
-from .lower import ONE, Lower
+from .lower import ONE, Lower, Rule
 
-
-@entry
-def variable(L: Lower, t: S.Var, env: V.Env) -> V.Value:
-    return env[t.name]
+#: The rules that are one expression.
+SHORT: Mapping[type[S.Term], Rule] = {
+    S.Var: lambda L, t, env: env[t.name],
+    S.Op: lambda L, t, env: L.b.compute(t.op, *(L.number(a, env) for a in t.args)),
+    S.Proj: lambda L, t, env: P.part(L(t.term, env), t.index),
+    S.Lambda: lambda L, t, env: V.Closure(tuple(p.name for p in t.params), t.body, env),
+    S.Apply: lambda L, t, env: L.apply(L(t.function, env), [L(a, env) for a in t.args], t.type),
+    S.Call: lambda L, t, env: L.call(t, [L(a, env) for a in t.args]),
+    S.Size: lambda L, t, env: L.size(L(t.array, env)),
+    S.Map: lambda L, t, env: L(lower_map(t, L.variable), env),
+    S.Total: lambda L, t, env: L.total(L(t.array, env), t.type == Float(), t.in_pairs),
+}
 
 
 @entry
 def literal(L: Lower, t: S.Literal, env: V.Env) -> V.Value:
     of: F.Type = P.leaf_type(t.of)
     return F.Const(float(t.value) if of == REAL else t.value, of)
-
-
-@entry
-def op(L: Lower, t: S.Op, env: V.Env) -> V.Value:
-    return L.b.compute(t.op, *(L.number(a, env) for a in t.args))
 
 
 @entry
@@ -45,11 +50,6 @@ def tuple_(L: Lower, t: S.Tuple, env: V.Env) -> V.Value:
     if d is not None:
         items[1] = L.beside(items[1], d, items[0])
     return V.Tup(tuple(items))
-
-
-@entry
-def proj(L: Lower, t: S.Proj, env: V.Env) -> V.Value:
-    return P.part(L(t.term, env), t.index)
 
 
 @entry
@@ -122,25 +122,6 @@ def if_(L: Lower, t: S.If, env: V.Env) -> V.Value:
     return L.choose(condition, lambda: L.evaluated(t.then, env), lambda: L.evaluated(t.orelse, env), t.type)
 
 
-# ---------------------------------------------------------------- functions
-
-
-@entry
-def lambda_(L: Lower, t: S.Lambda, env: V.Env) -> V.Value:
-    return V.Closure(tuple(p.name for p in t.params), t.body, env)
-
-
-@entry
-def apply(L: Lower, t: S.Apply, env: V.Env) -> V.Value:
-    function = L(t.function, env)
-    return L.apply(function, [L(a, env) for a in t.args], t.type)
-
-
-@entry
-def call(L: Lower, t: S.Call, env: V.Env) -> V.Value:
-    return L.call(t, [L(a, env) for a in t.args])
-
-
 # ---------------------------------------------------------------- arrays
 
 
@@ -211,25 +192,10 @@ def index(L: Lower, t: S.Index, env: V.Env) -> V.Value:
 
 
 @entry
-def size(L: Lower, t: S.Size, env: V.Env) -> V.Value:
-    return L.size(L(t.array, env))
-
-
-@entry
-def map_(L: Lower, t: S.Map, env: V.Env) -> V.Value:
-    return L(lower_map(t, L.variable), env)
-
-
-@entry
 def replicate(L: Lower, t: S.Replicate, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     value = L(t.term, env)
     return V.Rows(n, V.ZERO) if P.is_zero(value) else V.Pull(n, lambda _: value)
-
-
-@entry
-def total(L: Lower, t: S.Total, env: V.Env) -> V.Value:
-    return L.total(L(t.array, env), t.type == Float(), t.in_pairs)
 
 
 @entry
