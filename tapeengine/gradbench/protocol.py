@@ -37,7 +37,7 @@ def serve(lines: TextIO, out: TextIO) -> None:
 
 def respond(message: Message) -> Response:
     """Return the response to one message; it reports an error of ours, and the next message is answered."""
-    answer = _ANSWERS.get(message["kind"], lambda message: {})
+    answer = _ANSWERS.get(message["kind"], _acknowledge)
     try:
         return {"id": message["id"]} | answer(message)
     except Exception:
@@ -46,6 +46,10 @@ def respond(message: Message) -> Response:
 
 def _start(message: Message) -> Response:
     return {"tool": "tapeengine", "config": {"version": tapeengine.__version__}}
+
+
+def _acknowledge(message: Message) -> Response:
+    return {}
 
 
 def _define(message: Message) -> Response:

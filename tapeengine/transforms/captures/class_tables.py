@@ -52,7 +52,8 @@ class ClassTables:
         gone = {id(node.original) for node in new}
         for name, table in self._tables:
             for part in _parts(table):
-                if id(part) in gone and type(part).__eq__ is object.__eq__:
+                kind: Any = type(part)
+                if id(part) in gone and kind.__eq__ is object.__eq__:
                     raise RepeatError(
                         f"{name} finds {part!r} by its identity, and this object has to be copied for a call that is "
                         "run apart from the program or again, because it holds traced values or is written to. "
