@@ -88,10 +88,6 @@ def _solve_a_jvp(t: Any, a: Any, out: Any, b_space: Any, out_space: Any) -> Any:
     return unbroadcast(-_solved(a, change, b_space), out_space)
 
 
-def _solve_b_jvp(t: Any, a: Any, out_space: Any) -> Any:
-    return unbroadcast(np.linalg.solve(a, t), out_space)
-
-
 def _solve_samples() -> tuple[Any, ...]:
     def system(shape: tuple[int, ...], rhs: tuple[int, ...], dtype: Any = numpy.float64) -> Any:
         return lambda generator: Sample((_regular(generator, shape, 3.0, dtype), uniform(rhs, dtype=dtype)))
@@ -114,7 +110,7 @@ SOLVE = Primitive(
         "a": _solve_a,
         "b": lambda ct, a, b_space: unbroadcast(_solved(swapped(a), ct, b_space), b_space),
     },
-    jvp={"a": _solve_a_jvp, "b": _solve_b_jvp},
+    jvp={"a": _solve_a_jvp, "b": lambda t, a, out_space: unbroadcast(np.linalg.solve(a, t), out_space)},
     samples=_solve_samples,
     pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T",
@@ -187,10 +183,6 @@ SLOGDET = Primitive(
 )
 
 
-def _pinv_vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    return unbroadcast(_pinv_cotangent(ct, a, out), a_space)
-
-
 def _pinv_cotangent(ct: Any, a: Any, out: Any) -> Any:
     """The transpose of `_pinv_change`, term by term."""
     p = _of_all_ranks(a, out)
@@ -221,10 +213,6 @@ def _beside(projection: Any) -> Any:
     return numpy.eye(shape_of(projection)[-1], dtype=real_dtype(projection)) - projection
 
 
-def _pinv_jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
-    return unbroadcast(_pinv_change(t, a, out), out_space)
-
-
 def _pinv_change(t: Any, a: Any, out: Any) -> Any:
     """dP = -P dA P + P P^H dA^H (I - A P) + (I - P A) dA^H P^H P, at constant rank (Golub and Pereyra)."""
     p, back = _of_all_ranks(a, out), conj_transpose(t)
@@ -234,8 +222,8 @@ def _pinv_change(t: Any, a: Any, out: Any) -> Any:
 PINV = Primitive(
     "numpy.linalg.pinv",
     lambda a, *, rcond=None, hermitian=False: numpy.linalg.pinv(a, rcond, hermitian),
-    vjp={"a": _pinv_vjp},
-    jvp={"a": _pinv_jvp},
+    vjp={"a": lambda ct, a, out, a_space: unbroadcast(_pinv_cotangent(ct, a, out), a_space)},
+    jvp={"a": lambda t, a, out, out_space: unbroadcast(_pinv_change(t, a, out), out_space)},
     samples=lambda: (
         regular(3, 3),
         regular(4, 2),

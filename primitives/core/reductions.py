@@ -132,14 +132,10 @@ def _where_counted(ct: Any, where: Any) -> Any:
     return np.where(where, ct, numpy.zeros((), dtype_of(ct)))
 
 
-def _mean_share(first: Any, space: Any, axis: Any) -> Any:
-    return first / max(extent(space, axis), 1)
-
-
 MEAN: Primitive = linear(
     "numpy.mean",
     lambda x, *, axis=None, keepdims=False, dtype=None: numpy.mean(x, axis=axis, keepdims=keepdims, dtype=dtype),
-    {"x": lambda ct, x_space, axis: broadcast(_mean_share(spread(ct, x_space, axis), x_space, axis), x_space)},
+    {"x": lambda ct, x_space, axis: broadcast(spread(ct, x_space, axis) / max(extent(x_space, axis), 1), x_space)},
     jvp={
         "x": lambda t, x_space, axis, keepdims, dtype: (MEAN if x_space.size else SUM)(
             t, axis=axis, keepdims=keepdims, dtype=dtype

@@ -16,10 +16,6 @@ from .folds import EXTREMES
 from .values import as_array, dtype_of, shape_of, whole_numbers
 
 
-def _scatter_vjp(ct: Any, places: Any, values_space: Any) -> Any:
-    return np.reshape(np.take(ct, places), values_space.shape)
-
-
 def _pattern(call: patterns.Call) -> Any:
     return call.grouped(call.sets[0], call.static["places"], call.static["size"])
 
@@ -27,7 +23,7 @@ def _pattern(call: patterns.Call) -> Any:
 SCATTER_ADD = linear(
     "numpy.scatter_add",
     lambda values, *, places, size: _scattered(values, places, size),
-    {"values": lambda ct, places, values_space: _scatter_vjp(ct, places, values_space)},
+    {"values": lambda ct, places, values_space: np.reshape(np.take(ct, places), values_space.shape)},
     samples=(
         Sample((uniform((4,)),), {"places": numpy.array([0, 2, 0, 1]), "size": 3}),
         Sample((uniform((3,), dtype=complex),), {"places": numpy.array([1, 1, 1]), "size": 3}),

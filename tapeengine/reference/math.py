@@ -116,7 +116,8 @@ def of_values(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-ulp, isclose, isfinite, isinf, isnan = map(of_values, (math.ulp, math.isclose, math.isfinite, math.isinf, math.isnan))
+DISCRETE: tuple[Callable[..., Any], ...] = math.ulp, math.isclose, math.isfinite, math.isinf, math.isnan
+ulp, isclose, isfinite, isinf, isnan = map(of_values, DISCRETE)
 
 
 def chain(op: str, xs: list[Any], value: float) -> Any:

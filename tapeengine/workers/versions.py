@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from ..default import default_engine
 from ..errors import WorkerError
@@ -47,10 +46,6 @@ def check(theirs: Stamp) -> None:
     WorkerError
         With both versions of each difference.
     """
-    found = differences(theirs, stamp_of(_registry()))
+    found = differences(theirs, stamp_of(default_engine().registry))
     if found:
         raise WorkerError(f"a worker cannot run tasks of this program: {'; '.join(found)}. Install the same on both")
-
-
-def _registry() -> Any:
-    return default_engine().registry

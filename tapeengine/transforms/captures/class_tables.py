@@ -52,16 +52,13 @@ class ClassTables:
         gone = {id(node.original) for node in new}
         for name, table in self._tables:
             for part in _parts(table):
-                if id(part) in gone and _by_identity(type(part)):
+                kind: Any = type(part)
+                if id(part) in gone and kind.__eq__ is object.__eq__:
                     raise RepeatError(
                         f"{name} finds {part!r} by its identity, and this object has to be copied for a call that is "
                         "run apart from the program or again, because it holds traced values or is written to. "
                         "Classes are not copied: keep the table in a variable, or find the object by a name"
                     )
-
-
-def _by_identity(kind: Any) -> bool:
-    return kind.__eq__ is object.__eq__
 
 
 def _classes(value: Any) -> tuple[type, ...]:

@@ -31,10 +31,6 @@ def reader_of(value: Any) -> Callable[[Any], dict[Any, Any]] | None:
     )
 
 
-def _bytes(value: Any) -> dict[Any, Any]:
-    return {0: memoryview(value).tobytes()}
-
-
 def _entries(value: Any) -> dict[Any, Any]:
     return dict(enumerate(itertools.chain(value.keys(), value.values())))
 
@@ -92,7 +88,7 @@ _READERS: tuple[tuple[Any, Callable[[Any], dict[Any, Any]]], ...] = (
     (np.poly1d, lambda value: {0: value.coeffs}),
     (SHOWN, lambda value: {0: repr(value)}),
     (threading.local, lambda value: dict(vars(value))),
-    ((memoryview, np.void, ctypes.Structure.__base__), _bytes),
+    ((memoryview, np.void, ctypes.Structure.__base__), lambda value: {0: memoryview(value).tobytes()}),
     (Mapping, _entries),
     (ItemsView, lambda value: _entries(dict(value))),
     ((Sequence, Set, MappingView), lambda value: dict(enumerate(value))),  # not mere iterables

@@ -15,10 +15,6 @@ from tapeengine_scipy._values import floating
 # ---- filters: a * y = b * x, so that a * dy = db * x - da * y + b * dx ---------------------------
 
 
-def _lfilter_primal(b: Any, a: Any, x: Any) -> Any:
-    return scipy.signal.lfilter(b, a, x, axis=-1)
-
-
 def _backwards(a: Any, ct: Any) -> Any:
     """The transpose of division by a: the recursion from the end."""
     return np.flip(LFILTER(np.ones_like(a[:1]), a, np.flip(ct, -1)), -1)
@@ -113,22 +109,14 @@ LAGGED: Primitive = bilinear(
 )
 
 
-def _lfilter_vjp_x(ct: Any, b: Any, a: Any, x_space: Any) -> Any:
-    return unbroadcast(LAGGED(b, _backwards(a, ct), ahead=True), x_space)
-
-
-def _lfilter_vjp_b(ct: Any, a: Any, x: Any, b_space: Any) -> Any:
-    return unbroadcast(LAG_SUMS(_backwards(a, ct), x, lags=b_space.size), b_space)
-
-
-def _lfilter_vjp_a(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
-    return unbroadcast(-LAG_SUMS(_backwards(a, ct), out, lags=a_space.size), a_space)
-
-
 LFILTER: Primitive = Primitive(
     "scipy.signal.lfilter",
-    _lfilter_primal,
-    vjp={"b": _lfilter_vjp_b, "a": _lfilter_vjp_a, "x": _lfilter_vjp_x},
+    lambda b, a, x: scipy.signal.lfilter(b, a, x, axis=-1),
+    vjp={
+        "b": lambda ct, a, x, b_space: unbroadcast(LAG_SUMS(_backwards(a, ct), x, lags=b_space.size), b_space),
+        "a": lambda ct, a, out, a_space: unbroadcast(-LAG_SUMS(_backwards(a, ct), out, lags=a_space.size), a_space),
+        "x": lambda ct, b, a, x_space: unbroadcast(LAGGED(b, _backwards(a, ct), ahead=True), x_space),
+    },
     jvp={
         "b": lambda t, a, x, out_space: unbroadcast(LFILTER(t, a, x), out_space),
         "a": lambda t, a, out, out_space: unbroadcast(-LFILTER(t, a, out), out_space),

@@ -99,7 +99,6 @@ def beside(
             args, keywords = settled(args, keywords, keeps)
             return fresh_of(theirs_called(find(path), args, keywords, runs_callables and path))
 
-        called.__tapeengine_beside__ = path  # type: ignore[attr-defined]
         if returns:
             called.__name__ = called.__qualname__ = path.rpartition(".")[2]
             called.__doc__ = f"Return {returns}; see `{path}`."

@@ -32,7 +32,8 @@ def solution(
     name, primal, options
         As for `Primitive`.
     times : mapping of str to callable
-        For each argument that M depends on, ``times(t, x, **static)`` is dM x, where t is the change of the argument.
+        For each argument that M depends on, ``times(t, x, **static)`` is dM x, where t is the change of the argument;
+        a static parameter `factorisation` is left out.
     outer : mapping of str to callable
         Its transpose: ``outer(l, x, **static)`` is the argument's part of l x^T.
     solve : callable
@@ -49,12 +50,15 @@ def solution(
     def statics(values: tuple[Any, ...]) -> dict[str, Any]:
         return dict(zip(signature.static_names, values[len(params) :], strict=True))
 
+    def described(values: tuple[Any, ...]) -> dict[str, Any]:
+        return {name: value for name, value in statics(values).items() if name != "factorisation"}
+
     def rules_of(param: str) -> tuple[Rule, Rule]:
         def vjp(ct: Any, space: Any, x: Any, *values: Any) -> Any:
-            return unbroadcast(-outer[param](solved(ct, values, back=True), x, **statics(values)), space)
+            return unbroadcast(-outer[param](solved(ct, values, back=True), x, **described(values)), space)
 
         def jvp(t: Any, space: Any, x: Any, *values: Any) -> Any:
-            return unbroadcast(-solved(times[param](t, x, **statics(values)), values), space)
+            return unbroadcast(-solved(times[param](t, x, **described(values)), values), space)
 
         return Rule(vjp, (f"{param}_space", "out", *kept)), Rule(jvp, ("out_space", "out", *kept))
 

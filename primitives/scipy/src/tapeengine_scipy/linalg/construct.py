@@ -13,10 +13,6 @@ from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.solve import ASSUMPTIONS, _as_assumed, _check_finite, well_conditioned
 
 
-def _inv_primal(a: Any, *, assume_a: Any = None, lower: bool = False) -> Any:
-    return scipy.linalg.inv(a, check_finite=False, assume_a=assume_a, lower=lower)
-
-
 def _stacks() -> tuple[Any, ...]:
     return (
         lambda generator: Sample((well_conditioned(generator, 3, 3),)),
@@ -27,7 +23,7 @@ def _stacks() -> tuple[Any, ...]:
 
 INV: Primitive = Primitive(
     "scipy.linalg.inv",
-    _inv_primal,
+    lambda a, *, assume_a=None, lower=False: scipy.linalg.inv(a, check_finite=False, assume_a=assume_a, lower=lower),
     **INV_RULES,
     samples=_stacks,
     doc="A^-1 = X; dA = -X^T ct X^T",

@@ -120,13 +120,9 @@ SVD: Primitive = Primitive(
 )
 
 
-def _full_svd_primal(a: Any, *, lapack_driver: str = "gesdd") -> Any:
-    return parted(*scipy.linalg.svd(a, check_finite=False, lapack_driver=lapack_driver))
-
-
 FULL_SVD: Primitive = Primitive(
     "scipy.linalg.svd_full",
-    _full_svd_primal,
+    lambda a, *, lapack_driver="gesdd": parted(*scipy.linalg.svd(a, check_finite=False, lapack_driver=lapack_driver)),
     **full_svd_rules("scipy.linalg.svd"),
     samples=_shaped((4, 3), (2, 3)),
     doc="A = U diag(s) V^T, square U and V, with the rules of numpy.linalg.svd",

@@ -40,8 +40,8 @@ def _solve_samples() -> tuple[Any, ...]:
 SOLVE: Primitive = solution(
     "scipy.linalg.solve",
     _solve_primal,
-    times={"a": lambda t, x, transposed, factorisation: matrix_times(t, x, transposed)},
-    outer={"a": lambda ct, x, transposed, factorisation: outer_product(ct, x, transposed)},
+    times={"a": matrix_times},
+    outer={"a": outer_product},
     samples=_solve_samples,
     pattern=patterns.solves,
     doc="A^-1 b; db = A^-T ct, dA = -db x^T, with the factors of the primal",

@@ -128,20 +128,11 @@ def _banded_primal(
     return factorisation.solve((ab,), b, transposed)
 
 
-def _banded_outer(ct: Any, x: Any, lower: int, upper: int, transposed: bool, factorisation: Any) -> Any:
-    left, right = (x, ct) if transposed else (ct, x)
-    return BAND_OUTER(left, right, lower=lower, upper=upper)
-
-
-def _banded_times(t: Any, x: Any, lower: int, upper: int, transposed: bool, factorisation: Any) -> Any:
-    return BAND_TIMES(t, x, lower=lower, upper=upper, transposed=transposed)
-
-
 BANDED: Primitive = solution(
     "scipy.linalg.solve_banded",
     _banded_primal,
-    times={"ab": _banded_times},
-    outer={"ab": _banded_outer},
+    times={"ab": BAND_TIMES},
+    outer={"ab": _band_times_vjp_ab},
     samples=lambda: (
         lambda generator: Sample((_band(generator, 1, 1, 4), uniform((4,))), {"lower": 1, "upper": 1}),
         lambda generator: Sample((_band(generator, 2, 1, 5), uniform((5, 2))), {"lower": 2, "upper": 1}),

@@ -52,14 +52,6 @@ def _sylvester_primal(
     return factorisation.solve((a, b), q, transposed)
 
 
-def _times_b(t: Any, x: Any, transposed: bool, factorisation: Any) -> Any:
-    return x @ (transpose(t) if transposed else t)
-
-
-def _outer_b(ct: Any, x: Any, transposed: bool, factorisation: Any) -> Any:
-    return transpose(ct) @ x if transposed else transpose(x) @ ct
-
-
 def _real_with_complex(generator: numpy.random.Generator) -> Sample:
     a, b = well_conditioned(generator, 3, 3), well_conditioned(generator, 2, 2)
     return Sample((a, b, uniform((3, 2), dtype=complex)))
@@ -79,8 +71,8 @@ def _samples() -> tuple[Any, ...]:
 SYLVESTER: Primitive = solution(
     "scipy.linalg.solve_sylvester",
     _sylvester_primal,
-    times={"a": lambda t, x, transposed, factorisation: matrix_times(t, x, transposed), "b": _times_b},
-    outer={"a": lambda ct, x, transposed, factorisation: outer_product(ct, x, transposed), "b": _outer_b},
+    times={"a": matrix_times, "b": lambda t, x, transposed: x @ (transpose(t) if transposed else t)},
+    outer={"a": outer_product, "b": lambda ct, x, transposed: transpose(ct) @ x if transposed else transpose(x) @ ct},
     samples=_samples,
     pattern=patterns.core,
     doc="A X + X B = Q; dQ = L with A^T L + L B^T = ct, dA = -L X^T, dB = -X^T L",

@@ -13,10 +13,6 @@ from tapeengine.primitive import Primitive, Sample
 from tapeengine_scipy._callables import Closed, as_array, as_vector, directional, jacobian
 
 
-def _implicit_primal(params: Any, *, solver: Callable[[Any], Any], residual: Callable[[Any, Any], Any]) -> Any:
-    return numpy.array(solver(params), dtype=float)
-
-
 def _linearised(out: Any, params: Any, residual: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
     """The residual's backpropagator at the solution, and its Jacobian with respect to x."""
     value, back = te.vjp(lambda x, p: as_vector(residual(x, p)), out, params)
@@ -100,7 +96,7 @@ def _newton(residual: Callable[[Any, Any], Any], start: Any) -> Callable[[Any], 
 
 IMPLICIT: Primitive = Primitive(
     "scipy.optimize.implicit",
-    _implicit_primal,
+    lambda params, *, solver, residual: numpy.array(solver(params), dtype=float),
     vjp={"params": _implicit_vjp},
     jvp={"params": _implicit_jvp},
     samples=(

@@ -52,11 +52,7 @@ def _spsolve_primal(
     return (factorisation or _factors(pattern, {})).solve((data,), b, transposed)
 
 
-def _times(t: Any, x: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
-    return TIMES(t, x, pattern=pattern, transposed=transposed)
-
-
-def _outer(ct: Any, x: Any, pattern: Pattern, transposed: bool, factorisation: Any) -> Any:
+def _outer(ct: Any, x: Any, pattern: Pattern, transposed: bool) -> Any:
     left, right = (x, ct) if transposed else (ct, x)
     return SAMPLED(left, right, pattern=pattern)
 
@@ -76,7 +72,7 @@ def _dominant(shape: tuple[int, ...], static: dict[str, Any]) -> Any:
 SPSOLVE: Primitive = solution(
     "scipy.sparse.linalg.spsolve",
     _spsolve_primal,
-    times={"data": _times},
+    times={"data": TIMES},
     outer={"data": _outer},
     samples=lambda: (_dominant((3,), {}), _dominant((3, 2), {}), _dominant((3,), {"transposed": True})),
     pattern=patterns.solves,

@@ -117,13 +117,9 @@ yn: Primitive = ufunc(
 )
 
 
-def _kv_order_slope(v: Any, z: Any) -> Any:
-    return macdonald(v, z, order=1)
-
-
 kv: Primitive = ufunc(
     "kv",
-    {"v": _kv_order_slope, "z": lambda v, z: -(kv(v - 1, z) + kv(v + 1, z)) / 2},
+    {"v": lambda v, z: macdonald(v, z, order=1), "z": lambda v, z: -(kv(v - 1, z) + kv(v + 1, z)) / 2},
     {"v": (-2.5, 3.2), "z": _ARGUMENT},
     "d/dz = -(kv(v-1, z) + kv(v+1, z))/2; d/dv by quadrature, for real z > 0",
 )

@@ -169,10 +169,6 @@ def _parts(delta: Any, r: Any) -> tuple[Any, Any, Any]:
     return ratio(delta, length), ratio(r, length), ratio(r, length + delta)
 
 
-def _cubed_cosine(delta: Any, r: Any) -> Any:
-    return _parts(delta, r)[0] ** 3
-
-
 def _cubed_sine(delta: Any, r: Any) -> Any:
     return _parts(delta, r)[1] ** 3
 
@@ -190,7 +186,7 @@ def _bend(delta: Any, r: Any) -> Any:
 huber_slope: Primitive = elementwise(
     "scipy.special.huber_slope",
     lambda delta, r: r * _parts(delta, r)[0],
-    {"delta": _cubed_sine, "r": _cubed_cosine},
+    {"delta": _cubed_sine, "r": lambda delta, r: _parts(delta, r)[0] ** 3},
     {"delta": (0.5, 2.0), "r": (-3.0, 3.0)},
     "r delta/hypot(delta, r), the derivative of pseudo_huber in r",
 )

@@ -87,10 +87,6 @@ gumbel_of: Primitive = elementwise(
 )
 
 
-def _rayleigh_density(z: Any) -> Any:
-    return np.where(z == 0, -math.inf, np.log(np.where(z == 0, 1.0, z)) - 0.5 * z * z)
-
-
 def _end(sign: float) -> Callable[[Any], Any]:
     """The end 1/c of the support of extreme values, if c has that sign."""
     return lambda c: np.where(sign * c > 0, 1 / np.where(sign * c > 0, c, 1.0), sign * math.inf)
@@ -260,7 +256,7 @@ genextreme = Continuous(
 )
 rayleigh = Continuous(
     "rayleigh",
-    _rayleigh_density,
+    lambda z: np.where(z == 0, -math.inf, np.log(np.where(z == 0, 1.0, z)) - 0.5 * z * z),
     lambda z: -np.expm1(-0.5 * z * z),
     sf=lambda z: np.exp(-0.5 * z * z),
     logsf=lambda z: -0.5 * z * z,

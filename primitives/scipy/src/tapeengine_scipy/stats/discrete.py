@@ -34,10 +34,6 @@ def _log_subsets(n: Any, k: Any) -> Any:
     return log_factorial(n + 1) - (log_factorial(k + 1) + log_factorial(n - k + 1))
 
 
-def _log_multisets(n: Any, k: Any) -> Any:
-    return scipy.special.gammaln(n + k) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n)
-
-
 log_subsets: Primitive = elementwise(
     "scipy.stats.log_subsets",
     _log_subsets,
@@ -50,19 +46,11 @@ log_subsets: Primitive = elementwise(
 )
 log_multisets: Primitive = elementwise(
     "scipy.stats.log_multisets",
-    _log_multisets,
+    lambda n, k: scipy.special.gammaln(n + k) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n),
     {"n": lambda n, k: polygamma_rise(n, k, order=0), "k": lambda n, k: digamma(n + k) - digamma(k + 1)},
     {"n": (0.3, 4.0), "k": (0.3, 4.0)},
     "log of n + k - 1 choose k",
 )
-
-
-def _binom(k: Any, n: Any, p: Any) -> Any:
-    return log_subsets(n, k) + xlogy(k, p) + xlog1py(n - k, -p)
-
-
-def _nbinom(k: Any, n: Any, p: Any) -> Any:
-    return log_multisets(n, k) + n * np.log(p) + xlog1py(k, -p)
 
 
 def _mass(name: str, partials: Mapping[str, Callable[..., Any] | None], domain: Domain) -> Primitive:
@@ -128,7 +116,7 @@ poisson = _Poisson(
 )
 binom = Discrete(
     "binom",
-    _binom,
+    lambda k, n, p: log_subsets(n, k) + xlogy(k, p) + xlog1py(n - k, -p),
     support=lambda k, n, p: (k >= 0) & (k <= n),
     valid=lambda n, p: (n >= 0) & (n == np.floor(n)) & (p >= 0) & (p <= 1),
     product=lambda k, n, p: _choices(n - k + 1, k) * p**k * (1 - p) ** (n - k),
@@ -136,7 +124,7 @@ binom = Discrete(
 )
 nbinom = Discrete(
     "nbinom",
-    _nbinom,
+    lambda k, n, p: log_multisets(n, k) + n * np.log(p) + xlog1py(k, -p),
     support=lambda k, n, p: k >= 0,
     valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
     product=lambda k, n, p: _choices(n, k) * p**n * (1 - p) ** k,
