@@ -345,7 +345,7 @@ def in_pairs(s: F.Statement, b: Builder) -> list[F.Statement]:
     after: list[F.Statement] = []
     for k, t in enumerate(s.body):
         if isinstance(t, F.Add) and t.out.type == REAL and times[t.out.name] == 1:
-            each, total = b.fresh("each", F.ArrayOf(REAL)), b.fresh("total", REAL)
+            each, total = b.fresh("a", F.ArrayOf(REAL)), b.fresh("total", REAL)
             s.body[k] = F.Store(each, (s.index,), t.value)
             before.append(F.New(each, (s.count,)))
             after += [F.Sum(total, each), F.Add(t.out, total)]
