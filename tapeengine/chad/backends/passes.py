@@ -15,9 +15,9 @@ from ..intermediate.statements import Const, For, Function, If, Operand, Program
 from ..language.terms import Definition
 from ..language.types import Array, Float, Named, Product, Sum, Type
 from ..lowering.passes import Lowered
+from .chunks import ordered
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
-from .sums import ordered
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from ...._core.programs.machine import Code
 from ...._core.programs.native import Native
 from ...intermediate.analysis import walk
 from ...lowering.passes import Lowered
+from ..chunks import ordered
 from ..passes import Passes, reverse_pair
-from ..sums import ordered
 from .compile import LONG, Compiled, compiled
 from .module import Entry, module
 from .vectors import variants
