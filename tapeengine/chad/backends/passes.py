@@ -15,7 +15,7 @@ from ..intermediate.statements import Const, For, Function, If, Operand, Program
 from ..language.terms import Definition
 from ..language.types import Array, Float, Named, Product, Sum, Type
 from ..lowering.passes import Lowered
-from .chunks import chunked
+from .chunks import ordered
 from .forms import Forms, leaf, same
 from .machine import NotAssembled, assemble
 
@@ -71,7 +71,7 @@ def of_values(
     result = Forms(classes).built(definition.result, definition.kind)
     if not takes(lowered.program.functions["forward"], params, types is not None):
         raise NotAssembled("arguments with references to rows")
-    lowered = replace(lowered, program=chunked(lowered.program))
+    lowered = replace(lowered, program=ordered(lowered.program))
     forward, reverse = pair = reverse_pair(lowered)
     leaves = [leaf(x.type) for x in forward.results]
     if not (same(result.leaves(), leaves) and same(leaves, [leaf(p.type) for p in reverse.function.params])):
@@ -99,7 +99,7 @@ def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
 
 def of_leaves(lowered: Lowered) -> Passes | None:
     """Give the passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
-    lowered = replace(lowered, program=chunked(lowered.program))
+    lowered = replace(lowered, program=ordered(lowered.program))
     pair = reverse_pair(lowered)
     try:
         params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
@@ -121,7 +121,7 @@ def of_tangent(
     The parameters in some places have tangents, which lie as their primals do. With the types of recursive data, both
     may have references.
     """
-    lowered = replace(lowered, program=chunked(lowered.program))
+    lowered = replace(lowered, program=ordered(lowered.program))
     forms, function, of = Forms(classes, types), lowered.program.functions[lowered.main], definition.result
     varied = [definition.params[k].of for k in places]
     if not all(is_real(t, types or {}) for t in (*varied, of)):
@@ -166,7 +166,7 @@ def of_block(program: Program, function: Function, params: tuple[Form, ...]) -> 
     except NotAssembled:
         return None
     of_primals = sum(form.width for form in params)
-    alone = chunked(replace(program, functions={function.name: function}))
+    alone = ordered(replace(program, functions={function.name: function}))
     return one_pass(alone, alone.functions[function.name], (*params, *given[of_primals:]), result)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from ...recursion import deep
 from ..intermediate import statements as F
-from ..intermediate.analysis import flatten, named, needed, walk
-from ..intermediate.operations import REAL
+from ..intermediate.analysis import flatten, needed, walk
 from ..intermediate.text import RESERVED
 from ..language import terms as S
 from ..language.derivative_types import cotangent
@@ -19,7 +17,6 @@ from ..language.traverse import Names
 from ..language.types import Array, LArray, Linear, LProduct, LSum, Type, is_discrete
 from . import linear, source
 from .blocks import Block
-from .builder import Builder
 from .cotangents import ArraySlot, Slot, TupleSlot
 from .in_place import in_place
 from .lower import Lower
@@ -313,7 +310,6 @@ def finished(W: Whole, main: str) -> Lowered:
             needed(f, may_raise=True)
     for f in backward:
         in_sums(f)
-        f.body = [t for s in f.body for t in in_pairs(s, W.b)]
     for f in functions:
         in_place(f, W.b)
     for name, of in W.source.types.items():
@@ -333,21 +329,3 @@ def in_one_size(backward: F.Function, forward: F.Function) -> None:
             s.count = one.get(s.count, s.count)
         elif isinstance(s, F.New):
             s.sizes = tuple(one.get(x, x) for x in s.sizes)
-
-
-def in_pairs(s: F.Statement, b: Builder) -> list[F.Statement]:
-    """Let a loop that has none around it, and whose steps are independent, add to a number in the order of `F.Sum`."""
-    if not isinstance(s, F.For) or s.carried or s.is_parallel or not isinstance(s.count, F.Var):
-        return [s]
-    if any(isinstance(t, F.Flow | F.Call | F.Registered) for t in s.body):
-        return [s]
-    times = Counter(name for t in s.body for name in {v.name for v in named(t)})
-    before: list[F.Statement] = []
-    after: list[F.Statement] = []
-    for k, t in enumerate(s.body):
-        if isinstance(t, F.Add) and t.out.type == REAL and times[t.out.name] == 1:
-            each, total = b.fresh("each", F.ArrayOf(REAL)), b.fresh("total", REAL)
-            s.body[k] = F.Store(each, (s.index,), t.value)
-            before.append(F.New(each, (s.count,)))
-            after += [F.Sum(total, each), F.Add(t.out, total)]
-    return [*before, s, *after]

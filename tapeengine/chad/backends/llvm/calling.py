@@ -12,7 +12,7 @@ from ...._core.programs.machine import Code
 from ...._core.programs.native import Native
 from ...intermediate.analysis import walk
 from ...lowering.passes import Lowered
-from ..chunks import chunked
+from ..chunks import ordered
 from ..passes import Passes, reverse_pair
 from .compile import LONG, Compiled, compiled
 from .module import Entry, module
@@ -85,5 +85,5 @@ def loosened(text: str) -> str:
 
 def text_of(lowered: Lowered) -> str:
     """Give a lowered derivative as LLVM text."""
-    lowered = replace(lowered, program=chunked(lowered.program))
+    lowered = replace(lowered, program=ordered(lowered.program))
     return module(lowered.program, reverse_pair(lowered))[0]

@@ -45,10 +45,9 @@ more:
   %go = icmp slt i64 %next, %n
   br i1 %go, label %more, label %join
 join:
-  %m8 = fcmp BEYOND V %c, %d
-  %e8 = select <8 x i1> %m8, V %c, V %d
-ROUNDS
-  %found = extractelement <1 x double> %e1, i64 0
+  %most = fcmp BEYOND V %c, %d
+  %e = select <8 x i1> %most, V %c, V %d
+  %found = call double @llvm.vector.reduce.REDUCE.v8f64(V %e)
   %signs = icmp slt <8 x i64> %worse, zeroinitializer
   %byte = bitcast <8 x i1> %signs to i8
   %no_nan = icmp eq i8 %byte, 0
@@ -80,32 +79,15 @@ other:
 last:
   ret double %s
 }
-""".replace("V", "<8 x double>").replace(
-    "ROUNDS",
-    "\n".join(
-        line
-        for n in (4, 2, 1)
-        for line in (
-            *(
-                f"  %{name}{n} = shufflevector <{2 * n} x double> %e{2 * n}, <{2 * n} x double> poison, "
-                f"<{n} x i32> <{', '.join(f'i32 {k}' for k in range(first, first + n))}>"
-                for name, first in (("f", 0), ("g", n))
-            ),
-            f"  %m{n} = fcmp BEYOND <{n} x double> %f{n}, %g{n}",
-            f"  %e{n} = select <{n} x i1> %m{n}, <{n} x double> %f{n}, <{n} x double> %g{n}",
-        )
-    ),
-)
-
-
-def written(name: str, beyond: str, as_far: str) -> str:
-    """Write the function for one direction."""
-    return TEXT.replace("NAME", name).replace("BEYOND", beyond).replace("AS_FAR", as_far)
+""".replace("V", "<8 x double>")
 
 
 #: The operations, with the functions of many numbers.
 EXTREMES: Mapping[str, str] = MappingProxyType(
-    {"maximum": written("maximum", "ogt", "oge"), "minimum": written("minimum", "olt", "ole")}
+    {
+        name: TEXT.replace("NAME", name).replace("BEYOND", beyond).replace("AS_FAR", as_far).replace("REDUCE", reduce)
+        for name, beyond, as_far, reduce in (("maximum", "ogt", "oge", "fmax"), ("minimum", "olt", "ole", "fmin"))
+    }
 )
 
 

@@ -285,6 +285,7 @@ INTRINSICS: Mapping[str, str] = {
     **{f"llvm.{n}.with.overflow.i64": "{i64, i1} (i64, i64)" for n in ("sadd", "ssub", "smul")},
     **{f"llvm.{n}.f64": "double (double)" for n in ("fabs", "rint", "sqrt", "trunc", "floor", "ceil")},
     **{f"llvm.fabs.v{n}f64": f"<{n} x double> (<{n} x double>)" for n in (4, 8)},
+    **{f"llvm.vector.reduce.{n}.v8f64": "double (<8 x double>)" for n in ("fmax", "fmin")},
     "llvm.copysign.f64": "double (double, double)",
     "llvm.memset.p0.i64": "void (ptr, i8, i64, i1)",
     "llvm.memcpy.p0.p0.i64": "void (ptr, ptr, i64, i1)",
