@@ -91,7 +91,7 @@ def length_of(n: Any, default: int, plan: Any) -> int:
     return length
 
 
-def axes_and_lengths(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
+def axes_of(x: Any, s: Any, axes: Any, plan: Any) -> list[tuple[int, int | None]]:
     """The axes to transform, each with its length."""
     if plan is not None:
         raise NotImplementedError("scipy.fft takes no precomputed plan")
@@ -189,6 +189,6 @@ def _along_axes(
 ) -> Any:
     """A transform along one axis after the other; without `axes`, along the last ones, as many as `s` has."""
     x = floating(x)
-    for axis, n in axes_and_lengths(x, s, axes, None):
+    for axis, n in axes_of(x, s, axes, None):
         x = transform(x, type_, n, axis, norm, workers=workers, orthogonalize=orthogonalize)
     return x

@@ -24,18 +24,7 @@ from tapeengine.primitive import Primitive
 from tapeengine_primitives.fourier import other, records
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy._passing import beside
-from tapeengine_scipy._trigonometric import (
-    axes_and_lengths,
-    dct,
-    dctn,
-    dst,
-    dstn,
-    idct,
-    idctn,
-    idst,
-    idstn,
-    length_of,
-)
+from tapeengine_scipy._trigonometric import axes_of, dct, dctn, dst, dstn, idct, idctn, idst, idstn, length_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
 
@@ -112,20 +101,20 @@ def _in_turn(x: Any, transform: Callable[..., Any], along: Any, norm: Any, worke
 
 
 def _fftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    return _in_turn(x, _fft, axes_and_lengths(x, s, axes, plan), norm, workers)
+    return _in_turn(x, _fft, axes_of(x, s, axes, plan), norm, workers)
 
 
 def _ifftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    return _in_turn(x, _ifft, axes_and_lengths(x, s, axes, plan), norm, workers)
+    return _in_turn(x, _ifft, axes_of(x, s, axes, plan), norm, workers)
 
 
 def _rfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    *others, (last, length) = axes_and_lengths(x, s, axes, plan)
+    *others, (last, length) = axes_of(x, s, axes, plan)
     return _in_turn(_rfft(x, length, last, norm, workers, None), _fft, others, norm, workers)
 
 
 def _irfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> Any:
-    *others, (last, length) = axes_and_lengths(x, s, axes, plan)
+    *others, (last, length) = axes_of(x, s, axes, plan)
     if length is None:  # SciPy makes one number of one, and of a length of -1 as many as there are
         length = 2 * (x.shape[last] - 1) or 1 if s is None else x.shape[last]
     return _irfft(_in_turn(x, _ifft, others, norm, workers), length, last, norm, workers, None)
