@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+from numpy._core.umath import _extobj_contextvar as _REPORTS  # what `numpy.errstate` sets, which takes longer
+
+set_reports, reset_reports = _REPORTS.set, _REPORTS.reset
+with numpy.errstate(all="ignore"):
+    QUIET = _REPORTS.get()
 
 
 def errors_stop(filters: list[Any]) -> bool:
