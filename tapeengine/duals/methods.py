@@ -83,9 +83,11 @@ def astype(
     numpy.empty(0, self.dtype).astype(dtype, order, casting)  # raises numpy's errors
     order = order_of(self, "K" if order is None else order)
     if dtype.kind == "O":
-        return objects(self.reshape(-1)).reshape(self.shape)
+        found = objects(self.reshape(-1)).reshape(self.shape)
+        return found[()] if is_number(self) else found
     if is_discrete(dtype):
-        return numbers_of(self).astype(dtype, order, casting)
+        found = numbers_of(self).astype(dtype, order, casting)
+        return found[()] if is_number(self) else found
     if dtype != self.dtype:
         self = self.real if dtype.kind == "f" else self  # numpy has warned
         self = rules_of(self).function(numpy.astype, (self, dtype), {})
@@ -109,7 +111,8 @@ def conjugate(self: Any, out: Any = None) -> Any:
 def fill(self: Any, value: Any) -> None:
     """ndarray.fill."""
     numpy.empty(1, self.dtype).fill(value_of(value))  # raises numpy's errors
-    self[...] = value
+    if not is_number(self):  # numpy fills a copy of a number
+        self[...] = value
 
 
 def item(self: Any, *index: Any) -> Any:

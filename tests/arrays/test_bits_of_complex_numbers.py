@@ -85,6 +85,19 @@ def test_conversions_keep_the_class(x: Any, dtype: str) -> None:
     assert value.dtype == plain.dtype
 
 
+PARTS = (lambda v: v[0], lambda v: v.sum(), lambda v: numpy.sin(v[1]), lambda v: v[:1].reshape(()), lambda v: v[0] * 2)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("to", [int, bool, "i1", "u2", object, "U5", "S3"], ids=str)
+def test_elements_as_what_has_no_derivative(to: Any) -> None:
+    for part, dtype in itertools.product(PARTS, "fdFD"):
+        v = numpy.array([1.5, 2.0], dtype)
+        plain, value = part(v).astype(to), te.vjp(lambda v, part=part: part(v).astype(to), v)[0]
+        assert (type(value), str(value)) == (type(plain), str(plain)), (part(v), to)
+        te.vjp(lambda v, part=part: part(v.copy()).fill(3), v)  # numpy fills a copy of a number
+
+
 @pytest.mark.parametrize("by", (operator.neg, operator.pos, abs, numpy.absolute), ids=lambda by: by.__name__)
 @pytest.mark.parametrize("dtype", "DF")
 def test_operators_of_elements(by: Any, dtype: str) -> None:

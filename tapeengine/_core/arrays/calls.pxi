@@ -493,7 +493,7 @@ def result_of_number(method, *args, **options):
 
 
 cdef object number_or_array(object x):
-    return x[()] if type(x) is Array and (<Array> x).ndim == 0 else x
+    return x[()] if (type(x) is Array or type(x) is array_class) and x.ndim == 0 else x
 
 
 # -- float32 and numbers ----------------------------------------------------------------------------------------------

@@ -6,6 +6,26 @@ from typing import Any
 
 import numpy
 
+#: The variable that `numpy.errstate` sets, in seven times the time. numpy does not promise to keep it.
+MODES: Any = getattr(numpy._core.umath, "_extobj_contextvar", None)
+QUIET: Any = {"all": "ignore"}
+if MODES is not None:
+    with numpy.errstate(**QUIET):
+        QUIET = MODES.get()
+
+
+def set_reports(modes: Any) -> Any:
+    """Set which floating-point errors numpy reports; the result is for `reset_reports`."""
+    return numpy.seterr(**modes) if MODES is None else MODES.set(modes)
+
+
+def reset_reports(before: Any) -> None:
+    """Report again what was reported before."""
+    if MODES is None:
+        numpy.seterr(**before)
+    else:
+        MODES.reset(before)
+
 
 def errors_stop(filters: list[Any]) -> bool:
     """Whether `numpy.errstate`, or one of the filters of warnings, makes more of an error than a warning."""

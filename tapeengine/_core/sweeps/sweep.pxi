@@ -15,12 +15,6 @@
 cdef enum:
     SIGNAL_CHUNKS = 32      # chunks between two checks for interrupts: about a million records
 
-# numpy.errstate's variable, whose change takes a seventh of its time. numpy does not promise to keep it: without it,
-# rules report errors.
-cdef object REPORTS = getattr(numpy._core.umath, "_extobj_contextvar", None)
-with numpy.errstate(all="ignore"):
-    QUIET = None if REPORTS is None else REPORTS.get()
-
 
 # -- reverse -----------------------------------------------------------------------------------------------------------
 cdef inline uint32_t resolve_chunk(Chunk *chunk, double *cotangent, uint32_t i, uint32_t lowest) noexcept nogil:
@@ -67,13 +61,13 @@ cdef int special(Tape tape, Reverse r, Record *record, int kind, uint32_t i) exc
 
 cdef int sweep_array(ArrayRecord record, Reverse r, uint32_t i, bint forward) except -1:
     """Sweep an array record; numpy's operations in rules, and recorded ones, report no overflow and no division by 0."""
-    if REPORTS is None or (not r.recorded and record.called() is None):
+    if not r.recorded and record.called() is None:
         return record.forward(r, i) if forward else record.reverse(r, i)
-    before = REPORTS.set(QUIET)
+    before = set_reports(QUIET)
     try:
         return record.forward(r, i) if forward else record.reverse(r, i)
     finally:
-        REPORTS.reset(before)
+        reset_reports(before)
 
 
 cdef inline int element(Tape tape, Reverse r, Head *h, uint32_t i) except -1 nogil:

@@ -33,6 +33,7 @@ import numpy
 
 import tapeengine._core.arrays.functions  # sets the kernels of arrays
 from tapeengine._core.arrays.array import add_at, zero_dim
+from tapeengine._core.arrays.reports import QUIET, reset_reports, set_reports
 from tapeengine._core.tape.swallowed import OPEN, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
 from tapeengine.errors import ResultError, StructureError, TapeEngineError, TraceError
