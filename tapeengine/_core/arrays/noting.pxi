@@ -92,8 +92,7 @@ cdef int errors_raised() noexcept:
     return 0
 
 
-# numpy.errstate's variable, which numpy does not promise to keep; without it the modes are read at each call.
-cdef object modes = getattr(numpy._core.umath, "_extobj_contextvar", None)
+cdef object modes = MODES       # without it the modes are read at each call
 cdef dict names_of_warnings = vars(warnings)
 cdef object quiet_modes = None      # the last value of `modes` for which errors are warnings or ignored
 cdef list quiet_filters = None      # the last filters that turn no warning into an error: the list, its length, its head

@@ -447,18 +447,32 @@ def slopes(f, h):
     return [(f[1] - f[0]) / h, *inside, (f[-1] - f[-2]) / h]
 
 
-def unequal_slopes(f, x):
-    """``np.gradient`` of a vector at places: a parabola through each three of them."""
-    if len(x) != len(f):
-        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-    h = np.diff(x)
-    if np.all(h == h[0]):
-        return slopes(f, h[0])
+def even_slopes(f, h):
+    """The slopes inside a vector at places of equal distances: numpy's, with the derivative of those at any places."""
+    inside = []
+    for i in range(1, len(f) - 1):
+        p, q = h[i - 1], h[i]
+        bend = ((f[i + 1] - f[i]) / q - (f[i] - f[i - 1]) / p) / (p + q)
+        inside.append((f[i + 1] - f[i - 1]) / (p + q) - ((q - p) * (bend if np.isfinite(bend) else 0.0) + 0.0))
+    return inside
+
+
+def uneven_slopes(f, h):
+    """The slopes inside a vector: of a parabola through each three of its elements."""
     inside = []
     for i in range(1, len(f) - 1):
         p, q = h[i - 1], h[i]
         a, b, c = -q / (p * (p + q)), (q - p) / (p * q), p / (q * (p + q))
         inside.append(a * f[i - 1] + b * f[i] + c * f[i + 1])
+    return inside
+
+
+def slopes_at(f, x):
+    """``np.gradient`` of a vector at places."""
+    if len(x) != len(f):
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    h = np.diff(x)
+    inside = even_slopes(f, h) if np.all(h == h[0]) else uneven_slopes(f, h)
     return [(f[1] - f[0]) / h[0], *inside, (f[-1] - f[-2]) / h[-1]]
 
 
@@ -466,7 +480,7 @@ def gradient_of(f, h):
     """``np.gradient`` of a vector."""
     if len(f) < 2:
         raise ValueError("at least (edge_order + 1) elements are required")
-    return slopes(f, h) if np.ndim(h) == 0 else unequal_slopes(f, h)
+    return slopes(f, h) if np.ndim(h) == 0 else slopes_at(f, h)
 
 
 def gradient(f, h=1.0, *, axis=None):
