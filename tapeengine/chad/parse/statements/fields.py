@@ -71,7 +71,7 @@ def changed_fields(p: Parser, statements: Sequence[ast.stmt], env: Env) -> dict[
             case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()):
                 fields = [attr]
             case ast.Assign([ast.Name(name)], ast.Call(func, [ast.Name(of)], keywords)) if name == of:
-                cls = p.table.classes.get(getattr(getattr(env.get(name), "type", None), "name", ""))
+                cls: Any = p.table.classes.get(getattr(getattr(env.get(name), "type", None), "name", ""))
                 is_made = dataclasses.is_dataclass(cls) and named_outside(func, p.outer) is dataclasses.replace
                 reset = [f.name for f in dataclasses.fields(cls) if not f.init] if is_made else []
                 fields = [*(str(k.arg) for k in keywords), *reset] if is_made else []
