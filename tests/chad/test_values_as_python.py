@@ -161,6 +161,8 @@ RARE = {
     "counted keys": ["d, s = dict(a=x[0], b=x[1]), n", "for k, c in enumerate(d, 2):", "    s -= k * d[c]", "return s"],
     "counted from two numbers": ["return sum([k * v for k, v in enumerate(x, 2, 3)])"],
     "counted in a loop from two numbers": ["for k, v in enumerate(x, 2, 3):", "    n = n + k * v", "return n"],
+    "sum of seven": ["return np.sum([x[0] * 1e16, 1.0, 1.0, 1.0, 1.0, 1.0, n])"],
+    "sum of eight": ["return np.sum([x[0] * 1e16, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, n])"],
     "range of four": ["return sum([x[0] * k for k in range(1, 2, 3, 4)])"],
     "by position only": ["def g(a, /, b=1.0):", "    return a * b", "return g(a=x[0])"],
     "conditions": ["return (x[0] > 0.0) + (x[1] > 0.0) + x[2]"],
