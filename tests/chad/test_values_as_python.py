@@ -161,10 +161,15 @@ RARE = {
     "counted keys": ["d, s = dict(a=x[0], b=x[1]), n", "for k, c in enumerate(d, 2):", "    s -= k * d[c]", "return s"],
     "counted from two numbers": ["return sum([k * v for k, v in enumerate(x, 2, 3)])"],
     "counted in a loop from two numbers": ["for k, v in enumerate(x, 2, 3):", "    n = n + k * v", "return n"],
+    "sum of seven": ["return np.sum([x[0] * 1e16, 1.0, 1.0, 1.0, 1.0, 1.0, n])"],
+    "sum of eight": ["return np.sum([x[0] * 1e16, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, n])"],
     "range of four": ["return sum([x[0] * k for k in range(1, 2, 3, 4)])"],
     "by position only": ["def g(a, /, b=1.0):", "    return a * b", "return g(a=x[0])"],
     "conditions": ["return (x[0] > 0.0) + (x[1] > 0.0) + x[2]"],
     "conditions and a number": ["return [x[0], (x[1] > 0.0) * (2.0 > 1.0), abs(x[0] > 1.0)]"],
+    "conditions of two kinds": ["return ((n > 0) + (x[1] > 0.0)) * 2.0"],
+    "appended integer": ["y = list(x)", "y.append(n)", "return y"],
+    "stored integer": ["y = list(x)", "y[0] = n", "return y, y"],
     "condition is not True": ["return x[0] if (x[1] > 0.0) is not True else x[1] * 2.0"],
     "number is not True": ["return x[0] if x[1] is not True else x[1] * 2.0"],
     "test that binds": ["k, s = 4, x[0]", "while (k := k - 1) > 0:", "    s *= 3", "else:", "    s += k", "return s"],
@@ -202,7 +207,7 @@ RARE = {
 @pytest.mark.parametrize("name", RARE)
 def test_rare_forms(name: str, kind: Any) -> None:
     outside = {"math": math, "functools": functools, "Colour": Colour}
-    f, x = function_of("x, n", RARE[name], **outside), kind([1.5, 0.25, 2.0])
-    results = shown(f, x, 1), shown(lambda: te.vjp(te.program(f), x, 1)[0])
+    f, numbers = function_of("x, n", RARE[name], **outside), [1.5, 0.25, 2.0]
+    results = shown(f, kind(numbers), 1), shown(lambda: te.vjp(te.program(f), kind(numbers), 1)[0])
     wanted, found = (re.sub(r"np\.float64\((.*?)\)", r"\1", each) for each in results)  # whose floats differs
     assert found == wanted

@@ -8,7 +8,7 @@ from tapeengine.chad.lowering.summands import NOWHERE, in_sums
 
 i, k = F.Var("i", WHOLE), F.Var("k", WHOLE)
 part, total, before, after = (F.Var(name, F.ArrayOf(REAL)) for name in ("part", "total", "before", "z"))
-grid = F.Var("grid", F.ArrayOf(REAL, 2))
+grid, other = F.Var("grid", F.ArrayOf(REAL, 2)), F.Var("other", F.ArrayOf(REAL, 2))
 row = F.Row(total, grid, (k,))
 x, one, three = F.Var("x", REAL), F.Const(1.0, REAL), F.Const(3, WHOLE)
 
@@ -48,6 +48,16 @@ KEPT = {
         [k],
         [F.New(grid, (three, three))],
         [added(part, F.Load(x, grid, (i, i))), row],
+    ),
+    "a row at an index that is found after the zeros": (
+        [],
+        [F.New(grid, (three, three))],
+        [added(part), F.Assign((k,), (F.Const(1, WHOLE),)), row],
+    ),
+    "a row whose array is read by another name": (
+        [k],
+        [F.New(grid, (three, three)), F.Assign((other,), (grid,))],
+        [added(part, F.Load(x, other, (i, i))), row],
     ),
     "owned, while its elements are read": ([before], [], [added(part, F.Load(x, before, (i,))), own()]),
 }
