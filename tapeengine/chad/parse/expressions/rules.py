@@ -637,7 +637,7 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
     if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
         return wanted
     p.no_bool_or_float(node, [term.type for term in terms])
-    return p.common(node, terms)
+    return p.common(node, [term.type for term in terms])
 
 
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:

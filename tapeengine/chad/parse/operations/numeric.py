@@ -296,7 +296,7 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
 
 def concatenated(p: Parser, node: ast.AST, arrays: Sequence[Term]) -> Term:
     """Put arrays after one another."""
-    of = p.common(node, arrays)
+    of = p.common(node, [array.type for array in arrays])
     return functools.reduce(Concatenate, [p.coerce(node, array, of) for array in arrays])
 
 

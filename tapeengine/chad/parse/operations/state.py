@@ -854,9 +854,9 @@ class Parser(Lets):
         message = f"this is {show(first)} in one case and {show(second)} in another"
         self.unfit(node, [first, second], message, "give one type in all cases")
 
-    def common(self, node: ast.AST, terms: Iterable[Term]) -> Type:
-        """Give the type that several values can be converted to."""
-        return functools.reduce(functools.partial(self.unify, node), [term.type for term in terms])
+    def common(self, node: ast.AST, types: Iterable[Type]) -> Type:
+        """Give the type that values of several types can be converted to."""
+        return functools.reduce(functools.partial(self.unify, node), types)
 
     def is_record(self, of: Type) -> bool:
         """Tell whether a type is that of the records of a class."""

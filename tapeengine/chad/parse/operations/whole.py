@@ -71,7 +71,7 @@ def array(p: Parser, node: ast.AST, term: Term) -> Term:
 
 def items_of(p: Parser, node: ast.AST, items: Sequence[Term]) -> Elements:
     """Give an array of items, brought to one type."""
-    of = p.common(node, items)
+    of = p.common(node, [item.type for item in items])
     return Elements(tuple(p.element_of(node, item, of) for item in items), of)
 
 

@@ -340,13 +340,14 @@ class Loop:
 
     def __call__(self, make: Callable[[Carried, Env], Term], after: Rest) -> Term:
         """Build the loop and the statements after it; `make` gives the loop for its carried variables."""
-        carried = self._typed([self.env[n].type for n in self.names])
+        carried = Carried(list(self.names), [self.env[n].type for n in self.names])
         result: Type | None = None
         while True:
             self._check_functions(carried)  # each reading makes functions of its own: their types would grow forever
             self.found, self.given = [], []
             term = make(carried, self.env)
-            wider = [self._wider(i, t) for i, t in enumerate(carried.types)]
+            every = zip(carried.types, *self.found, strict=False)
+            wider = [self.p.common(self.node, types) for types in every]
             if self.jumps.returns and RESULT not in carried.names:
                 for given in self.given:
                     result = given if result is None else self.p.unify(self.node, result, given)
@@ -360,7 +361,7 @@ class Loop:
             wider += [self.env[n].type for n in self.names[len(wider) :]]
             if wider == carried.types:
                 break
-            carried = self._typed(wider)
+            carried = Carried(list(self.names), wider)
         rest = self._after(after)
         return joined(self.p, carried.names, term, [{} for _ in carried.names], self.env, rest)
 
@@ -386,14 +387,6 @@ class Loop:
         if n != late:
             return lit(True)
         return env[n] if n.startswith(" ") else value_at(self.p, self.node, n, env)
-
-    def _typed(self, types: list[Type]) -> Carried:
-        return Carried(list(self.names), types)
-
-    def _wider(self, i: int, of: Type) -> Type:
-        for types in self.found:
-            of = self.p.unify(self.node, of, types[i])
-        return of
 
     def _check_functions(self, carried: Carried) -> None:
         for name, of in zip(carried.names, carried.types, strict=True):
