@@ -130,10 +130,10 @@ def surely_assigned(statements: Sequence[ast.stmt]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def in_all(arms: Sequence[list[ast.stmt]]) -> list[str]:
+def in_all(arms: Sequence[Sequence[ast.stmt]]) -> list[str]:
     """Give the names that all arms assign which may reach their end."""
-    each = [surely_assigned(arm) for arm in arms if ends(arm)]
-    return [name for name in (each[0] if each else []) if all(name in other for other in each)]
+    each = [dict.fromkeys(surely_assigned(arm)) for arm in arms if ends(arm)]
+    return [name for name in (each[0] if each else ()) if all(name in other for other in each)]
 
 
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:
