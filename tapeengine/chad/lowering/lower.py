@@ -217,8 +217,8 @@ class Lower(Cotangents):
                 a, b = self.with_others(a, b, len(d.options)), self.with_others(b, a, len(d.options))
             pairs = enumerate(zip(P.items_of(a, n), P.items_of(b, n), strict=True))
             each = {k: self.joined(condition, blocks, pair, types[k]) for k, pair in pairs if pair[0] is not pair[1]}
-            if isinstance(found := each.get(1), V.Either):
-                each[1] = replace(found, lacks=tuple(lacked(P.part(x, 0)) for x in (a, b)))
+            if isinstance(either := each.get(1), V.Either):
+                each[1] = replace(either, lacks=tuple(lacked(P.part(x, 0)) for x in (a, b)))
             if d is not None:
                 each[1] = self.beside(each.get(1, P.part(a, 1)), d, each.get(0, P.part(a, 0)))
             return P.changed(a, each, n)

@@ -186,12 +186,12 @@ class Uses:
         return self.found[function]
 
 
-def functions_in(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Go through the functions in statements, but not through those inside of these."""
+def functions_in(statements: Sequence[ast.AST], kinds: Any = ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
+    """Go through the functions in statements, or other kinds of parts, but not through those inside of these."""
     pending = list(statements)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
+        if isinstance(node, kinds):
             yield node
         else:
             pending += child_nodes(node)
