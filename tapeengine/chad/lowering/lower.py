@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..intermediate import statements as F
-from ..intermediate.operations import TRUTH, WHOLE
+from ..intermediate.operations import TRUTH, WHOLE, Scalar
 from ..language import terms as S
 from ..language.traverse import Names, derivative_name
 from ..language.types import EVM, Int, LArray, Linear, LProduct, LSum, Product, Sum, Type
@@ -214,8 +214,8 @@ class Lower(Cotangents):
                 a, b = self.with_others(a, b, len(d.options)), self.with_others(b, a, len(d.options))
             pairs = enumerate(zip(P.items_of(a, n), P.items_of(b, n), strict=True))
             each = {k: self.joined(condition, blocks, pair, types[k]) for k, pair in pairs if pair[0] is not pair[1]}
-            if isinstance(found := each.get(1), V.Either):
-                each[1] = replace(found, lacks=tuple(lacked(P.part(x, 0)) for x in (a, b)))
+            if isinstance(either := each.get(1), V.Either):
+                each[1] = replace(either, lacks=tuple(lacked(P.part(x, 0)) for x in (a, b)))
             if d is not None:
                 each[1] = self.beside(each.get(1, P.part(a, 1)), d, each.get(0, P.part(a, 0)))
             return P.changed(a, each, n)
@@ -249,8 +249,13 @@ class Lower(Cotangents):
         return P.changed(pair, {1: P.changed(own, {k: x for k, x in parts.items() if self.is_in(around, x)}, n)}, 2)
 
     def is_in(self, around: set[Block], value: V.Value) -> bool:
-        """Tell whether a value was made in one of several blocks, and not in one inside them."""
-        return all(x and self.b.homes[x.name] in around for x in P.variables(value))
+        """Tell whether a value has numbers only, which were made in one of several blocks, not in one inside."""
+        match value:
+            case V.Tup(items):
+                return all(self.is_in(around, x) for x in items)
+            case F.Var(name, of):
+                return isinstance(of, Scalar) and self.b.homes[name] in around
+        return isinstance(value, F.Const | V.Zero)
 
     def joined_members(
         self, condition: F.Operand, blocks: tuple[Block, Block], values: tuple[V.Member, V.Member], of: Type

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...language.nodes import Transformer, child_nodes, every_node
-from .uses import assigned, is_around, is_handed, parameters, uses, walrus
+from ...language.nodes import Transformer, every_node
+from .uses import assigned, functions_in, is_around, is_handed, parameters, uses, walrus
 
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
 
@@ -67,12 +67,7 @@ def bound(function: ast.FunctionDef) -> list[str]:
 
 def _captured(statement: ast.stmt) -> set[str]:
     """Give the names that functions and generators inside a statement read, which may run later."""
-    inside, pending = list[ast.AST](), [statement]
-    while pending:
-        node = pending.pop()
-        is_later = isinstance(node, ast.FunctionDef | ast.Lambda | ast.GeneratorExp)
-        (inside if is_later else pending).extend([node] if is_later else child_nodes(node))
-    return set(uses(inside))
+    return set(uses(list(functions_in([statement], ast.FunctionDef | ast.Lambda | ast.GeneratorExp))))
 
 
 def _rebound(statement: ast.stmt) -> list[str]:

@@ -130,10 +130,10 @@ def surely_assigned(statements: Sequence[ast.stmt]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def in_all(arms: Sequence[list[ast.stmt]]) -> list[str]:
+def in_all(arms: Sequence[Sequence[ast.stmt]]) -> list[str]:
     """Give the names that all arms assign which may reach their end."""
-    each = [surely_assigned(arm) for arm in arms if ends(arm)]
-    return [name for name in (each[0] if each else []) if all(name in other for other in each)]
+    each = [dict.fromkeys(surely_assigned(arm)) for arm in arms if ends(arm)]
+    return [name for name in (each[0] if each else ()) if all(name in other for other in each)]
 
 
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:
@@ -186,12 +186,12 @@ class Uses:
         return self.found[function]
 
 
-def functions_in(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """Go through the functions in statements, but not through those inside of these."""
+def functions_in(statements: Sequence[ast.AST], kinds: Any = ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
+    """Go through the functions in statements, or other kinds of parts, but not through those inside of these."""
     pending = list(statements)
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
+        if isinstance(node, kinds):
             yield node
         else:
             pending += child_nodes(node)

@@ -46,17 +46,19 @@ class OwnFields(Transformer):
 def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
     """Rewrite a function for the records of which parts of fields change; `classes` are those of its parameters."""
     names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree))
+    every = changed_fields(tree)
     for start in list(tree.body):
         match start:
-            case ast.Assign(targets=[ast.Name(id=record)], value=ast.Call(func=function) as call):
+            case ast.Assign(targets=[ast.Name(id=record)], value=ast.Call(func=function) as call) if record in every:
                 is_taken = root(function) == OWN
                 cls = classes.get(record) if is_taken else named_outside(function, outer)
-                changed = {field: names(field) for field in changed_fields(tree, record)}
+                changed = {field: names(field) for field in every[record]}
                 is_own = is_taken or is_new(tree, call, cls, changed, outer)
-                if changed and is_own and is_alone(tree, start, record, cls):
+                if is_own and is_alone(tree, start, record, cls):
                     OwnFields(record, changed).visit(tree)
                     at = tree.body.index(start) + 1
                     tree.body[at:at] = [opened(record, field, name, start) for field, name in changed.items()]
+                    every = changed_fields(tree)
     return tree
 
 
@@ -67,8 +69,8 @@ def opened(record: str, field: str, name: str, at: ast.stmt) -> ast.stmt:
     return made  # type: ignore[no-any-return]
 
 
-def changed_fields(tree: ast.AST, record: str) -> list[str]:
-    """Give the fields of a variable that change in place."""
+def changed_fields(tree: ast.AST) -> Mapping[str, list[str]]:
+    """Give the fields that change in place, by the texts of the records."""
     found = []
     for node in every_node(tree):
         match node:
@@ -80,7 +82,11 @@ def changed_fields(tree: ast.AST, record: str) -> list[str]:
                 found.append(value)
             case ast.Attribute(ctx=ast.Store(), value=value):
                 found.append(value)
-    return [f.attr for f in found if isinstance(f, ast.Attribute) and ast.unparse(f.value) == record]
+    fields: dict[str, list[str]] = {}
+    for value in found:
+        if isinstance(value, ast.Attribute):
+            fields.setdefault(ast.unparse(value.value), []).append(value.attr)
+    return fields
 
 
 def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> bool:

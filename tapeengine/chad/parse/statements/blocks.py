@@ -39,7 +39,7 @@ from ..names.outside import named_outside, root
 from ..names.scopes import original
 from ..names.texts import MISSING
 from ..names.types import class_fields
-from ..names.uses import DUNDERS, computed_parts, ends, exchanged, handed, jumps, parameters, surely_assigned, uses
+from ..names.uses import DUNDERS, computed_parts, ends, exchanged, handed, in_all, jumps, parameters, uses
 from ..operations import numeric
 from ..operations.functions import Env, Lifted, Local, Rest
 from ..operations.grids import made as made_grid
@@ -460,11 +460,6 @@ class Arm:
         """The variables that have another value after it on some path."""
         return in_place.changed(self.statements)
 
-    @property
-    def assigned(self) -> list[str]:
-        """The variables that have a value after it on every path."""
-        return surely_assigned(self.statements)
-
 
 def same_type(p: Parser, node: ast.AST, terms: list[Term]) -> list[Term]:
     """Convert terms to a type that suits them all; those that raise have any type."""
@@ -486,7 +481,8 @@ def branching(
         return followed(p, node, changed, falling, read, env, then, flow)
     every = [arm for arm in arms if ends(arm.statements)]
     names = list(dict.fromkeys(n for arm in every for n in arm.changed))
-    known = [n for n in names if n in env or all(n in arm.assigned for arm in every)]
+    sure = in_all([arm.statements for arm in every]) if any(n not in env for n in names) else []
+    known = [n for n in names if n in env or n in sure]
     names = [n for n in names if n in env or n in p.live_after[node]]
     late = {n: may_be_none(env[n]) for n in names if n in env and unguarded(env[n])}
     names += [HAS + n for n in late]
