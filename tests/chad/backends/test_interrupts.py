@@ -139,11 +139,8 @@ def is_bounded(loop, of, is_long):
 
 def is_of_parts(place, of, made):
     """Tell whether a place holds the size of a part of a sum, of at most 128 numbers, as far as there are several."""
-    stores = re.findall(
-        rf"store i64 (\S+), ptr {re.escape(place)}$",
-        "\n".join(line for lines in of.values() for line in lines),
-        re.MULTILINE,
-    )
+    lines = "\n".join(line for block in of.values() for line in block)
+    stores = re.findall(rf"store i64 (\S+), ptr {re.escape(place)}$", lines, re.MULTILINE)
     return any(made.get(x, "").startswith("call i64 @te_part(") for x in stores)
 
 
