@@ -49,6 +49,7 @@ class Backpropagator:
 
 @final
 class Native:
+    most_few: int
     def __init__(
         self,
         forward: Code,

@@ -93,7 +93,6 @@ cdef enum:
 cdef Py_ssize_t most_spared = 4 * 1024 * 1024
 #: For arrays of at most this many numbers the machine is faster than one call of numpy.
 FEW_NUMBERS = 128
-cdef Py_ssize_t most_few = FEW_NUMBERS
 
 cdef Py_ssize_t integers = 0   # how many integers have been taken as floats
 
@@ -1047,17 +1046,20 @@ cdef class Native:
     ----------
     better : Native, optional
         The same program as faster code, which is used from now on.
+    most_few : int
+        The most numbers of an array for which it is faster than numpy's operations, if numpy can run the program.
     """
     cdef Code forward, reverse
     cdef Form params, result, cotangent
     cdef list gradient_leaves, result_leaves, cotangent_leaves
     cdef readonly object again
     cdef readonly Native better
+    cdef public Py_ssize_t most_few
     cdef object promotion, longer
     cdef int64_t passed, promoted_after
 
     def __init__(self, Code forward, Code reverse, tuple params, Form result, Form cotangent, again=None):
-        self.forward, self.reverse, self.again = forward, reverse, again
+        self.forward, self.reverse, self.again, self.most_few = forward, reverse, again, FEW_NUMBERS
         self.params, self.result, self.cotangent = Form("tuple", items=params), result, cotangent
         if forward.shared != reverse.shared:
             raise ValueError(f"the passes share {forward.shared} and {reverse.shared} registers")
@@ -1450,7 +1452,7 @@ def run(ways, engine, tuple primals):
     made = None
     if not is_ragged(primals):
         if <object> native is None:
-            is_few = <object> few is not None and has_few((<Native> few).params, primals)
+            is_few = <object> few is not None and has_few((<Native> few).params, primals, (<Native> few).most_few)
             native = few if is_few else PyTuple_GET_ITEM(ways, 2)
         if <object> native is not None:
             made = (<Native> native).ahead(primals)
@@ -1491,8 +1493,8 @@ cdef inline Py_ssize_t length_of(row) noexcept:
 
 
 def is_few(Native native, tuple primals):
-    """Whether primals have at most `FEW_NUMBERS` numbers or rows in each array and each sequence."""
-    return has_few(native.params, primals)
+    """Whether primals have at most `native.most_few` numbers or rows in each array and each sequence."""
+    return has_few(native.params, primals, native.most_few)
 
 
 def fits(Form form, value, check):
@@ -1578,7 +1580,7 @@ cdef bint alike(Form form, x, y, int depth) except -1:
     return True
 
 
-cdef bint has_few(Form form, object x) except -1:
+cdef bint has_few(Form form, object x, Py_ssize_t most_few) except -1:
     """Whether a value of a form has few numbers in each array and each sequence."""
     cdef bint is_record = form.kind == RECORD and type(x) is form.cls
     cdef Py_ssize_t i, n = form.count if is_record else length_of(x)
@@ -1587,7 +1589,7 @@ cdef bint has_few(Form form, object x) except -1:
     if n > most_few and form.kind != TUPLE and form.kind != RECORD:
         return False
     for i in range(n):
-        if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part_of(form, x, i)):
+        if not has_few(<Form> form.parts[min(i, form.count - 1)] if form.count else form, part_of(form, x, i), most_few):
             return False
     return True
 

@@ -36,6 +36,8 @@ from .passes import native as on_machine
 BACKENDS = (None, "machine", "native", "fastmath")
 #: The back ends that are native code from the start.
 COMPILED = ("native", "fastmath")
+#: For arrays of at most this many numbers native code is faster than numpy, by the calls that it does not make.
+FEW_COMPILED = 2048
 #: The cost of compiling in instructions of the machine: a constant, and the cost of each statement.
 COMPILING, EACH = 2_000_000, 100_000
 #: The seconds of such an instruction, of importing LLVM, and of lowering a program to see its statements.

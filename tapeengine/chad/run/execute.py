@@ -20,6 +20,7 @@ from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
 from ..backends.tiers import (
     COMPILED,
+    FEW_COMPILED,
     NO_STEPS,
     Others,
     Steps,
@@ -189,7 +190,10 @@ class Executable:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
         if self.backend in COMPILED or self.calls_python:
             return None
-        return native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
+        made = native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
+        if made is not None and is_installed() and not (self.whole and self.whole.made.matrix_products):
+            made.most_few = FEW_COMPILED
+        return made
 
     @functools.cached_property
     def compiled(self) -> Native | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...._core.programs.native import COPIED, FEW_NUMBERS, Whole, is_finite, owned
+from ...._core.programs.native import COPIED, Whole, is_finite, owned
 from ....errors import CotangentError, StructureError
 from ....primitive import Primitive
 from ....recursion import deep
@@ -242,7 +242,7 @@ class WholePasses:
 
     def of_few(self, leaves: list[Any]) -> Ran | None:
         """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
-        if self.few is None or not is_few(leaves):
+        if self.few is None or any(x.size > self.few.most_few for x in leaves if type(x) is np.ndarray):
             return None
         try:
             made = self.few.vjp(*leaves)
@@ -290,11 +290,6 @@ class WholePasses:
 
 #: The result of a forward pass: its results, its kept values, and the reverse pass.
 Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
-
-
-def is_few(leaves: Sequence[Any]) -> bool:
-    """Tell whether each leaf has few numbers."""
-    return all(x.size <= FEW_NUMBERS for x in leaves if type(x) is np.ndarray)
 
 
 class WholeTangent:
