@@ -187,6 +187,10 @@ def test_parts_are_combined_with_as_many_parts(other: Any) -> None:
             of_one(other)
 
 
+def test_nothing_has_no_length() -> None:
+    assert space_of(()).norm(()) == 0.0
+
+
 def test_a_structure_of_another_class_does_not_fit() -> None:
     space = space_of((1.0, 2.0))
     assert space.mismatch((3.0, 4.0)) is None

@@ -5,6 +5,7 @@ import collections
 import contextvars
 import csv
 import dataclasses
+import datetime
 import decimal
 import enum
 import fractions
@@ -120,7 +121,18 @@ def test_a_deque_keeps_its_limit(core: Any, limit: int | None) -> None:
 
 
 DISCRETE = [3, True, "text", b"bytes", None, 2 + 3, Colour.RED, fractions.Fraction(1, 2), np.int64(3), np.bool_(True)]
-DISCRETE += [len, print, functools.partial(max, 1), range(3), ..., slice(1, 2), float, STRUCTURES]
+DISCRETE += [
+    len,
+    print,
+    functools.partial(max, 1),
+    range(3),
+    ...,
+    slice(1, 2),
+    float,
+    re.compile("a"),
+    datetime.date(2020, 1, 2),
+    STRUCTURES,
+]
 
 
 @pytest.mark.parametrize("leaf", DISCRETE[:-1], ids=repr)
@@ -685,7 +697,7 @@ def test_classes_made_by_python_are_told_from_those_of_c() -> None:
         """A class of a program."""
 
     assert is_made_by_python(Own)
-    assert not any(map(is_made_by_python, (int, float, complex, dict, FunctionType)))
+    assert not any(map(is_made_by_python, (int, float, complex, dict, FunctionType, collections.OrderedDict)))
 
 
 OF_C: tuple[Any, ...] = (
