@@ -16,6 +16,7 @@ import numpy
 
 import tapeengine as te
 import tapeengine.numpy as np
+from tapeengine._core.arrays import reports
 from tapeengine._core.tape.table import OPS
 
 NUMBERS = numpy.array([0.5, -2.0, 0.0, -0.0, 1e200, -1e308, 800.0, numpy.inf, numpy.nan, 1.0, -1.0])
@@ -211,3 +212,13 @@ def under(mode: Any, f: Callable[[Any], Any], x: Any) -> Any:
 
 def test_every_ufunc() -> None:
     assert disagreements(ufuncs_of_floats(), RAISE, WARN) == []
+
+
+def test_reports_are_set_where_numpy_has_no_variable(monkeypatch: Any) -> None:
+    for modes in (reports.MODES, None):
+        monkeypatch.setattr(reports, "MODES", modes)
+        with numpy.errstate(all="raise"):
+            before = reports.set_reports(reports.QUIET if modes is not None else {"all": "ignore"})
+            assert set(numpy.geterr().values()) == {"ignore"}
+            reports.reset_reports(before)
+            assert set(numpy.geterr().values()) == {"raise"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy
+from numpy._core import umath
 
 #: The variable that `numpy.errstate` sets, in seven times the time. numpy does not promise to keep it.
-MODES: Any = getattr(numpy._core.umath, "_extobj_contextvar", None)
+MODES: Any = getattr(umath, "_extobj_contextvar", None)
 QUIET: Any = {"all": "ignore"}
 if MODES is not None:
     with numpy.errstate(**QUIET):

@@ -17,6 +17,7 @@ import pytest
 from chad.backends.runs import run
 
 import tapeengine as te
+from tapeengine._core.programs.native import WholeBackpropagator
 from tapeengine.chad.backends import tiers
 from tapeengine.chad.run import execute
 
@@ -405,3 +406,21 @@ def test_a_program_for_which_native_code_is_named_and_cannot_run_says_so_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         te.grad(te.program(remainder))(2.0, 3)
+
+
+def by_elements(x):
+    return np.sum(x * x)
+
+
+def by_rows(x):
+    return np.sum(x @ x)
+
+
+@needs_llvm
+@pytest.mark.parametrize(("function", "few", "many"), [(by_elements, 2048, 2049), (by_rows, (11, 11), (12, 12))])
+def test_numpy_runs_arrays_for_which_native_code_is_not_faster(function, few, many):
+    """Products of matrices go to BLAS from fewer numbers on."""
+    program = te.program(function)
+    for shape in (few, many):
+        te.vjp(program, np.ones(shape))
+        assert (type(te.vjp(program, np.ones(shape))[1]) is WholeBackpropagator) == (shape is many)

@@ -1,0 +1,11 @@
+"""Programs of arrays with 129 numbers run numpy's operations, also where native code is installed."""
+
+import pytest
+
+from tapeengine._core.programs.native import FEW_NUMBERS
+from tapeengine.chad.run import execute
+
+
+@pytest.fixture(autouse=True)
+def _numpy_from_129_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execute, "FEW_COMPILED", FEW_NUMBERS)
