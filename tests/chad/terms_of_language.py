@@ -23,6 +23,7 @@ from tapeengine.chad.language.terms import (
     Op,
     Proj,
     Replicate,
+    Resize,
     Scan,
     Scatter,
     Size,
@@ -173,6 +174,8 @@ class Draw:
                     return Update(self.term(of, env, depth), k, self.term(items[k], env, depth))
                 return Tuple(tuple(self.term(t, env, depth) for t in items))
             case Sum(options):
+                if len(options) > 1 and self.choose([True, False, False]):
+                    return Resize(self.term(Sum(options[: self.choose(range(1, len(options)))]), env, depth), of)
                 k = self.choose(range(len(options)))
                 return Inject(k, self.term(options[k], env, depth), of)
             case Array(element):

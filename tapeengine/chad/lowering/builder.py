@@ -14,6 +14,8 @@ from .blocks import Block
 from .patterns import tangent_type
 from .values import NotLowered
 
+#: Operations that give one of two sizes, and stop a run if they differ.
+SAME_SIZES = ("iequal", "isame")
 NUMBERS: Mapping[F.Type, Callable[[Any], Any]] = {REAL: float, WHOLE: int, TRUTH: bool}
 
 
@@ -176,7 +178,16 @@ class Builder:
             return short
         args = tuple(converted(x, of) for x, of in zip(args, op.takes, strict=True))
         key = (op.name, *args)
+        if op.name in SAME_SIZES:
+            found = self.compared(args)
+            if found is not None:
+                return found
         return self.emit(key, lambda out: F.Compute(out, op, args), hint, op.gives, args, op.is_total)
+
+    def compared(self, sizes: tuple[F.Operand, ...]) -> F.Var | None:
+        """Find two sizes that have been found to be equal, in any order."""
+        keys = ((name, *args) for name in SAME_SIZES for args in (sizes, sizes[::-1]))
+        return next((found for key in keys if (found := self.find(key)) is not None), None)
 
     def is_negative(self, x: F.Operand) -> bool:
         """Tell whether a value was made by a change of sign."""

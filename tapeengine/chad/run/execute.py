@@ -21,6 +21,7 @@ from ..backends.passes import Passes, is_stepwise, of_values
 from ..backends.tiers import (
     COMPILED,
     FEW_COMPILED,
+    MOST_COMPILED,
     NO_STEPS,
     Others,
     Steps,
@@ -191,8 +192,9 @@ class Executable:
         if self.backend in COMPILED or self.calls_python:
             return None
         made = native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
-        if made is not None and is_installed() and not (self.whole and self.whole.made.matrix_products):
-            made.most_few = FEW_COMPILED
+        by_numpy = None if self.whole is None else self.whole.made
+        if made is not None and is_installed() and not (by_numpy and by_numpy.matrix_products):
+            made.most_few = FEW_COMPILED if by_numpy and by_numpy.vector_products else MOST_COMPILED
         return made
 
     @functools.cached_property

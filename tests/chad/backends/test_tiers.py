@@ -412,12 +412,23 @@ def by_elements(x):
     return np.sum(x * x)
 
 
+def by_vectors(x):
+    return np.sum(x @ x[0])
+
+
 def by_rows(x):
     return np.sum(x @ x)
 
 
 @needs_llvm
-@pytest.mark.parametrize(("function", "few", "many"), [(by_elements, 2048, 2049), (by_rows, (11, 11), (12, 12))])
+@pytest.mark.parametrize(
+    ("function", "few", "many"),
+    [
+        (by_elements, tiers.MOST_COMPILED, tiers.MOST_COMPILED + 1),
+        (by_vectors, (45, 45), (46, 46)),
+        (by_rows, (11, 11), (12, 12)),
+    ],
+)
 def test_numpy_runs_arrays_for_which_native_code_is_not_faster(function, few, many):
     """Products of matrices go to BLAS from fewer numbers on."""
     program = te.program(function)

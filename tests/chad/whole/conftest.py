@@ -8,4 +8,5 @@ from tapeengine.chad.run import execute
 
 @pytest.fixture(autouse=True)
 def _numpy_from_129_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "FEW_COMPILED", FEW_NUMBERS)
+    for name in ("FEW_COMPILED", "MOST_COMPILED"):
+        monkeypatch.setattr(execute, name, FEW_NUMBERS)

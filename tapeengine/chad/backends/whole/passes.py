@@ -40,12 +40,12 @@ NAMES = frozenset((*keyword.kwlist, *dir(builtins), "np", "ops", "registered", "
 class Functions:
     """The functions of a program.
 
-    `matrix_products`: the number of sums that are products of two matrices.
+    `matrix_products`, `vector_products`: the numbers of sums that are products of two matrices, or of one and a vector.
     """
 
     def __init__(self, text: str, writer: Writer, primitives: Mapping[str, Primitive]) -> None:
         self.text = text
-        self.matrix_products = writer.matrix_products
+        self.matrix_products, self.vector_products = writer.matrix_products, writer.vector_products
         called = writer.called
         self.namespace: dict[str, Any] = {**FUNCTIONS, "np": np, "ops": Running(), "__name__": "whole"}
         arrays, each = ([of(primitives, s) for s in called] for of in (on_arrays, on_leaves))

@@ -140,6 +140,7 @@ def matrix_product(
     if right and (not left or is_later(w, left[0], right[0])):
         a, b, left, right = b, a, right, left
     w.matrix_products += bool(left and right)
+    w.vector_products += bool(left and not right)
     axes = (*left, *right)
     if not axes:
         if len(over) == 1:

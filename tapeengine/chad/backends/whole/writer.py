@@ -59,7 +59,7 @@ class Writer:
         self.order: tuple[V.Axis, ...] = ()
         self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
-        self.matrix_products = 0
+        self.matrix_products = self.vector_products = 0
         self.write: Mapping[type[object], Callable[[Writer, Any], None]] = {}
 
     # ------------------------------------------------------------ lines
