@@ -38,7 +38,7 @@ BACKENDS = (None, "machine", "native", "fastmath")
 COMPILED = ("native", "fastmath")
 #: For arrays of at most this many numbers native code is faster than numpy, without products of matrices; the machine,
 #: which begins, then takes a few milliseconds. With products of a matrix and a vector it is for fewer numbers.
-MOST_COMPILED = 65536
+MOST_COMPILED = 32768
 FEW_COMPILED = 2048
 #: The cost of compiling in instructions of the machine: a constant, and the cost of each statement.
 COMPILING, EACH = 2_000_000, 100_000

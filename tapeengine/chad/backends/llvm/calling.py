@@ -11,6 +11,8 @@ from typing import Any
 from ...._core.programs.machine import Code
 from ...._core.programs.native import Native
 from ...intermediate.analysis import walk
+from ...intermediate.operations import FUNCTIONS
+from ...intermediate.statements import Compute
 from ...lowering.passes import Lowered
 from ..chunks import ordered
 from ..passes import Passes, reverse_pair
@@ -22,6 +24,8 @@ from .vectors import variants
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.
 EACH_STATEMENT = 2_000_000
+#: In the first code a call of an elementary function takes as long as so many statements.
+EACH_CALL = 20
 #: Long programs are first emitted well alone, in half of the time; they are improved after so many times as much work.
 AGAIN = 8
 
@@ -46,7 +50,9 @@ def native(
     It raises `NotAssembled` where the program needs something that native code lacks.
     """
     program = passes.program
-    cost = EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body))
+    statements = [s for f in program.functions.values() for s, _ in walk(f.body)]
+    called = sum(isinstance(s, Compute) and s.operation.name.removeprefix("np.") in FUNCTIONS for s in statements)
+    cost = EACH_STATEMENT * len(statements) ** 2 // (len(statements) + EACH_CALL * called)
 
     @functools.cache
     def written(is_full: bool, is_long: bool) -> tuple[str, list[Entry]]:
