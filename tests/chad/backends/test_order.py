@@ -10,6 +10,7 @@ from plain_sums import in_order
 
 import tapeengine as te
 from tapeengine.chad.backends import tiers
+from tapeengine.chad.run import execute
 
 pytestmark = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
 
@@ -120,7 +121,8 @@ def test_products_of_matrices_stay_with_blas():
     assert program.executable.compiled is None
 
 
-def test_few_numbers_are_not_compiled():
+def test_few_numbers_are_not_compiled(monkeypatch):
+    monkeypatch.setattr(execute, "MOST_COMPILED", 128)
     program = te.program(of_loops)
     few, many = (arguments(size)[0] for size in (20, MANY))
     w = arguments()[2]
@@ -133,8 +135,6 @@ def test_few_numbers_are_not_compiled():
 
 
 def test_without_native_code_numpy_runs_many_numbers(monkeypatch):
-    from tapeengine.chad.run import execute
-
     monkeypatch.setattr(execute, "is_installed", lambda: False)
     program = te.program(of_loops)
     x, _, w = arguments()
