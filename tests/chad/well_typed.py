@@ -24,6 +24,7 @@ from tapeengine.chad.language.types import (
     Array,
     LArray,
     LReal,
+    LSum,
     Named,
     Product,
     Sum,
@@ -136,8 +137,8 @@ def inject(C: Checker, t: S.Inject) -> None:
 
 
 def resize(C: Checker, t: S.Resize) -> None:
-    pairs = zip(C.options(t.term.type), C.options(t.of), strict=False)
-    for option, other in pairs:
+    found = [of.options if isinstance(of, LSum) else C.options(of) for of in (t.term.type, t.of)]
+    for option, other in zip(*found, strict=False):
         C.same(t, option, other, "an option")
 
 

@@ -9,23 +9,20 @@ from numpy._core import umath
 
 #: The variable that `numpy.errstate` sets, in seven times the time. numpy does not promise to keep it.
 MODES: Any = getattr(umath, "_extobj_contextvar", None)
-QUIET: Any = {"all": "ignore"}
-if MODES is not None:
-    with numpy.errstate(**QUIET):
-        QUIET = MODES.get()
+if MODES is None:
+    QUIET: Any = {"all": "ignore"}
 
+    def set_reports(modes: Any) -> Any:
+        """Set which floating-point errors numpy reports; the result is for `reset_reports`."""
+        return numpy.seterr(**modes)
 
-def set_reports(modes: Any) -> Any:
-    """Set which floating-point errors numpy reports; the result is for `reset_reports`."""
-    return numpy.seterr(**modes) if MODES is None else MODES.set(modes)
-
-
-def reset_reports(before: Any) -> None:
-    """Report again what was reported before."""
-    if MODES is None:
+    def reset_reports(before: Any) -> None:
+        """Report again what was reported before."""
         numpy.seterr(**before)
-    else:
-        MODES.reset(before)
+else:
+    with numpy.errstate(all="ignore"):
+        QUIET = MODES.get()
+    set_reports, reset_reports = MODES.set, MODES.reset  # in C, so that no signal comes between it and its caller
 
 
 def errors_stop(filters: list[Any]) -> bool:
