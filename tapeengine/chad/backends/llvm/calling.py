@@ -52,7 +52,7 @@ def native(
     program = passes.program
     statements = [s for f in program.functions.values() for s, _ in walk(f.body)]
     called = sum(isinstance(s, Compute) and s.operation.name.removeprefix("np.") in FUNCTIONS for s in statements)
-    cost = EACH_STATEMENT * len(statements) ** 2 // (len(statements) + EACH_CALL * called)
+    cost = EACH_STATEMENT * len(statements) ** 2 // max(len(statements) + EACH_CALL * called, 1)
 
     @functools.cache
     def written(is_full: bool, is_long: bool) -> tuple[str, list[Entry]]:
