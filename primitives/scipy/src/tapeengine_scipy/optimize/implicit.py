@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
-from scipy.linalg.lapack import dgecon, dgetrf
+import scipy
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -67,8 +67,8 @@ def _check_regular(slope: Any) -> None:
     """Raise numpy's error for a matrix that is singular up to rounding, whatever the units of its rows and columns."""
     for axis in (1, 0):
         slope = slope / numpy.max(numpy.abs(slope), axis=axis, keepdims=True, initial=TINY)
-    factors, _, _ = dgetrf(slope)
-    rcond, _ = dgecon(factors, numpy.linalg.norm(slope, 1))
+    factors, _, _ = scipy.linalg.lapack.dgetrf(slope)
+    rcond, _ = scipy.linalg.lapack.dgecon(factors, numpy.linalg.norm(slope, 1))
     if rcond < len(slope) * EPS:
         raise numpy.linalg.LinAlgError("Singular matrix")
 
