@@ -56,10 +56,13 @@ static inline Py_ssize_t te_place_of(PyObject *x, PyObject *name, PyObject *valu
     return 0;
 }
 
-/* How many attributes an instance has that are not in slots; -1 if it has a dictionary, which one would get if asked. */
+/* How many attributes an instance has that are not in slots. An instance without values gets the dictionary that it would
+   get if asked for it. */
 static inline Py_ssize_t te_attribute_count(PyObject *x) {
     PyObject **values = PyType_HasFeature(Py_TYPE(x), Py_TPFLAGS_MANAGED_DICT) ? TE_VALUES(x) : NULL;
-    return values == NULL ? -1 : ((uint8_t *)values)[-2];
+    if (values != NULL) return ((uint8_t *)values)[-2];
+    PyObject **held = _PyObject_GetDictPtr(x);
+    return held == NULL || *held == NULL ? 0 : PyDict_GET_SIZE(*held);
 }
 
 /* Where an attribute lies in an instance; NULL if it lies in a dictionary. */

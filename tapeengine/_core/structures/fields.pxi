@@ -9,6 +9,11 @@ cdef extern from "attributes.h":
 cdef object new_object = object.__new__
 
 
+def attribute_count(value):
+    """Count the attributes of an object that are not in slots, without a dictionary for them where there is none yet."""
+    return te_attribute_count(value)
+
+
 @cython.final
 cdef class Fields:
     """Objects that consist of named fields."""
@@ -33,13 +38,9 @@ cdef class Fields:
 
     cdef object rest(self, object value):
         """Attributes that are not fields; None if there are none."""
-        cdef Py_ssize_t count = te_attribute_count(value)
-        if 0 <= count <= len(self.own):
+        if te_attribute_count(value) <= len(self.own):
             return None   # a dictionary would stay, and slow each access to a field
-        state = getattr(value, "__dict__", None)
-        if state is None or len(state) <= len(self.own):
-            return None
-        return {key: x for key, x in state.items() if key not in self.own}
+        return {key: x for key, x in value.__dict__.items() if key not in self.own}
 
     cdef object built(self, object rest, object children):
         """Make an object without its class's constructor, which may do more than set fields."""

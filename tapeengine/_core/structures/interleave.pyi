@@ -1,6 +1,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+def attribute_count(value: Any) -> int:
+    """Count the attributes of an object that are not in slots, without a dictionary for them where there is none yet."""
+
 @final
 class Fields:
     """Decomposes and rebuilds objects of a dataclass.
