@@ -98,7 +98,8 @@ def kind_of(value: Any) -> Any:
         return of, value.dtype, len(shape), 1 in shape and ones_of(value), len(shape) == 2 and is_large(value)
     if of is list:
         kinds = set(map(type, value))
-        return of, frozenset(kinds if all(map(is_settled, kinds)) else map(kind_of, value))
+        is_simple = kinds.issubset(SIMPLE) or all(map(is_settled, kinds))
+        return of, frozenset(kinds if is_simple else map(kind_of, value))
     if of is str:
         return value
     if of is tuple:
@@ -121,12 +122,14 @@ def is_importable(value: Any) -> bool:
     return found_as(value) is value
 
 
+#: Types of numbers that decide annotations.
+SIMPLE = frozenset((float, int, bool))
 #: Whether the type of a value alone decides its annotation.
-SETTLED: WeakKeyDictionary[type, bool] = WeakKeyDictionary({float: True, int: True, bool: True})
+SETTLED: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def is_settled(of: type) -> bool:
-    """Tell whether all values of a type have one annotation: numbers, and records whose fields have annotations."""
+    """Tell whether all values of a type have one annotation: records whose fields have annotations."""
     if of not in SETTLED:
         asked = any(name in vars(base) for base in of.__mro__ for name in ("dtype", "__call__"))
         SETTLED[of] = bool(class_fields(of)) and not (asked or is_open(of) or issubclass(of, Enum))

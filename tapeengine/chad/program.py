@@ -18,7 +18,15 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from .._core.programs.native import Backpropagator, Enterable, WholeBackpropagator, enter, has_infinity, kept_array
+from .._core.programs.native import (
+    Backpropagator,
+    Enterable,
+    WholeBackpropagator,
+    classes_of,
+    enter,
+    has_infinity,
+    kept_array,
+)
 from .._core.programs.replay import Checks
 from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
@@ -163,8 +171,7 @@ class Program(Enterable):
             )
         self.given, self.sizes, self.is_entry = given, sizes, symbol is None
         self.backend = backend
-        self.instances: dict[tuple[str, ...], Program] = {}
-        self.by_kinds: dict[tuple[Any, ...], Program] = {}
+        self.clear_instances()
         self.function: Callable[..., Any] = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         wrap(self, function)
@@ -742,8 +749,14 @@ class Program(Enterable):
         """Forget the programs for types of arguments of other code, which may have other parameters."""
         self.code = self.function.__code__
         self.inferred = unannotated(self.function) if self.given is None else ()
-        self.instances, self.by_kinds = {}, {}
+        self.clear_instances()
         self.forget()
+
+    def clear_instances(self) -> None:
+        """Forget the programs for types of arguments."""
+        self.instances: dict[tuple[str, ...], Program] = {}
+        self.by_kinds: dict[tuple[Any, ...], Program] = {}
+        self.by_classes = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments, or what runs it on dual numbers if the language lacks it.
@@ -789,9 +802,11 @@ class Program(Enterable):
             sizes = Sizes.of(dict(zip(names, whole, strict=True)))
             key = tuple(map(key_of, found.values()))
             if len(self.by_kinds) == MOST_KINDS:
-                self.instances, self.by_kinds = {}, {}
+                self.clear_instances()
             made = self.for_types(found, key, Sizes(sizes.ones))
             self.by_kinds[kinds] = (made.by_blas if sizes.are_large else None) or made
+            if (classes := classes_of(values)) is not None:
+                self.by_classes[classes] = self.by_kinds[kinds]
         return self.by_kinds[kinds]
 
     def kinds_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -92,7 +92,9 @@ class Enterable:
     ways: tuple[Any, ...] | None
     arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
+    by_classes: dict[tuple[type, ...], Any] | None
 
+def classes_of(values: tuple[Any, ...]) -> tuple[type, ...] | None: ...
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any], engine: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...

@@ -1406,6 +1406,34 @@ cdef class Enterable:
     cdef public object ways   # see `run`
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
+    cdef public dict by_classes   # the programs for arguments of such classes, see `classes_of`
+
+    cdef Enterable of(self, tuple primals):
+        """The program for primals of such classes; this one if none is known."""
+        found = self.by_classes.get(classes_of(primals)) if self.by_classes else None
+        return <Enterable> found if found is not None and self.function.__code__ is self.code else self
+
+
+def classes_of(tuple values):
+    """Return what decides the types of values that are numbers or lists of floats; None if there are others."""
+    cdef list found = []
+    for x in values:
+        of = type(x)
+        if of is list and not has_only_floats(<list> x) or of not in COUNTED:
+            return None
+        found.append(of)
+    return tuple(found)
+
+
+cdef bint has_only_floats(list x):
+    cdef Py_ssize_t i
+    for i in range(len(x)):
+        if not PyFloat_CheckExact(<object> PyList_GET_ITEM(x, i)):
+            return False
+    return len(x) > 0
+
+
+cdef frozenset COUNTED = frozenset((float, int, bool, list))
 
 
 def enter(program, tuple primals, dict keywords, engine):
@@ -1413,16 +1441,16 @@ def enter(program, tuple primals, dict keywords, engine):
     cdef Enterable entered
     if not isinstance(program, Enterable) or keywords:
         return None
-    entered = <Enterable> program
+    entered = (<Enterable> program).of(primals)
     if entered.ways is None or (entered.watched is not None and not entered.watched.same()):
         return None
     if entered.arrays is not None and not are_arrays(entered.arrays, primals):
-        program.check_lists(primals)
+        entered.check_lists(primals)
     made = run(entered.ways, engine, primals)
     if made is not None:
         back = <object> PyTuple_GET_ITEM(made, 1)
         if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
-            return program.of_integers(primals, made)
+            return entered.of_integers(primals, made)
     return made
 
 
