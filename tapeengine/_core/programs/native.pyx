@@ -1414,15 +1414,37 @@ cdef class Enterable:
         return <Enterable> found if found is not None and self.function.__code__ is self.code else self
 
 
+#: The number of products from which on BLAS multiplies matrices faster than loops: that of 24 x 24 matrices.
+LARGE = 24**3
+
+
 def classes_of(tuple values):
-    """Return what decides the types of values that are numbers or lists of floats; None if there are others."""
+    """Return what decides the types of values that are numbers, lists of floats, vectors or matrices; None if others are.
+
+    It is a class for each, of vectors and matrices of float64 the number of axes. Axes of one element, and sizes of
+    matrices for BLAS, decide more than that.
+    """
     cdef list found = []
     for x in values:
         of = type(x)
-        if of is list and not has_only_floats(<list> x) or of not in COUNTED:
+        if PyArray_CheckExact(x):
+            of = axes_of(<cnp.ndarray> x)
+        elif of is list and not has_only_floats(<list> x) or of not in COUNTED:
+            return None
+        if of is None:
             return None
         found.append(of)
     return tuple(found)
+
+
+cdef object axes_of(cnp.ndarray x):
+    cdef Py_ssize_t rows, columns, n = cnp.PyArray_NDIM(x)
+    if cnp.PyArray_TYPE(x) != cnp.NPY_DOUBLE or not cnp.PyArray_ISNOTSWAPPED(x) or not 1 <= n <= 2:
+        return None
+    rows, columns = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, n - 1)
+    if rows == 1 or columns == 1 or (n == 2 and rows * columns * min(rows, columns) >= <Py_ssize_t> LARGE):
+        return None
+    return n
 
 
 cdef bint has_only_floats(list x):

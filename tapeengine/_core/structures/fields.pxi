@@ -10,7 +10,7 @@ cdef object new_object = object.__new__
 
 
 def attribute_count(value):
-    """Count the attributes of an object that are not in slots, without a dictionary for them where there is none yet."""
+    """Count the attributes of an object that are not in slots, without making a dictionary for them."""
     return te_attribute_count(value)
 
 

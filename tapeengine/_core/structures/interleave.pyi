@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 def attribute_count(value: Any) -> int:
-    """Count the attributes of an object that are not in slots, without a dictionary for them where there is none yet."""
+    """Count the attributes of an object that are not in slots, without making a dictionary for them."""
 
 @final
 class Fields:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy
 
+from ...._core.programs.native import LARGE
 from .types import class_fields
 
-#: The number of products from which on BLAS multiplies matrices faster than loops: that of 24 x 24 matrices.
-LARGE = 24**3
 #: No axes of an array.
 NO_AXES = frozenset[int]()
 
