@@ -92,11 +92,11 @@ class Enterable:
     ways: tuple[Any, ...] | None
     arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
-    by_classes: dict[tuple[type | int, ...], Any] | None
+    by_classes: dict[tuple[Any, ...], Any] | None
 
 LARGE: int
 
-def classes_of(values: tuple[Any, ...]) -> tuple[type | int, ...] | None: ...
+def classes_of(values: tuple[Any, ...]) -> tuple[Any, ...] | None: ...
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any], engine: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...

@@ -1419,22 +1419,46 @@ LARGE = 24**3
 
 
 def classes_of(tuple values):
-    """Return what decides the types of values that are numbers, lists of floats, vectors or matrices; None if others are.
-
-    It is a class for each, of vectors and matrices of float64 the number of axes. Axes of one element, and sizes of
-    matrices for BLAS, decide more than that.
-    """
+    """Return what decides the types of values; None if one has another type than those of `class_of`."""
     cdef list found = []
     for x in values:
-        of = type(x)
-        if PyArray_CheckExact(x):
-            of = axes_of(<cnp.ndarray> x)
-        elif of is list and not has_only_floats(<list> x) or of not in COUNTED:
+        found.append(class_of(x, 0))
+        if found[len(found) - 1] is None:
             return None
-        if of is None:
-            return None
-        found.append(of)
     return tuple(found)
+
+
+cdef object class_of(x, int depth):
+    """What decides the type of a number, an array, or a list or tuple of these; None for another value.
+
+    Of vectors and matrices of float64 it is the number of axes: axes of one element, and sizes of matrices for BLAS, decide
+    more than that.
+    """
+    of = type(x)
+    if of is float or of is int or of is bool:
+        return of
+    if PyArray_CheckExact(x):
+        return axes_of(<cnp.ndarray> x)
+    if depth == DEEPEST or not (of is list or of is tuple) or not len(x):
+        return None
+    if of is tuple:
+        parts = tuple([class_of(part, depth + 1) for part in <tuple> x])
+        return None if None in parts else parts
+    one = class_of((<list> x)[0], depth + 1)
+    return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
+
+
+cdef bint are_all(list x, one, int depth) except -1:
+    """Whether all elements of a list have one class."""
+    cdef Py_ssize_t i
+    for i in range(1, len(x)):
+        if not PyFloat_CheckExact(x[i]) if one is float else class_of(x[i], depth) != one:
+            return False
+    return True
+
+
+cdef enum:
+    DEEPEST = 8     # lists of lists of which Python finds the class
 
 
 cdef object axes_of(cnp.ndarray x):
@@ -1445,17 +1469,6 @@ cdef object axes_of(cnp.ndarray x):
     if rows == 1 or columns == 1 or (n == 2 and rows * columns * min(rows, columns) >= <Py_ssize_t> LARGE):
         return None
     return n
-
-
-cdef bint has_only_floats(list x):
-    cdef Py_ssize_t i
-    for i in range(len(x)):
-        if not PyFloat_CheckExact(<object> PyList_GET_ITEM(x, i)):
-            return False
-    return len(x) > 0
-
-
-cdef frozenset COUNTED = frozenset((float, int, bool, list))
 
 
 def enter(program, tuple primals, dict keywords, engine):
