@@ -1,12 +1,18 @@
-"""A program that gets ever new texts does not keep what it has compiled for all of them."""
+"""Programs for types of arguments: how many are kept, and how the one for a call is found."""
 
 import gc
+import itertools
+import random
 import sys
 import weakref
 
+import numpy as np
+import pytest
 from chad.written_functions import function_of
 
 import tapeengine as te
+from tapeengine._core.programs.native import classes_of
+from tapeengine.chad.infer import kind_of
 
 
 def square(x: float) -> float:
@@ -25,3 +31,82 @@ def test_what_is_kept_is_bounded(monkeypatch):
     gc.collect()
     assert sum(ref() is not None for ref in made) <= 4
     assert te.grad(f)(1.5, "a0") == 3.0
+
+
+NUMBERS = (1.5, -0.0, 3, True, np.float64(2.0), np.int64(3), None, "a", 2j)
+ARRAYS = (
+    *(
+        np.zeros(3),
+        np.zeros(1),
+        np.zeros(0),
+        np.zeros((2, 3)),
+        np.zeros((3, 2), order="F"),
+        np.zeros((1, 3)),
+        np.zeros(()),
+    ),
+    *(
+        np.zeros((30, 30)),
+        np.zeros((2, 2, 2)),
+        np.zeros(3, int),
+        np.zeros(3, "f4"),
+        np.zeros(3, ">f8"),
+        np.zeros(3, bool),
+    ),
+)
+
+
+def drawn(generator, depth):
+    """A value of numbers, arrays, lists, tuples and dicts."""
+    kind = generator.choice("nnalltd" if depth else "na")
+    if kind in "na":
+        return generator.choice(NUMBERS if kind == "n" else ARRAYS)
+    parts = [drawn(generator, depth - 1) for _ in range(generator.randrange(4))]
+    if kind == "l" and parts and generator.random() < 0.7:
+        parts = parts[:1] * 3
+    return parts if kind == "l" else tuple(parts) if kind == "t" else dict(zip("abc", parts, strict=False))
+
+
+def test_equal_classes_are_equal_kinds():
+    generator = random.Random(5)
+    values = [drawn(generator, 3) for _ in range(3000)]
+    known = [(classes_of((value,)), kind_of(value)) for value in values]
+    found = [pair for pair in known if pair[0] is not None]
+    assert len(found) > 600
+    assert len({classes for classes, _ in found}) > 40
+    for classes, pairs in itertools.groupby(sorted(found, key=lambda pair: str(pair[0])), key=lambda pair: pair[0]):
+        assert len({kind for _, kind in pairs}) == 1, classes
+
+
+def test_a_list_that_contains_itself_has_no_class():
+    endless = [1.0]
+    endless.append(endless)
+    assert classes_of((endless,)) is None
+
+
+ARGUMENTS = [
+    *[(1.5, 2), (1.5, 2.5), ([1.0, 2.0], 2.0), ([[1.0, 2.0], [3.0]], 2.0), (((1.0, 2.0), [3.0]), 2.0)],
+    *[(np.arange(3.0), 2.0), (np.ones((2, 3)), 2.0), (np.ones((1, 3)), 2.0), (np.ones(3, ">f8"), 2.0)],
+]
+
+
+def total(x, scale):
+    if isinstance(x, list | tuple):
+        return sum([total(part, scale) for part in x], 0.0)
+    return np.sum(x * x) * scale if isinstance(x, np.ndarray) else x * x * scale
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
+def test_programs_for_known_classes_are_found_at_once(arguments, monkeypatch):
+    def double(x, scale):
+        return x * scale if isinstance(scale, float) else x * x * scale
+
+    f = te.program(double if isinstance(arguments[0], float) else total)
+    plain = f.python
+    wanted = te.vjp(plain, *arguments)
+    for transform in (te.grad, te.value_and_grad):
+        transform(f)(*arguments)
+    if classes_of(arguments) is not None and f.for_values(arguments).is_read:
+        monkeypatch.setattr(type(f), "__tapeengine_vjp__", None)
+    value, gradient = te.value_and_grad(f)(*arguments)
+    assert value == pytest.approx(wanted[0])
+    assert str(gradient) == str(wanted[1](1.0)[0])

@@ -3,7 +3,7 @@
 
 cdef inline bint is_record_of(Form form, x) except -1:
     """Whether a value is a record of a form's class, and has none of this class's attributes as its own."""
-    return type(x) is form.cls and not (form.may_hide and te_attribute_count(x) != form.count and hidden(x))
+    return type(x) is form.cls and not (form.held >= 0 and te_attribute_count(x) != form.held and hidden(x))
 
 
 cdef inline bint is_placed(Form form, PyObject *x) noexcept:

@@ -93,6 +93,9 @@ class Enterable:
     arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
     by_classes: dict[tuple[Any, ...], Any] | None
+    def vjp_at_once(
+        self, engine: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...
 
 LARGE: int
 

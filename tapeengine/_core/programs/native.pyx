@@ -35,6 +35,7 @@ import numpy
 
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.structures.constructors import may_hide, hidden, takes_fields
+from tapeengine._core.structures.interleave import held
 
 cdef extern from "finite.h" nogil:
     int te_all_finite(const double *x, int64_t n)
@@ -140,7 +141,7 @@ cdef class Form:
     cdef unsigned int version # of the class that has them there; 0 if they are looked up by name
     cdef unsigned int read_version # of the class whose objects give the fields that are stored; 0 if that is unknown
     cdef int searches         # how often to look where they lie, since classes may change
-    cdef bint may_hide        # whether an object may have attributes in the place of those of its class
+    cdef int held             # the number of fields that are not in slots; -1 if no attribute may hide one of the class
 
     def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
         if rank > TE_RANK:
@@ -148,7 +149,7 @@ cdef class Form:
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
         self.is_plain = self.kind == RECORD and takes_fields(cls)
-        self.may_hide = self.kind == RECORD and may_hide(cls, fields)
+        self.held = <int> held(cls, fields) if self.kind == RECORD and may_hide(cls, fields) else -1
         self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES else 0
         self.fill(items)
 
@@ -1413,6 +1414,20 @@ cdef class Enterable:
         found = self.by_classes.get(classes_of(primals)) if self.by_classes else None
         return <Enterable> found if found is not None and self.function.__code__ is self.code else self
 
+    cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
+        """Return (value, backpropagator) of the program; None if it cannot run directly."""
+        cdef Enterable entered = self.of(primals)
+        if keywords or entered.ways is None or (entered.watched is not None and not entered.watched.same()):
+            return None
+        if entered.arrays is not None and not are_arrays(entered.arrays, primals):
+            entered.check_lists(primals)
+        made = run(entered.ways, engine, primals)
+        if made is not None:
+            back = <object> PyTuple_GET_ITEM(made, 1)
+            if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
+                return entered.of_integers(primals, made)
+        return made
+
 
 #: The number of products from which on BLAS multiplies matrices faster than loops: that of 24 x 24 matrices.
 LARGE = 24**3
@@ -1473,20 +1488,7 @@ cdef object axes_of(cnp.ndarray x):
 
 def enter(program, tuple primals, dict keywords, engine):
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
-    cdef Enterable entered
-    if not isinstance(program, Enterable) or keywords:
-        return None
-    entered = (<Enterable> program).of(primals)
-    if entered.ways is None or (entered.watched is not None and not entered.watched.same()):
-        return None
-    if entered.arrays is not None and not are_arrays(entered.arrays, primals):
-        entered.check_lists(primals)
-    made = run(entered.ways, engine, primals)
-    if made is not None:
-        back = <object> PyTuple_GET_ITEM(made, 1)
-        if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
-            return entered.of_integers(primals, made)
-    return made
+    return (<Enterable> program).vjp_at_once(engine, primals, keywords) if isinstance(program, Enterable) else None
 
 
 cdef bint are_arrays(tuple places, tuple primals) except -1:

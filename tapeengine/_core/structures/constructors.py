@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Collection
 from typing import Any
 
-from .interleave import attribute_count
+from .interleave import attribute_count, held
 
 __all__ = ["hidden", "may_hide", "takes_fields"]
 
@@ -26,7 +26,7 @@ def hidden(value: Any) -> bool:
     if not hasattr(cls, "__dataclass_fields__") and not (isinstance(value, tuple) and hasattr(cls, "_fields")):
         return False
     fields = [f.name for f in dataclasses.fields(cls)] if hasattr(cls, "__dataclass_fields__") else cls._fields
-    if attribute_count(value) == len(fields):
+    if attribute_count(value) == held(cls, fields):
         return False
     others = (name for name in getattr(value, "__dict__", ()) if name not in fields)
     return any(name in vars(base) for name in others for base in cls.__mro__)

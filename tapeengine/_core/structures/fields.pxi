@@ -9,6 +9,14 @@ cdef extern from "attributes.h":
 cdef object new_object = object.__new__
 
 
+def held(cls, names):
+    """Count the fields of a class that its objects do not have in slots."""
+    cdef Py_ssize_t n = 0
+    for name in () if issubclass(cls, tuple) else names:
+        n += not isinstance(getattr(cls, name, None), MemberDescriptorType)
+    return n
+
+
 def attribute_count(value):
     """Count the attributes of an object that are not in slots, without making a dictionary for them."""
     return te_attribute_count(value)
@@ -22,6 +30,7 @@ cdef class Fields:
     cdef tuple fields
     cdef list paths         # the text of each field in a path, after the object
     cdef frozenset own
+    cdef Py_ssize_t held    # the number of fields that are not in slots
     cdef object check       # of an object whose class has code that runs where a field is read; None for other classes
     cdef tuple whole        # the layout's entry for an object without other attributes: (class, container, None)
 
@@ -29,7 +38,7 @@ cdef class Fields:
         self.cls = cls
         self.fields = names
         self.paths = [f".{name}" for name in names]
-        self.own = frozenset(names)
+        self.own, self.held = frozenset(names), held(cls, names)
         self.check = check
 
     cdef list children(self, object value):
@@ -38,7 +47,7 @@ cdef class Fields:
 
     cdef object rest(self, object value):
         """Attributes that are not fields; None if there are none."""
-        if te_attribute_count(value) <= len(self.own):
+        if te_attribute_count(value) <= self.held:
             return None   # a dictionary would stay, and slow each access to a field
         return {key: x for key, x in value.__dict__.items() if key not in self.own}
 

@@ -1,8 +1,11 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, final
 
 def attribute_count(value: Any) -> int:
     """Count the attributes of an object that are not in slots, without making a dictionary for them."""
+
+def held(cls: type, names: Collection[str]) -> int:
+    """Count the fields of a class that its objects do not have in slots."""
 
 @final
 class Fields:

@@ -17,6 +17,8 @@ from tapeengine._core.tape.numpy_c cimport PyArray_NDIM, import_array, ndarray
 from tapeengine._core.tape.accumulation cimport View
 from tapeengine._core.tape.tape cimport enlarged
 
+from types import MemberDescriptorType
+
 from tapeengine.errors import CONTAINS_ITSELF, CotangentError, StructureError
 
 import numpy

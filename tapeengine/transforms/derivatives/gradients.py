@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._core.programs.native import Enterable
 from ..._core.programs.replay import Replays
 from ...errors import ResultError
 from ...forms import form_of, ones
@@ -58,9 +59,10 @@ def gradient_of(
 
 
 def _replays(f: Any, arguments: Arguments, never: bool) -> tuple[int, Any, Callable[[tuple[Any, ...]], Any]]:
-    """The number of arguments with which a program is replayed at once, how, and what chooses among its cotangents."""
+    """The number of arguments with which a program runs at once, how, and what chooses among its cotangents."""
     highest, chosen = arguments.highest, arguments.chosen
-    if never or highest is None or not isinstance(f, Replays) or (len(chosen) == 1 and not arguments.single):
+    is_known = isinstance(f, Replays | Enterable)
+    if never or highest is None or not is_known or (len(chosen) == 1 and not arguments.single):
         return 0, None, itemgetter(0)
     return highest + 1, f.vjp_at_once, itemgetter(*chosen)
 
