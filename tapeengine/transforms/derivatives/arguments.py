@@ -49,14 +49,14 @@ class Arguments:
         if choose is not None and (self.highest is not None or all(isinstance(item, int) for item in self.chosen)):
             at: Any = self.chosen
             if self.highest is None or self.highest >= len(args):
-                at = self._places(args, kwargs)
+                at = self.places(args, kwargs)
             return choose(f, at, args, kwargs), tuple([args[place] for place in at])
         if own_derivative(f, "__tapeengine_directional__") is not None:
             return self._of_own(f, args, kwargs)
         rest = args[1:]
         if self.first and args and not kwargs and not any_overlaps(args[0], rest):
             return (lambda x: f(x, *rest)), args[:1]
-        places = self._places(args, kwargs)
+        places = self.places(args, kwargs)
         whole: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         shared = overlapping(places, whole)
 
@@ -74,7 +74,7 @@ class Arguments:
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """Do the same for a program with its own derivative; the returned program has its own derivative as well."""
         is_simple = self.highest is not None and self.highest < len(args) and not kwargs
-        places = self.chosen if is_simple else self._places(args, kwargs)
+        places = self.chosen if is_simple else self.places(args, kwargs)
         names, whole = f.positional(args, kwargs)
         f = f.for_values(whole)
         if not f.is_read:
@@ -86,7 +86,7 @@ class Arguments:
         """Return one result per chosen argument: a tuple if `argnums` was a tuple, the bare result otherwise."""
         return parts[0] if self.single else parts
 
-    def _places(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int | str, ...]:
+    def places(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int | str, ...]:
         """The chosen arguments of a call, with positions from the left."""
         places = tuple([self._place(item, args, kwargs) for item in self.chosen])
         _refuse_repeated(places, self.chosen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..._core.sweeps import linear
 from ..._core.sweeps.linear import is_recorded
 from ..._core.sweeps.trace import value_of
 from ...errors import UnsupportedError, pass_on
-from ...forms import Form, flatten, form_of, is_continuous, is_traced, map_leaves, unflatten
+from ...forms import Form, flatten, form_of, holds_traced, is_continuous, is_traced, map_leaves, unflatten
 from ..contract import Engine
 from ..inspection.not_finite import is_watched
 from ..programs import OwnDerivative, at_value
@@ -29,6 +29,8 @@ from .sparse_hint import hint_at_sparse
 
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20
+#: The number of products with a Hessian that take less time one by one than as a block.
+FEW = 4
 
 T = TypeVar("T")
 Tell = Callable[[int], None]
@@ -105,71 +107,68 @@ def hessian(
     whole: Callable[..., Any] = columns
     if own_derivative(f, "__tapeengine_directional__") is not None:
         program: Any = f
-        if type(argnums) is int and not has_aux and not holomorphic:
+        if not has_aux and not holomorphic:
             columns = by_products(engine, program, argnums, columns)
         whole = at_poles(engine, columns, lambda: hessian(engine, program.on_duals(()), argnums, has_aux, holomorphic))
     return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)
 
 
-def by_products(engine: Engine, f: Any, argnum: int, others: Callable[..., Any]) -> Callable[..., Any]:
-    """The Hessian of a program in one array argument: for each axis, the gradient of the directional derivative.
+def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., Any]) -> Callable[..., Any]:
+    """The Hessian of a program in real arguments: for each axis, the gradient of the directional derivative.
 
     `others` computes it for all other arguments.
     """
+    arguments = arguments_of(argnums)
 
     def hessian_f(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or not is_vector(args, argnum):
+        if kwargs or holds_traced(engine.structures, args):
             return others(*args, **kwargs)
+        places = arguments.places(args, kwargs)
+        chosen = tuple([args[place] for place in places])
+        columns = form_of(engine.structures, arguments.result(chosen))
+        if not columns.size or any(space is None or space.dtype != float for space in columns.spaces):
+            return others(*args)
         try:
-            rows = products(engine, f, argnum, args)
+            rows = products(engine, f, places, args, form_of(engine.structures, chosen))
         except UnsupportedError:  # a primitive whose rules are no programs
             rows = None
         if rows is None:
             return others(*args)
         matrix = np.array(rows)
         hint_at_sparse(matrix)
-        return matrix
+        return structured(matrix, columns, columns)
 
     return hessian_f
 
 
-def products(engine: Engine, f: Any, argnum: int, args: tuple[Any, ...]) -> list[Any] | None:
-    """The products of a program's Hessian with each axis of an argument; None if the program returns no number."""
+def products(engine: Engine, f: Any, places: Sequence[Any], args: tuple[Any, ...], axes: Form) -> list[Any] | None:
+    """The products of a program's Hessian with each axis of arguments; None if the program returns no number."""
     whole = f.positional(args, {})[1]
     program = f.for_values(whole)
     if not program.is_read:
         return None
     along = program.__tapeengine_directional__()
     tangents = list(program.tangents(whole, (None,) * len(whole)))
-    argnum %= len(args)
     rows: list[Any] = []
-    axes = np.eye(args[argnum].size)
-    for k, axis in enumerate(axes):
-        tangents[argnum] = axis
+    for k in range(axes.size):
+        for place, part in zip(places, axes.basis(k), strict=True):
+            tangents[place] = part
         value, backpropagator = engine.vjp(along, *whole, *tangents)
         if type(value[0]) is not float:
             return None
-        if k == 0 and (found := products_at_once(along, (*whole, *tangents), argnum)) is not None:
+        is_block = k == 0 and len(places) == 1 and axes.size > FEW
+        if is_block and (found := products_at_once(along, (*whole, *tangents), places[0], axes.size)) is not None:
             return found
-        rows.append(backpropagator((0.0, 1.0))[argnum])
+        cotangents = backpropagator((0.0, 1.0))
+        rows.append(axes.vector(tuple([cotangents[place] for place in places])))
     return rows
 
 
-def products_at_once(along: Any, given: tuple[Any, ...], argnum: int) -> list[Any] | None:
+def products_at_once(along: Any, given: tuple[Any, ...], place: int, size: int) -> list[Any] | None:
     """The products by blocks of axes, at primals and tangents; None if the derivative has no such pass."""
-    found = along.blocks("products", given, None, (len(given) // 2 + argnum, argnum))
-    if found is None:
-        return None
-    parts = blocks(found, given[argnum].size, BLOCK // max(1, sum(map(np.size, given)) // 2))
-    return None if parts is None else [row for part in parts for row in part]
-
-
-def is_vector(args: tuple[Any, ...], argnum: int) -> bool:
-    """Whether an argument is a vector of numbers and no argument is traced."""
-    if not -len(args) <= argnum < len(args) or any(map(is_traced, args)):
-        return False
-    x = args[argnum]
-    return type(x) is np.ndarray and x.dtype == float and x.ndim == 1 and x.size > 0
+    found = along.blocks("products", given, None, (len(given) // 2 + place, place))
+    parts = None if found is None else blocks(found, size, BLOCK // size)
+    return None if parts is None or parts[0].shape[1] != size else [row for part in parts for row in part]
 
 
 def at_poles(
