@@ -65,12 +65,12 @@ def native(
 ) -> Native | None:
     """Give two passes on the register machine, which native code will replace; None if there is neither.
 
-    `makes_arrays`: whether the machine runs loops that make arrays, where there is no native code. Of a program that is
-    written with numpy's operations it runs them only for few numbers: for many, dual numbers are faster.
+    `makes_arrays`: whether the machine runs loops that make arrays. Of a program that is written with numpy's
+    operations it runs them only for few numbers: for many, dual numbers are faster.
     """
     if passes is None:
         return None
-    makes_arrays = is_few or backend == "machine" or (makes_arrays and not is_installed())
+    makes_arrays = is_few or backend == "machine" or makes_arrays
     slow = None if backend in COMPILED else on_machine(passes, again, makes_arrays)
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow

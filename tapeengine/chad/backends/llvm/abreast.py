@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, outs, reads, walk
+from ...intermediate.analysis import changes, name_of, outs, reads, walk
 from ...intermediate.operations import Scalar
 from .fuse import Summed
 from .helpers import COLUMNS, Helpers
@@ -184,7 +184,7 @@ class Finder:
 
     def is_local(self, s: F.Statement) -> bool:
         """Tell whether a statement reads or changes an array of its own step."""
-        return isinstance(s, F.AddAt | F.Store | F.Load) and getattr(s.array, "name", "") in self.made
+        return isinstance(s, F.AddAt | F.Store | F.Load) and name_of(s.array) in self.made
 
     def are_apart(self, first: Sequence[F.Statement], rest: Sequence[F.Statement]) -> bool:
         """Tell whether no other statement accesses the memory to which the loops add."""

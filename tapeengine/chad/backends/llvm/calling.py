@@ -56,7 +56,7 @@ def native(
 
     @functools.cache
     def written(is_full: bool, is_long: bool) -> tuple[str, list[Entry]]:
-        return module(program, passes.pair, is_full, is_long, variants() if is_full else (), is_loose)
+        return module(program, passes.pair, is_full, is_long, variants() if is_full else ())
 
     def by_level(level: int, is_long: bool = False) -> Native:
         text, found = written(level > 0, is_long)

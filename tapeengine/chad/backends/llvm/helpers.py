@@ -12,7 +12,7 @@ from .interrupts import Counted
 from .layout import linear_fields, name_of, stride, words
 from .ranges import naturals
 from .recompute import Site
-from .writer import ELEMENT, FRAME, REFER, Writer
+from .writer import DEEP, ELEMENT, FRAME, REFER, Writer
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.
 COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
@@ -25,7 +25,7 @@ def guard(w: Writer) -> None:
     """Stop if calls are nested too deeply for the stack."""
     here = w.op("call ptr @llvm.frameaddress.p0(i32 0)")
     limit = w.op(f"load ptr, ptr {w.at('%ctx', LIMIT)}, !tbaa !17")
-    w.stop_if(w.op(f"icmp ult ptr {here}, {limit}"), 6, now=True)
+    w.stop_if(w.op(f"icmp ult ptr {here}, {limit}"), DEEP, now=True)
 
 
 def typed(types: Sequence[str], values: Sequence[str]) -> str:
@@ -44,9 +44,8 @@ class Helpers:
         is_full: bool = True,
         is_long: bool = False,
         variants: Collection[str] = (),
-        is_loose: bool = False,
     ) -> None:
-        self.is_full, self.is_long, self.variants, self.is_loose = is_full, is_long, variants, is_loose
+        self.is_full, self.is_long, self.variants = is_full, is_long, variants
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)
@@ -104,7 +103,7 @@ class Helpers:
         """Call a function that writes its results through its last argument."""
         place = b.fresh("out")
         b.places.append(f"  {place} = alloca [{8 * len(words_out)} x i8], align 8")
-        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}, ptr {place})'))
+        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}{", " if args else ""}ptr {place})'))
         return b.read_words(words_out, place, FRAME)
 
     def once(self, kind: str, write: Callable[..., str], *of: F.Type) -> str:

@@ -61,7 +61,6 @@ def module(
     is_full: bool = True,
     is_long: bool = False,
     variants: Collection[str] = (),
-    is_loose: bool = False,
 ) -> tuple[str, list[Entry]]:
     """Write a program; it raises `NotAssembled` if the program needs something that this back end lacks."""
     functions, parts = [skipping(fused(f)) for f in program.functions.values()], Parts()
@@ -78,20 +77,14 @@ def module(
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants, is_loose)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants)
     mains = {p.function.name for p in passes}
-    texts, entries = [], []
-    for f in program.functions.values():
-        if f.name not in mains:
-            texts.append(inner(helpers, f))
-    for p in passes:
-        text, entry = main(helpers, p)
-        texts.append(text)
-        entries.append(entry)
-    texts += helpers.written.values()
+    texts = [inner(helpers, f) for f in program.functions.values() if f.name not in mains]
+    made = [main(helpers, p) for p in passes]
+    texts += [*(text for text, _ in made), *helpers.written.values()]
     if helpers.most_zeros:
         texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
-    return "\n".join([declarations("\n".join(texts)), *texts, METADATA, *helpers.metadata]), entries
+    return "\n".join([declarations("\n".join(texts)), *texts, METADATA, *helpers.metadata]), [e for _, e in made]
 
 
 def inner(helpers: Helpers, f: Function) -> str:
@@ -101,14 +94,9 @@ def inner(helpers: Helpers, f: Function) -> str:
     poll(b, weight(f.body))
     types = params_of(f)
     names = [f"%p{k}" for k in range(len(types))]
-    given = list(names)
     if f.recalled is not None:
-        frame = given.pop(0)
-        recall_record(b, f.recalled, frame)
-    for p in f.params:
-        n = len(words(p.type))
-        b.give(p, given[:n])
-        del given[:n]
+        recall_record(b, f.recalled, names[0])
+    b.give_all(f.params, names[f.recalled is not None :])
     b.block(f.body)
     gave = b.values(f.results)
     if f.kept is not None:
@@ -131,16 +119,8 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     names = [f"%p{k}" for k in range(len(types))]
     taken = bool(p.function.recalled)
     if taken:
-        found = b.read_values([v.type for v in p.shared], "%r", FRAME)
-        for v in p.shared:
-            n = len(words(v.type))
-            b.give(v, found[:n])
-            del found[:n]
-    given = list(names)
-    for v in p.function.params:
-        n = len(words(v.type))
-        b.give(v, given[:n])
-        del given[:n]
+        b.give_all(p.shared, b.read_values([v.type for v in p.shared], "%r", FRAME))
+    b.give_all(p.function.params, names)
     b.block(p.function.body)
     if not taken:
         b.write_words(shared, b.values(p.shared), "%r", FRAME)
@@ -206,8 +186,7 @@ def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
         if isinstance(p.type, BoxOf):
             given.append(w.op(f"load ptr, ptr {register}"))
             continue
-        data, *found = array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
-        given += [data, *found]
+        given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
     w.line("ret i32 %status")

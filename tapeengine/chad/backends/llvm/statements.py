@@ -14,7 +14,7 @@ from .body import SCRATCH, Body
 from .callbacks import callback
 from .helpers import typed
 from .layout import stride, words
-from .operations import compute
+from .operations import INLINE, compute
 from .quotients import DIVIDING
 from .writer import ELEMENT, FRAME, REFER
 
@@ -145,11 +145,7 @@ def sum_(b: Body, of: object, a: str, x: str) -> str:
     """Add two numbers or linear boxes."""
     if isinstance(of, F.BoxOf):
         return b.program.plus(b, of, a, x)
-    if of == REAL:
-        return b.op(f"fadd double {a}, {x}")
-    both = b.op(f"call {{i64, i1}} @llvm.sadd.with.overflow.i64(i64 {a}, i64 {x})")
-    b.stop_if(b.op(f"extractvalue {{i64, i1}} {both}, 1"), REFER)
-    return b.op(f"extractvalue {{i64, i1}} {both}, 0")
+    return INLINE["add" if of == REAL else "iadd"](b, (a, x))
 
 
 @entry
@@ -236,11 +232,7 @@ def call(b: Body, s: F.Call) -> None:
     """Call a function of the program."""
     callee = b.program.functions[s.function]
     args = typed(params_of(callee), b.values(s.args))
-    given = results_of(callee)
-    place = b.fresh("out")
-    b.places.append(f"  {place} = alloca [{8 * len(given)} x i8], align 8")
-    b.check_status(b.op(f'call i32 @"f.{s.function}"(ptr %ctx, {args}{", " if args else ""}ptr {place})'))
-    b.give_all(s.outs, b.read_words(given, place, FRAME))
+    b.give_all(s.outs, b.program.out(b, f"f.{s.function}", args, results_of(callee)))
 
 
 @entry
