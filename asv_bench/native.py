@@ -77,7 +77,6 @@ def ours(name: str, backend: str | None, args: tuple[Any, ...]) -> tuple[chad.Pr
 def improve(program: chad.Program) -> None:
     """Improve a program's code now, as happens after a long run."""
     ways, others = program.executable.ways, program.executable.others
-    assert ways is not None
     while others is not None and others.left < math.inf:
         others.left = 0.0
         others.ready()

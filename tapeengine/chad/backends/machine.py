@@ -25,6 +25,7 @@ from .lifetimes import Lifetimes, lasting_rows
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
+#: The numbers of kinds of elements; see ``te_array`` in ``machine.h``.
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 MOST_DIMENSIONS = 4  # fewer than ``TE_RANK`` in ``machine.h``
 ARRAY = 3  # the kind of an argument of a Python function that is an array; of a result, plus the kind of its numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any
@@ -10,11 +10,8 @@ from typing import Any
 from . import statements as F
 from .operations import REAL, WHOLE, Scalar
 
-
-@cache
-def lists_of(kind: Any) -> tuple[str, ...]:
-    """Give the fields of a kind of statement that are lists of statements."""
-    return tuple(f.name for f in fields(kind) if f.type == "list[Statement]")
+#: Gives the fields of a kind of statement that are lists of statements.
+lists_of: Callable[[Any], Sequence[str]] = cache(lambda of: [f.name for f in fields(of) if f.type == "list[Statement]"])
 
 
 def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:

@@ -89,7 +89,6 @@ class Executable:
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
         self.tangents: dict[tuple[int, ...], TangentPasses] = {}
-        self.ways: Ways | None = None
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -308,16 +307,13 @@ class Executable:
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
         own = tuple(primals)
-        self.find_ways()
         return run(self.ways, self.engine or default_engine(), own) or self.general_vjp(own)
 
-    def find_ways(self) -> bool:
-        """Make the passes; tell whether they are new."""
-        if self.ways is not None:
-            return False
+    @functools.cached_property
+    def ways(self) -> Ways:
+        """The passes, in loops or on few numbers and on whole arrays."""
         few, whole = (self.small, self.whole_entry) if self.entry is None else (None, None)
-        self.ways = Ways(self.entry, few, whole, self.by_others)
-        return True
+        return Ways(self.entry, few, whole, self.by_others)
 
     def by_others(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
         """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""

@@ -14,10 +14,9 @@ from typing import Any
 from ...._core.programs.machine import addresses
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
-from ..machine import NotAssembled
+from ..machine import KINDS, NotAssembled
 from ..passes import Pass
 from ..skipped import skipping
-from .arguments import RANK, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split
@@ -25,13 +24,13 @@ from .helpers import Helpers, guard, typed
 from .in_pairs import PAIRS, SUM
 from .interrupts import poll, weight
 from .largest import EXTREMES
-from .layout import KIND, words
+from .layout import RANK, words
 from .recompute import holding, recomputed
 from .statements import RULES, params_of, results_of
 from .writer import FRAME, Writer
 
-#: The kind number of references.
-REFERENCE = 3
+#: The kind number of references, and the offsets of the parts of a `te_array`; see `machine.h`.
+REFERENCE, DATA, SHAPE = 3, 8, 24
 
 #: Attributes of the opcode table's functions: their values depend only on their arguments, so loops may hoist them.
 PURE = "memory(none) nounwind willreturn speculatable"
@@ -160,8 +159,18 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
     b.places.append(f"  {sizes} = alloca [{of.rank} x i64]")
     for k, n in enumerate(value[1:]):
         b.line(f"store i64 {n}, ptr {b.at(sizes, 8 * k)}")
-    kind = f"i32 {of.rank}, i32 {KIND.get(of.element, REFERENCE)}"
+    kind = f"i32 {of.rank}, i32 {KINDS.get(of.element, REFERENCE)}"
     b.check_status(b.op(f"call i32 @te_give(ptr %ctx, ptr {register}, ptr {value[0]}, ptr {sizes}, {kind})"))
+
+
+def array_in(w: Writer, of: ArrayOf, described: str) -> list[str]:
+    """Read an array argument, in C order: the core copies what has other strides."""
+    sizes = [w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)]
+    if not isinstance(of.element, Scalar):  # the core has made it
+        return [w.op(f"load ptr, ptr {w.at(described, DATA)}"), *sizes]
+    place = w.place("ptr", "data")
+    w.check_status(w.op(f"call i32 @te_in_order(ptr %ctx, ptr {described}, ptr {place})"))
+    return [w.read("ptr", place, FRAME), *sizes]
 
 
 def leaf_array(of: Type) -> ArrayOf:
