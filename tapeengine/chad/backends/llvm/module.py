@@ -16,6 +16,7 @@ from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, S
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
 from ..machine import KINDS, NotAssembled
 from ..passes import Pass
+from ..references import in_loops
 from ..skipped import skipping
 from .body import Body
 from .control import keep_record, recall_record, sites
@@ -62,7 +63,7 @@ def module(
     variants: Collection[str] = (),
 ) -> tuple[str, list[Entry]]:
     """Write a program; it raises `NotAssembled` if the program needs something that this back end lacks."""
-    functions, parts = [skipping(fused(f)) for f in program.functions.values()], Parts()
+    functions, parts = [skipping(fused(in_loops(f))) for f in program.functions.values()], Parts()
     if is_full:
         functions = [split(f, variants, parts) for f in functions]
     program = replace(program, functions={f.name: divided(f, parts) for f in functions})

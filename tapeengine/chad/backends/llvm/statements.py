@@ -86,10 +86,7 @@ def new(b: Body, s: F.New) -> None:
 
 @entry
 def zeros_like(b: Body, s: F.ZerosLike) -> None:
-    assert isinstance(s.out.type, F.ArrayOf) and isinstance(s.array.type, F.ArrayOf)
-    if isinstance(s.out.type.element, F.ArrayOf):
-        b.give(s.out, b.program.zeros_like(b, s.out.type, s.array.type, b.value(s.array)))
-        return
+    assert isinstance(s.out.type, F.ArrayOf)
     sizes = b.value(s.array)[1:]
     place, room = b.array(b.arena(s.out), sizes, stride(s.out.type.element))
     b.clear(place, room)
@@ -171,9 +168,8 @@ def add_at(b: Body, s: F.AddAt) -> None:
 
 @entry
 def add_all(b: Body, s: F.AddAll) -> None:
-    if not isinstance(s.value, F.Const):
-        assert isinstance(s.array.type, F.ArrayOf)
-        b.program.add_all(b, s.array.type, b.value(s.array), b.value(s.value))
+    into, (value, *sizes) = b.one(s.array), b.value(s.value)
+    b.line(f"call void @te_add_all(ptr %ctx, ptr {into}, ptr {value}, i64 {b.product(sizes)})")
 
 
 # ------------------------------------------------------------ records of recursive sums
