@@ -80,7 +80,7 @@ def improve(program: chad.Program) -> None:
     while others is not None and others.left < math.inf:
         others.left = 0.0
         others.ready()
-    for native in (ways.native, ways.many, None if others is None else others.native):
+    for native in (ways.native, None if others is None else others.native):
         if native is not None:
             native.promote()
 

@@ -98,9 +98,9 @@ def transformed(case: Case) -> Module:
 
 
 def generated_text(case: Case) -> str:
-    """Parse the program again and generate its reverse derivative, the text that runs."""
+    """Parse the program again and generate its reverse derivative, the text that runs without native code."""
     program = chad.Program(case.program.function)
-    whole = None if program.executable.entry is not None else program.executable.whole
+    whole = program.executable.whole if program.executable.prefers_numpy else None
     return program.derivative("reverse") if whole is None else whole.text
 
 

@@ -36,7 +36,8 @@ from ..forms import flatten, leaves_like, map_leaves, unflatten
 from ..html import source
 from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
-from .backends.tiers import BACKENDS, COMPILED, is_installed, native_text, warn
+from .backends.llvm.calling import native_text
+from .backends.tiers import BACKENDS, COMPILED, is_installed, warn
 from .display import display
 from .forward.directional import directional, filled
 from .infer import annotation_of, is_importable, key_of, kind_of
@@ -469,7 +470,7 @@ class Program(Enterable):
         executable = self.executable
         executable.engine = engine
         own = tuple(map(kept_array, primals))
-        is_new = executable.find_ways((*own, *others))
+        is_new = "ways" not in vars(executable)
         self.watched = self.constants
         self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
         # An engine has tried the ways of a program that it knows, with just these primals.

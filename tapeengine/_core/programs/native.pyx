@@ -1507,25 +1507,22 @@ cdef bint are_arrays(tuple places, tuple primals) except -1:
 def run(ways, engine, tuple primals):
     """Run the passes of a program; return (value, backpropagator), or None if all refer these primals to Python.
 
-    The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, `many`
-    others with many, and `whole` the rest. ``others(engine, primals)`` runs what these do not take, such as rows of
-    different lengths.
+    The passes are `native`, which runs all arguments. Where that is None, `few` runs arguments with few numbers, and
+    `whole` the rest. ``others(engine, primals)`` runs what these do not take, such as rows of different lengths.
     """
     cdef PyObject *native = PyTuple_GET_ITEM(ways, 0)
     cdef PyObject *few = PyTuple_GET_ITEM(ways, 1)
-    cdef PyObject *whole = PyTuple_GET_ITEM(ways, 3)
+    cdef PyObject *whole = PyTuple_GET_ITEM(ways, 2)
     made = None
     if not is_ragged(primals):
-        if <object> native is None:
-            is_few = <object> few is not None and has_few((<Native> few).params, primals, (<Native> few).most_few)
-            native = few if is_few else PyTuple_GET_ITEM(ways, 2)
+        if <object> native is None and <object> few is not None:
+            if has_few((<Native> few).params, primals, (<Native> few).most_few):
+                native = few
         if <object> native is not None:
             made = (<Native> native).ahead(primals)
         elif <object> whole is not None:
             made = (<Whole> whole).ahead(primals)
-    if made is None and <object> PyTuple_GET_ITEM(ways, 4) is not None:
-        return (<object> PyTuple_GET_ITEM(ways, 4))(engine, primals)
-    return made
+    return made if made is not None else (<object> PyTuple_GET_ITEM(ways, 3))(engine, primals)
 
 
 def is_ragged(tuple values):
@@ -1555,11 +1552,6 @@ cdef inline Py_ssize_t length_of(row) noexcept:
     if PyArray_CheckExact(row):
         return PyArray_DIMS(<ndarray> row)[0] if PyArray_NDIM(<ndarray> row) else -1
     return PyList_GET_SIZE(row) if PyList_CheckExact(row) else PyTuple_GET_SIZE(row) if PyTuple_CheckExact(row) else -1
-
-
-def is_few(Native native, tuple primals):
-    """Whether primals have at most `native.most_few` numbers or rows in each array and each sequence."""
-    return has_few(native.params, primals, native.most_few)
 
 
 def fits(Form form, value, check):

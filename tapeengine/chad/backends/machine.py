@@ -22,9 +22,11 @@ from ..intermediate.operations import LOOPS, REAL, TRUTH, WHOLE
 from ..language.tables import entry, table
 from .callbacks import referring
 from .lifetimes import Lifetimes, lasting_rows
+from .references import in_loops
 from .skipped import skipping
 
 OPCODES: Mapping[str, int] = MappingProxyType(opcodes())
+#: The numbers of kinds of elements; see ``te_array`` in ``machine.h``.
 KINDS: Mapping[F.Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
 MOST_DIMENSIONS = 4  # fewer than ``TE_RANK`` in ``machine.h``
 ARRAY = 3  # the kind of an argument of a Python function that is an array; of a result, plus the kind of its numbers
@@ -163,10 +165,6 @@ class Assembler:
         """Give the register in which an instruction that makes an array finds the one of the previous step."""
         return self.renews(self.lifetimes.is_renewed(x))
 
-    def refers(self, out: int, array: int, index: int, kind: int, may: bool = True) -> None:
-        """Describe the array to which an element refers."""
-        self.step("REFERENCE", out, array, self.listed((index, self.renews(may))), kind)
-
     def carry(self, v: F.Var, x: F.Operand, copied: Sequence[F.Var]) -> tuple[int, int]:
         """Give the registers of a move to the next step, of a copy if this step's statements overwrite the array there.
 
@@ -214,7 +212,8 @@ def load(a: Assembler, s: F.Load) -> None:
     if isinstance(s.out.type, F.ArrayOf):
         a.describes()
         (index,) = s.indices
-        a.refers(a.at(s.out), a.at(s.array), a.at(index), kind_of(s.out.type), s.out.name not in a.lasting)
+        own = a.renews(s.out.name not in a.lasting)
+        a.step("REFERENCE", a.at(s.out), a.at(s.array), a.listed((a.at(index), own)), kind_of(s.out.type))
         return
     whole, indices = a.place(s.array, s.indices)
     read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
@@ -287,34 +286,16 @@ def new(a: Assembler, s: F.New) -> None:
 def zeros_like(a: Assembler, s: F.ZerosLike) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     a.describes()
-    zeros(a, a.at(s.out), s.out.type, sizes_of(a, s.array, s.out.type.rank), s.array, a.made(s.out))
-
-
-def zeros(a: Assembler, out: int, of: F.ArrayOf, sizes: Sequence[int], like: F.Operand | int, own: int = -1) -> None:
-    """Make an array of zeros; of rows of any sizes, with rows of zeros."""
-    a.step("ZEROS", out, a.listed((*sizes, own)), len(sizes), kind_of(of))
-    if isinstance(of.element, F.ArrayOf):
-        whole = like if isinstance(like, int) else a.at(like)
-        row, made, at = a.fresh(), a.fresh(), a.fresh()
-        head = a.step("FROM", at, sizes[0])
-        a.refers(row, whole, at, kind_of(of.element))
-        zeros(a, made, of.element, sizes_in(a, row, of.element.rank), row)
-        a.step("PUT", out, made, at)
-        a.back("NEXT", head + 1, at, sizes[0])
-        a.land(head)
+    sizes = [*sizes_of(a, s.array, s.out.type.rank), a.made(s.out)]
+    a.step("ZEROS", a.at(s.out), a.listed(sizes), s.out.type.rank, kind_of(s.out.type))
 
 
 def sizes_of(a: Assembler, array: F.Operand, rank: int) -> list[int]:
     """Read the sizes of all dimensions."""
     whole, before = a.place(array, ())
-    return sizes_in(a, a.at(whole), rank, len(before))
-
-
-def sizes_in(a: Assembler, array: int, rank: int, first: int = 0) -> list[int]:
-    """Read the sizes of dimensions of the array in a register."""
     sizes = [a.fresh() for _ in range(rank)]
     for k, register in enumerate(sizes):
-        a.step("SIZE", register, array, k + first)
+        a.step("SIZE", register, a.at(whole), k + len(before))
     return sizes
 
 
@@ -361,28 +342,14 @@ def add_at(a: Assembler, s: F.AddAt) -> None:
 @entry
 def add_all(a: Assembler, s: F.AddAll) -> None:
     assert isinstance(s.array.type, F.ArrayOf)
-    (into, before), (whole, given) = a.place(s.array, ()), a.place(s.value, ())
-    sizes = sizes_of(a, s.value, s.array.type.rank)
-    add_arrays(a, s.array.type, [a.at(into), *map(a.at, before)], [a.at(whole), *map(a.at, given)], sizes)
-
-
-def add_arrays(a: Assembler, of: F.ArrayOf, into: list[int], given: list[int], sizes: list[int]) -> None:
-    """Add an array of some sizes to another one: each is given by a register, and the indices of its part."""
-    at = [a.fresh() for _ in sizes]
-    heads = []
-    for index, size_ in zip(at, sizes, strict=True):
-        heads.append(a.step("FROM", index, size_))
-    if isinstance(of.element, F.ArrayOf):
-        rows = [a.fresh(), a.fresh()]
-        for row_, (array,) in zip(rows, (into, given), strict=True):
-            a.refers(row_, array, at[0], kind_of(of.element))
-        add_arrays(a, of.element, rows[:1], rows[1:], sizes_in(a, rows[1], of.element.rank))
-    elif of.element == REAL:
-        value = a.fresh()
-        read(a, value, given[0], [*given[1:], *at])
-        accumulate(a, into[0], value, [*into[1:], *at])
-    else:
+    if s.array.type.element != REAL:
         raise NotAssembled("a sum of arrays of other elements than real numbers")
+    (into, before), (whole, given) = a.place(s.array, ()), a.place(s.value, ())
+    sizes, value = sizes_of(a, s.value, s.array.type.rank), a.fresh()
+    at = [a.fresh() for _ in sizes]
+    heads = [a.step("FROM", *bounds) for bounds in zip(at, sizes, strict=True)]
+    read(a, value, a.at(whole), [*map(a.at, given), *at])
+    accumulate(a, a.at(into), value, [*map(a.at, before), *at])
     for index, size_, head in reversed(list(zip(at, sizes, heads, strict=True))):
         a.back("NEXT", head + 1, index, size_)
         a.land(head)
@@ -541,7 +508,7 @@ def assemble(
 
     It raises `NotAssembled` if the function needs something that the machine lacks.
     """
-    function = skipping(function)
+    function = skipping(in_loops(function))
     a = Assembler(function, may_raise, makes_arrays, primitives)
     a.values |= {x.name for x in (*results, *shared) if isinstance(x, F.Var)}
     for v in shared:

@@ -199,11 +199,6 @@ def native(passes: Passes, again: Callable[..., Any] | None = None, makes_arrays
     return passes.native(ahead, back, again)
 
 
-def is_short(s: For) -> bool:
-    """Tell whether a loop has few steps for all arguments."""
-    return isinstance(s.count, Const) and isinstance(s.count.value, int) and s.count.value <= FEW
-
-
 def has_guards(statements: list[Statement]) -> bool:
     """Tell whether a branch among statements contains something that may raise an error."""
     inner = (s for s, around in walk(statements) if any(isinstance(flow, If) for flow in around))
@@ -224,7 +219,7 @@ def is_stepwise(statements: Sequence[Statement]) -> bool:
 def independent(statements: Sequence[Statement]) -> Iterator[For]:
     """Iterate over the outer loops whose steps are independent."""
     for s in statements:
-        if isinstance(s, For) and not s.carried and not is_short(s):
+        if isinstance(s, For) and not s.carried and not (isinstance(s.count, Const) and s.count.value <= FEW):  # type: ignore[operator]
             yield s
         if isinstance(s, If | While):
             for block in blocks(s):

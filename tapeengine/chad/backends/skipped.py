@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..intermediate import statements as F
-from ..intermediate.analysis import blocks, keeps, outs, reads, recalls, walk
+from ..intermediate.analysis import blocks, keeps, name_of, outs, reads, recalls, walk
 from ..intermediate.operations import OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 
 ZERO, ONE = F.Const(0.0, REAL), F.Const(1.0, REAL)
@@ -289,11 +289,6 @@ def is_zero(s: F.Compute, known: Callable[[F.Operand], bool]) -> bool:
     if name in ALL_OF:
         return all(known(x) or x == ZERO for x in s.args) and any(map(known, s.args))
     return any(known(s.args[k]) for k in ONE_OF.get(name, ()))
-
-
-def name_of(x: F.Operand) -> str:
-    """Give the name of a variable; nothing for a literal."""
-    return x.name if isinstance(x, F.Var) else ""
 
 
 def branch(zeros: Sequence[F.Var], loop: F.For) -> list[F.Statement]:

@@ -23,7 +23,6 @@ from ...recursion import deep
 from ..intermediate.analysis import walk
 from ..intermediate.statements import Program
 from ..language.depth import with_room
-from ..lowering.passes import Lowered
 from ..lowering.values import NotLowered
 from ..ordinary import check_trees
 from .by_text import ByText
@@ -65,12 +64,12 @@ def native(
 ) -> Native | None:
     """Give two passes on the register machine, which native code will replace; None if there is neither.
 
-    `makes_arrays`: whether the machine runs loops that make arrays, where there is no native code. Of a program that is
-    written with numpy's operations it runs them only for few numbers: for many, dual numbers are faster.
+    `makes_arrays`: whether the machine runs loops that make arrays. Of a program that is written with numpy's
+    operations it runs them only for few numbers: for many, dual numbers are faster.
     """
     if passes is None:
         return None
-    makes_arrays = is_few or backend == "machine" or (makes_arrays and not is_installed())
+    makes_arrays = is_few or backend == "machine" or makes_arrays
     slow = None if backend in COMPILED else on_machine(passes, again, makes_arrays)
     if (slow is None and is_few) or backend == "machine" or not is_installed():
         return slow
@@ -79,11 +78,6 @@ def native(
         return by_llvm()
     slow.promote_after(cost(passes.program), by_llvm)
     return slow
-
-
-def size(program: Program) -> int:
-    """Give the number of statements of a program."""
-    return sum(1 for f in program.functions.values() for _ in walk(f.body))
 
 
 @deep()
@@ -100,14 +94,6 @@ def compiled(passes: Passes, name: str, again: Callable[..., Any] | None, backen
     except calling.FAULTS as error:
         warn(name, error)
         return None
-
-
-def native_text(lowered: Lowered) -> str:
-    """Give a program as LLVM text, before LLVM improves it."""
-    try:
-        return calling.text_of(lowered)
-    except NotAssembled as reason:
-        return f"; no native code: {reason}"
 
 
 def no_backpropagator(*args: Any) -> Any:
@@ -213,7 +199,8 @@ def compiling(
 
     def wait() -> float | None:
         made = passes()
-        return None if made is None else seconds(made.program)
+        importing = 0.0 if "llvmlite.binding" in sys.modules else IMPORTING
+        return None if made is None else importing + INSTRUCTION * cost(made.program)
 
     def finish() -> Native | None:
         made = passes()
@@ -227,21 +214,16 @@ def compiling(
     return (*(first or (lambda: LOWERING,)), wait, finish)
 
 
-def seconds(program: Program) -> float:
-    """Give the seconds that compiling a program takes, and importing LLVM if nobody has."""
-    importing = 0.0 if "llvmlite.binding" in sys.modules else IMPORTING
-    return importing + INSTRUCTION * cost(program)
-
-
 def cost(program: Program) -> int:
     """Give the cost of compiling a program, in instructions of the machine."""
-    return COMPILING + EACH * size(program)
+    return COMPILING + EACH * sum(1 for f in program.functions.values() for _ in walk(f.body))
 
 
 def warn(name: str, error: Exception, of: str = "native code") -> None:
     """Warn once why a program runs without native code, or without better code."""
     kind = "" if isinstance(error, NotAssembled | NotLowered) else f"{type(error).__name__}: "
-    warnings.warn(f"{name} runs without {of}: {kind}{first_line(error)}", RuntimeWarning, stacklevel=3)
+    reason = next(iter(str(error).strip().splitlines()), "no reason was given")
+    warnings.warn(f"{name} runs without {of}: {kind}{reason}", RuntimeWarning, stacklevel=3)
 
 
 def may_assemble(types: Mapping[str, Any], by_numpy: bool, backend: str | None) -> bool:
@@ -250,9 +232,3 @@ def may_assemble(types: Mapping[str, Any], by_numpy: bool, backend: str | None) 
     Where no native code follows, dual numbers are faster for a program that is written with numpy's operations.
     """
     return not types and (backend == "machine" or is_installed() or not by_numpy)
-
-
-def first_line(error: Exception) -> str:
-    """Give the first line of a message."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else "no reason was given"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from typing import Any
@@ -10,31 +10,19 @@ from typing import Any
 from . import statements as F
 from .operations import REAL, WHOLE, Scalar
 
+#: Gives the fields of a kind of statement that are lists of statements.
+lists_of: Callable[[Any], Sequence[str]] = cache(lambda of: [f.name for f in fields(of) if f.type == "list[Statement]"])
+
 
 def blocks(s: F.Statement) -> tuple[list[F.Statement], ...]:
     """Give the lists of statements inside a statement."""
-    match s:
-        case F.For():
-            return (s.body,)
-        case F.While():
-            return (s.test, s.body)
-        case F.If():
-            return (s.then, s.orelse)
-        case F.Join():
-            return (s.body,)
-    return ()
+    return tuple([getattr(s, name) for name in lists_of(type(s))])
 
 
 def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Statement]]) -> F.Statement:
     """Give a loop or a branch with the statements inside it changed; another statement as it is."""
-    match s:
-        case F.For():
-            return replace(s, body=change(s.body))
-        case F.While():
-            return replace(s, test=change(s.test), body=change(s.body))
-        case F.If():
-            return replace(s, then=change(s.then), orelse=change(s.orelse))
-    return s
+    changed: dict[str, Any] = {name: change(getattr(s, name)) for name in lists_of(type(s))}
+    return replace(s, **changed) if changed else s
 
 
 def renamed(x: Any, names: Mapping[str, F.Operand]) -> Any:
@@ -66,6 +54,11 @@ def flatten(statements: list[F.Statement]) -> None:
         else:
             found.append(s)
     statements[:] = found
+
+
+def name_of(x: F.Operand) -> str:
+    """Give the name of a variable; nothing for a literal."""
+    return x.name if isinstance(x, F.Var) else ""
 
 
 #: The types of fields of operands, and whether these are several.
@@ -208,10 +201,14 @@ class Needs:
 
     def want(self, xs: Iterable[F.Operand]) -> None:
         """Note that values are needed."""
-        for x in xs:
-            if isinstance(x, F.Var) and x.name not in self.names:
-                self.names.add(x.name)
-                self.pending.append(x.name)
+        self.need(x.name for x in xs if isinstance(x, F.Var))
+
+    def need(self, names: Iterable[str]) -> None:
+        """Note that variables are needed."""
+        for name in names:
+            if name not in self.names:
+                self.names.add(name)
+                self.pending.append(name)
 
     def keep(self, s: F.Statement, around: tuple[F.Flow, ...]) -> None:
         """Note that a statement is needed."""
@@ -244,15 +241,7 @@ class Needs:
             for s, around in self.sites.get(name, ()):
                 self.keep(s, around)
                 self.want_through(s, name)
-            for alias in self.aliases.get(name, ()):
-                if alias in self.changed or alias in self.aliases:
-                    self.want_alias(alias)
-
-    def want_alias(self, alias: str) -> None:
-        """Note that a row that is written to is needed."""
-        if alias not in self.names:
-            self.names.add(alias)
-            self.pending.append(alias)
+            self.need(x for x in self.aliases.get(name, ()) if x in self.changed or x in self.aliases)  # written to
 
     def want_through(self, s: F.Statement, name: str) -> None:
         """Note the operands from which a statement computes one variable."""

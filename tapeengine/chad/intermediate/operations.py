@@ -62,7 +62,7 @@ class Operation:
 
 
 ATOM = 9
-#: Infix and prefix operators with their precedence.
+#: Infix and prefix operators with their precedence; operations of integers have those of reals behind an i.
 SIGNS: Mapping[str, tuple[str, int]] = {
     "add": ("{0} + {1}", 4),
     "sub": ("{0} - {1}", 4),
@@ -76,18 +76,7 @@ SIGNS: Mapping[str, tuple[str, int]] = {
     "ge": ("{0} >= {1}", 3),
     "eq": ("{0} == {1}", 3),
     "ne": ("{0} != {1}", 3),
-    "ilt": ("{0} < {1}", 3),
-    "ile": ("{0} <= {1}", 3),
-    "igt": ("{0} > {1}", 3),
-    "ige": ("{0} >= {1}", 3),
-    "ieq": ("{0} == {1}", 3),
-    "ine": ("{0} != {1}", 3),
-    "iadd": ("{0} + {1}", 4),
-    "isub": ("{0} - {1}", 4),
-    "imul": ("{0} * {1}", 5),
-    "ineg": ("-{0}", 6),
     "ifloordiv": ("{0} // {1}", 5),
-    "imod": ("{0} % {1}", 5),
     "ipow": ("{0} ** {1}", 7),
     "not": ("not {0}", 2),
     "and": ("{0} and {1}", 1),
@@ -143,7 +132,7 @@ def _discrete(
     machine: str = "",
     is_total: bool = False,
 ) -> Operation:
-    text, binds = SIGNS.get(name, (text, ATOM))
+    text, binds = SIGNS.get(name) or SIGNS.get(name.removeprefix("i"), (text, ATOM))
     return Operation(name, takes, gives, compute, text, binds, (machine or name.upper(),), is_total)
 
 

@@ -120,8 +120,7 @@ class Reader(Writer):
         if isinstance(s, F.Load):
             return self.place(s.array, s.indices), ATOM
         if isinstance(s, F.Size):
-            array = self.operand(s.array)
-            return (f"{array}.shape[{s.dim}]" if s.dim else f"len({array})"), ATOM
+            return self.measured(s), ATOM
         binds = s.operation.binds
         if binds == ATOM:
             return s.operation.text.format(*map(self.operand, s.args)), ATOM

@@ -75,6 +75,11 @@ class Writer:
         """Write an element of an array."""
         return self.operand(array) + "".join(f"[{self.operand(i)}]" for i in indices)
 
+    def measured(self, s: F.Size) -> str:
+        """Write the size of a dimension."""
+        array = self.operand(s.array)
+        return f"{array}.shape[{s.dim}]" if s.dim else f"len({array})"
+
     # ------------------------------------------------------------ functions
 
     def function(self, f: F.Function) -> None:
@@ -130,6 +135,7 @@ class Writer:
 LINES: Mapping[type, Callable[[Writer, Any], str]] = {
     F.Compute: lambda w, s: f"{w.named(s.out)} = {w.computed(s)}",
     **dict.fromkeys((F.Load, F.Row), lambda w, s: f"{w.named(s.out)} = {w.place(s.array, s.indices)}"),
+    F.Size: lambda w, s: f"{w.named(s.out)} = {w.measured(s)}",
     F.Sum: lambda w, s: f"{w.named(s.out)} = float(np.sum({w.operand(s.array)}))",
     F.ZerosLike: lambda w, s: f"{w.named(s.out)} = zeros_like({w.operand(s.array)})",
     F.Store: lambda w, s: f"{w.place(s.array, s.indices)} = {w.operand(s.value)}",
@@ -150,14 +156,6 @@ def check(w: Writer, s: F.Check) -> None:
 
 
 @entry
-def size(w: Writer, s: F.Size) -> None:
-    if s.dim == 0:
-        w.line(f"{w.named(s.out)} = len({w.operand(s.array)})")
-    else:
-        w.line(f"{w.named(s.out)} = {w.operand(s.array)}.shape[{s.dim}]")
-
-
-@entry
 def new(w: Writer, s: F.New) -> None:
     assert isinstance(s.out.type, F.ArrayOf)
     element = s.out.type.element
@@ -174,21 +172,9 @@ def new(w: Writer, s: F.New) -> None:
 
 
 @entry
-def add(w: Writer, s: F.Add) -> None:
-    if isinstance(s.out.type, F.BoxOf):
-        w.line(f"{w.named(s.out)} = plus({w.named(s.out)}, {w.operand(s.value)})")
-    else:
-        w.line(f"{w.named(s.out)} += {w.operand(s.value)}")
-
-
-@entry
-def add_at(w: Writer, s: F.AddAt) -> None:
-    place = w.place(s.array, s.indices)
-    assert isinstance(s.array.type, F.ArrayOf)
-    if isinstance(s.array.type.element, F.BoxOf):
-        w.line(f"{place} = plus({place}, {w.operand(s.value)})")
-    else:
-        w.line(f"{place} += {w.operand(s.value)}")
+def add(w: Writer, s: F.Add | F.AddAt) -> None:
+    place, value = w.named(s.out) if isinstance(s, F.Add) else w.place(s.array, s.indices), w.operand(s.value)
+    w.line(f"{place} = plus({place}, {value})" if isinstance(s.value.type, F.BoxOf) else f"{place} += {value}")
 
 
 @entry

@@ -647,24 +647,9 @@ def identity(n, dtype=float):
 
 #: The functions of numpy that have their names here.
 NUMPY = (
-    *(atleast_1d, atleast_2d, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices),
-    *(
-        diag,
-        diagonal,
-        eye,
-        fliplr,
-        flipud,
-        gradient,
-        identity,
-        insert,
-        interp,
-        kron,
-        logspace,
-        meshgrid,
-        nanmean,
-        nansum,
-    ),
-    *(pad, polyval, take_along_axis, trace, tril_indices, triu_indices, unique),
+    *(atleast_1d, atleast_2d, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices, diag, diagonal),
+    *(eye, fliplr, flipud, gradient, identity, insert, interp, kron, logspace, meshgrid, nanmean, nansum, pad),
+    *(polyval, take_along_axis, trace, tril_indices, triu_indices, unique),
 )
 #: The same for math.
 MATH = (comb, degrees, dist, factorial, fma, frexp, fsum, gcd, isclose, isqrt, ldexp, modf, radians, sumprod)

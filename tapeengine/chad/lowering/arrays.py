@@ -454,12 +454,12 @@ class Arrays:
         size = self.size(rows)
         if dense and not P.is_dense(rows):
             raise V.NotLowered("rows of different sizes instead of equal ones")
-        arrays = [self.b.new(t, (size, *self.inner_sizes(rows, element, t.rank - 1))) for t in wanted]
+        arrays = [self.b.new(t, (size, *self.inner_sizes(rows, t.rank - 1))) for t in wanted]
         with self.b.loop(size, hint="i") as body:
             self.write(arrays, (body.step,), self.index(rows, body.step), element, dense)
         return arrays
 
-    def inner_sizes(self, rows: V.Rows, element: Type, count: int) -> tuple[F.Operand, ...]:
+    def inner_sizes(self, rows: V.Rows, count: int) -> tuple[F.Operand, ...]:
         """Give the sizes of the rows of a dense array."""
         found: list[F.Operand] = []
         inner: V.Value = rows.element
@@ -565,9 +565,8 @@ class Arrays:
         assert isinstance(part, V.Part)
         return self.b.load(part.array, part.indices, False, "row") if part.indices else part.array
 
-    def copy(self, array: V.Value, of: Type) -> V.Rows:
+    def copy(self, array: V.Value) -> V.Rows:
         """Copy an array, so that it can be added to in place."""
-        assert isinstance(of, Array)
         rows = self.rows(array)
         return self.stored_build(self.size(rows), lambda i: self.index(rows, i))
 

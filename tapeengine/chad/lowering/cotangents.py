@@ -534,7 +534,7 @@ class Cotangents(Arrays):
             case LProduct(items) | LSum(items):
                 return V.Tup(tuple(self.plus(P.part(a, k), P.part(b, k), t) for k, t in enumerate(items)))
             case LArray() if isinstance(a, V.ARRAYS) and isinstance(b, V.Single | V.Scattered | V.Bag):
-                made = self.copy(a, Array(of.element))
+                made = self.copy(a)
                 self.add_rows(made, b)
                 return made
             case LArray() if isinstance(b, V.ARRAYS) and isinstance(a, V.Single | V.Scattered | V.Bag):

@@ -58,8 +58,8 @@ class Chains:
         self.resized = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed) and s.index is None}
         self.whole = {self.find(s.out.name) for s, _ in sites if isinstance(s, F.Changed)}
         self.entered_twice: set[str] = set()
-        for s, around in sites:
-            self.check(s, around)
+        for s, _ in sites:
+            self.check(s)
         self.check_edges(edges)
         ends = [x.name for x in function.results if isinstance(x, F.Var)]
         self.refuse(f.name for k in (function.kept, function.recalled) if k is not None for f in k.fields)
@@ -141,7 +141,7 @@ class Chains:
                 self.whole.discard(root)
             come.add(root)
 
-    def check(self, s: F.Statement, around: tuple[F.Flow, ...]) -> None:
+    def check(self, s: F.Statement) -> None:
         """Refuse chains whose array a statement uses as a whole."""
         seen = [x.name for x in reads(s) if isinstance(x, F.Var) and x.name in self.made]
         match s:

@@ -27,7 +27,7 @@ class Residuals:
     def collect(self) -> None:
         """Add to each frame the variables that are used of it."""
         root = self.flow_blocks[id(self.function.body)]
-        used = self.block(self.function.body, root)
+        used = self.block(self.function.body)
         for x in self.function.results:
             if isinstance(x, F.Var):
                 used.setdefault(x.name, x)
@@ -55,7 +55,7 @@ class Residuals:
             names.add(var.name)
             kept.fields.append(var)
 
-    def block(self, statements: list[F.Statement], here: Block) -> dict[str, F.Var]:
+    def block(self, statements: list[F.Statement]) -> dict[str, F.Var]:
         """Give the outer variables that a block uses; add those of frames that it opens to these frames."""
         used: dict[str, F.Var] = {}
         own: set[str] = set()
@@ -74,7 +74,7 @@ class Residuals:
         used: dict[str, F.Var] = {}
         for statements in blocks(s):
             here = self.flow_blocks[id(statements)]
-            found = self.block(statements, here)
+            found = self.block(statements)
             if isinstance(s, F.For):
                 found.pop(s.index.name, None)
             for x in carried(s):

@@ -30,7 +30,9 @@ def own_functions(module: Module) -> frozenset[str]:
     found = set(again)
     copies = Counter([module.main])
     for name in reversed(whole):  # callers come first
-        if copies[name] > 1 and copies[name] * whole[name] > SMALL and all(map(is_flat, types_of(module, name))):
+        definition = module.definitions[name]
+        types = [*(p.of for p in definition.params), definition.result]
+        if copies[name] > 1 and copies[name] * whole[name] > SMALL and all(map(is_flat, types)):
             found.add(name)
             copies[name] = 1
         for callee, count in calls[name].items():
@@ -46,12 +48,6 @@ def measured(body: Term) -> tuple[int, Counter[str]]:
         if isinstance(term, Call):
             found[term.name] += 1
     return size, found
-
-
-def types_of(module: Module, name: str) -> list[Type]:
-    """Give the types of a definition's parameters and result."""
-    definition = module.definitions[name]
-    return [*(p.of for p in definition.params), definition.result]
 
 
 def is_flat(of: Type) -> bool:

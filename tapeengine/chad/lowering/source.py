@@ -131,7 +131,7 @@ def build(L: Lower, t: S.Build, env: V.Env) -> V.Value:
     if found is not None:
         return found
     size = L.natural(t.size, env)
-    same = component(L, t, size, env)
+    same = component(t, size, env)
     if same is not None:
         return same
 
@@ -157,7 +157,7 @@ def changed(L: Lower, t: S.Build, env: V.Env) -> V.Value | None:
     return None
 
 
-def component(L: Lower, t: S.Build, size: F.Operand, env: V.Env) -> V.Value | None:
+def component(t: S.Build, size: F.Operand, env: V.Env) -> V.Value | None:
     """Give ``[a[i].k for i in range(len(a))]`` without a copy."""
     path = []
     body = t.body
@@ -209,7 +209,7 @@ def gather(L: Lower, t: S.Gather, env: V.Env) -> V.Value:
 @entry
 def scatter(L: Lower, t: S.Scatter, env: V.Env) -> V.Value:
     array, indices, values = L(t.array, env), L(t.indices, env), L(t.values, env)
-    made = L.copy(array, t.array.type)
+    made = L.copy(array)
     n = L.b.compute("iequal", L.size(indices), L.size(values))
     size = L.size(made)
     with L.b.loop(n, hint="k") as body:

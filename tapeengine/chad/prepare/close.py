@@ -13,7 +13,8 @@ argument and context separately; here they are one tuple).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Any
 
 from ...errors import UnsupportedError
 from ...recursion import deep
@@ -264,10 +265,5 @@ def defunctionalised(module: S.Module) -> S.Module:
         params = tuple(map(D.var, d.params))
         definitions[name] = S.Definition(name, params, D.type(d.result), retype(D.term(d.body), D.type))
     definitions.update(D.appliers())
-    types: Mapping[str, Sum] = {name: sum_type(D, of) for name, of in module.types.items()}
+    types: dict[str, Any] = {name: with_parts(of, D.type) for name, of in module.types.items()}
     return S.Module(module.main, definitions, {**types, **D.options()})
-
-
-def sum_type(D: Defunctionaliser, of: Sum) -> Sum:
-    """Rewrite a recursive sum type of the user's."""
-    return Sum(tuple(map(D.type, of.options)), of.name)

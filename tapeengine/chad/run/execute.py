@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.programs.native import Native, Whole, is_few, is_ragged, run
+from ..._core.programs.native import Native, Whole, is_ragged, run
 from ...default import default_engine
 from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ...primitive import Primitive
@@ -55,11 +55,10 @@ from .tangent_passes import TangentPasses
 class Ways(NamedTuple):
     """The passes of a program, as `run` of the core takes them."""
 
-    native: Native | None = None
-    few: Native | None = None
-    many: Native | None = None
-    whole: Whole | None = None
-    others: Callable[..., Any] | None = None
+    native: Native | None
+    few: Native | None
+    whole: Whole | None
+    others: Callable[..., Any]
 
 
 class Executable:
@@ -90,8 +89,6 @@ class Executable:
         self.converter = Converter(module.types, classes)
         self.definition = module.definitions[module.main]
         self.tangents: dict[tuple[int, ...], TangentPasses] = {}
-        self.ways = Ways()
-        self.has_many: bool | None = None  # whether the ways have passes for many numbers; None without ways
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
@@ -154,11 +151,11 @@ class Executable:
 
     @functools.cached_property
     def entry(self) -> Native | None:
-        """The passes for the core's register machine; None if numpy is faster."""
-        if self.prefers_numpy:
+        """The passes in loops, in the program's order; None if numpy is faster, and may have another order."""
+        if self.may_reorder:
             return None
-        name, makes_arrays = self.definition.name, not self.module.by_numpy
-        return native(self.passes, name, self.general_vjp, self.backend, makes_arrays=makes_arrays)
+        makes_arrays = self.keeps_order or not (self.module.by_numpy or is_installed())
+        return native(self.passes, self.definition.name, self.general_vjp, self.backend, makes_arrays=makes_arrays)
 
     @property
     def prefers_numpy(self) -> bool:
@@ -198,16 +195,11 @@ class Executable:
         return made
 
     @functools.cached_property
-    def compiled(self) -> Native | None:
-        """The compiled passes for many numbers, if numpy could change the order of the program's operations.
+    def keeps_order(self) -> bool:
+        """Whether loops run in the program's order although numpy could run them, in another one.
 
         A program written with numpy's operations has numpy's order, and BLAS computes its products of matrices.
         """
-        return native(self.passes, self.definition.name, self.general_vjp) if self.keeps_order else None
-
-    @functools.cached_property
-    def keeps_order(self) -> bool:
-        """Whether loops over many numbers run compiled, in the program's order."""
         if self.backend or not is_installed() or self.module.by_numpy or self.calls_python or not self.is_whole:
             return False
         return self.whole is not None and not self.whole.made.matrix_products
@@ -315,20 +307,13 @@ class Executable:
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
         own = tuple(primals)
-        self.find_ways(own)
         return run(self.ways, self.engine or default_engine(), own) or self.general_vjp(own)
 
-    def find_ways(self, primals: Sequence[Any]) -> bool:
-        """Make the passes that run on such arguments; tell whether they are new."""
-        few = self.small if self.entry is None else None
-        has_few = few is not None and self.keeps_order and is_few(few, tuple(primals))
-        is_many = self.entry is None and not has_few
-        if self.has_many is not None and self.has_many >= is_many:
-            return False
-        self.has_many = is_many
-        many, whole = (self.compiled, self.whole_entry) if is_many else (None, None)
-        self.ways = Ways(self.entry, few, many, whole, self.by_others)
-        return True
+    @functools.cached_property
+    def ways(self) -> Ways:
+        """The passes, in loops or on few numbers and on whole arrays."""
+        few, whole = (self.small, self.whole_entry) if self.entry is None else (None, None)
+        return Ways(self.entry, few, whole, self.by_others)
 
     def by_others(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
         """Run arguments that the passes on numbers and arrays do not take, if there is another way for them."""

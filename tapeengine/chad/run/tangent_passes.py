@@ -10,7 +10,7 @@ from ..._core.programs.native import Form, Native, are_alike
 from ...primitive import Primitive
 from ..backends.forms import Forms
 from ..backends.passes import Passes, is_stepwise, of_tangent
-from ..backends.tiers import Others, compiling, may_assemble, native, no_backpropagator
+from ..backends.tiers import Others, compiling, is_installed, may_assemble, native, no_backpropagator
 from ..backends.whole.boundary import Boundary
 from ..backends.whole.passes import WholeTangent
 from ..backends.whole.values import NotWhole
@@ -60,7 +60,8 @@ class TangentPasses:
         if self.lowered is None or self.by_numpy:
             return None
         passes = of_tangent(self.lowered, self.definition, self.places, self.classes)
-        return native(passes, self.definition.name, no_backpropagator, self.backend, makes_arrays=self.makes_arrays)
+        makes_arrays = self.makes_arrays and not is_installed()
+        return native(passes, self.definition.name, no_backpropagator, self.backend, makes_arrays=makes_arrays)
 
     @property
     def by_numpy(self) -> bool:

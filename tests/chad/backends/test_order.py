@@ -110,7 +110,7 @@ def test_what_is_written_with_numpy_means_the_order_of_numpy(function):
     program = te.program(function)
     args = arguments()[0], arguments()[2]
     value, _ = te.vjp(program, *args)
-    assert program.executable.is_whole and program.executable.compiled is None and program.ways.many is None
+    assert program.executable.is_whole and program.ways.native is None
     assert math.isclose(value, function(*args), rel_tol=1e-14)
 
 
@@ -118,18 +118,17 @@ def test_products_of_matrices_stay_with_blas():
     program = te.program(of_matrices)
     te.vjp(program, arguments()[1], arguments(7)[1])
     assert program.executable.is_whole and program.executable.whole.made.matrix_products
-    assert program.executable.compiled is None
+    assert program.executable.entry is None
 
 
-def test_few_numbers_are_not_compiled(monkeypatch):
-    monkeypatch.setattr(execute, "MOST_COMPILED", 128)
+def test_few_numbers_and_many_have_one_code():
     program = te.program(of_loops)
     few, many = (arguments(size)[0] for size in (20, MANY))
     w = arguments()[2]
     first = te.vjp(program, few, w)
-    assert program.ways.many is None
+    found = program.ways.native
     assert te.vjp(program, many, w)[0] == of_loops(many, w)
-    assert program.ways.many is program.executable.compiled is not None
+    assert program.ways.native is found is not None
     again = te.vjp(program, few, w)
     assert bits(first[0], first[1](1.0)) == bits(again[0], again[1](1.0))
 
@@ -139,4 +138,4 @@ def test_without_native_code_numpy_runs_many_numbers(monkeypatch):
     program = te.program(of_loops)
     x, _, w = arguments()
     value, _ = te.vjp(program, x, w)
-    assert program.ways.many is None and math.isclose(value, of_loops(x, w), rel_tol=1e-13)
+    assert program.ways.native is None and math.isclose(value, of_loops(x, w), rel_tol=1e-13)

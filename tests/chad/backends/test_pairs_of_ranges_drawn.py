@@ -90,8 +90,7 @@ def test_all_levels_give_the_bits_of_python_and_of_the_machine(seed):
     cases = [inputs(kind, *size) for size in SIZES]
     found = [[outcome(program, args) for args in cases]]
     for _ in range(2):  # with few optimisations, with all, and for long loops
-        native = program.ways.native or program.ways.many
-        native.promote()
+        program.ways.native.promote()
         found.append([outcome(program, args) for args in cases])
     for level in found[1:]:
         assert level == found[0]

@@ -172,7 +172,7 @@ def test_a_program_on_references_is_compiled_after_as_many_seconds_as_that_takes
             runs += 1
         waited.append(runs)
         passes = made.lower_rows()
-        cost = tiers.COMPILING + tiers.EACH * tiers.size(passes.program)
+        cost = tiers.cost(passes.program)
         seconds = tiers.LOWERING + tiers.INSTRUCTION * cost + (0.0 if imported else tiers.IMPORTING)
         assert 0 <= 2 * each * (runs - 1) - seconds <= 4 * each
         assert run(program, *args) == wanted

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, outs, reads, walk
+from ...intermediate.analysis import changes, name_of, outs, reads, walk
 from ...intermediate.operations import Scalar
+from .before import Before
 from .fuse import Summed
 from .helpers import COLUMNS, Helpers
 from .largest import reading
@@ -40,23 +40,7 @@ class Abreast:
     few: Sequence[F.Operand]
 
 
-class Around(Protocol):
-    """Facts about a loop."""
-
-    def is_fixed(self, x: F.Operand) -> bool:
-        """Tell whether a value is the same in all steps."""
-        ...
-
-    def is_unchanged(self, array: F.Var) -> bool:
-        """Tell whether no step changes an array."""
-        ...
-
-    def memory(self, name: str) -> str:
-        """Give the class of arrays that may share memory."""
-        ...
-
-
-def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) -> Abreast | None:
+def abreast(s: F.For, given: Collection[str], around: Before, program: Helpers) -> Abreast | None:
     """Find out how the steps of a loop can run concurrently; None if they cannot, or have nothing to sum."""
     if not all(isinstance(v.type, Scalar) for v, _ in s.carried):
         return None
@@ -79,7 +63,7 @@ def abreast(s: F.For, given: Collection[str], around: Around, program: Helpers) 
     return Abreast(first, rest, own, finder.few)
 
 
-def is_waiting(s: F.Statement, loop: F.For, around: Around) -> bool:
+def is_waiting(s: F.Statement, loop: F.For, around: Before) -> bool:
     """Tell whether a statement adds to what all steps of a loop, or all of an inner loop, add to.
 
     Rows that steps select mostly differ; LLVM makes vectors of loops along them if they are not joined.
@@ -106,7 +90,7 @@ def own_variables(s: F.For, sites: Mapping[str, Site]) -> Iterator[F.Var]:
 class Finder:
     """Finds statements that only compute values for their own step."""
 
-    def __init__(self, carried: Collection[str], given: Collection[str], around: Around, program: Helpers) -> None:
+    def __init__(self, carried: Collection[str], given: Collection[str], around: Before, program: Helpers) -> None:
         self.carried, self.given, self.around, self.program = carried, given, around, program
         self.made: set[str] = set()
         self.shared: set[str] = set()
@@ -177,34 +161,28 @@ class Finder:
     def in_any_order(self, s: F.For) -> bool:
         """Tell whether the steps of a loop add to different elements of the arrays that all outer steps share."""
         body: list[F.Statement] = [x for x in self.steps(s) if not isinstance(x, F.Add) and not self.is_local(x)]
-        arrays = {v.name for x in body for v in self.added(x)}
+        arrays = {v for x in body for v in self.added(x)}
         if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
             return False
         return not arrays or is_orderless(replace(s, body=body, carried=[]))
 
     def is_local(self, s: F.Statement) -> bool:
         """Tell whether a statement reads or changes an array of its own step."""
-        return isinstance(s, F.AddAt | F.Store | F.Load) and getattr(s.array, "name", "") in self.made
+        return isinstance(s, F.AddAt | F.Store | F.Load) and name_of(s.array) in self.made
 
     def are_apart(self, first: Sequence[F.Statement], rest: Sequence[F.Statement]) -> bool:
         """Tell whether no other statement accesses the memory to which the loops add."""
-        loops = [{self.memory(v) for x in s.body for v in self.added(x)} for s in first if isinstance(s, F.For)]
-        touched = [self.memory(v) for x, _ in walk(list(rest)) for v in (*reads(x), *changes(x)) if is_array(v)]
+        memory = self.around.memory
+        loops = [{memory(v) for x in s.body for v in self.added(x)} for s in first if isinstance(s, F.For)]
+        touched = [
+            memory(v) for x, _ in walk(list(rest)) for v in (*reads(x), *changes(x)) if isinstance(v.type, F.ArrayOf)
+        ]
         each = [name for memory in loops for name in memory]
         return len(set(each)) == len(each) and set(each).isdisjoint(touched)
 
     def added(self, s: F.Statement) -> tuple[F.Var, ...]:
         """Give the array that a statement adds to, if all steps share it."""
         return (s.array,) if isinstance(s, F.AddAt) and not self.is_local(s) else ()
-
-    def memory(self, x: F.Operand) -> str:
-        """Give the class of an array."""
-        return self.around.memory(x.name) if isinstance(x, F.Var) else ""
-
-
-def is_array(x: F.Operand) -> bool:
-    """Tell whether an operand is an array."""
-    return isinstance(x, F.Var) and isinstance(x.type, F.ArrayOf)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, named, outs, walk
+from ...intermediate.analysis import changes, name_of, named, outs, walk
 from ...intermediate.operations import Scalar
 from .body import Body, key
 from .recompute import Site
@@ -100,9 +100,9 @@ class Before:
         changed = self.changed.get(lifetimes.find(array.name), ())
         return isinstance(array.type.element, Scalar) and all(lifetimes.is_before(array.name, x) for x in changed)
 
-    def memory(self, name: str) -> str:
+    def memory(self, x: F.Operand) -> str:
         """Give the class of arrays that may be the same memory."""
-        return self.b.lifetimes.find(name)
+        return self.b.lifetimes.find(name_of(x))
 
     def check(self, s: F.Load | F.Row, count: str) -> None:
         """Check the indices of a statement that are the same in all steps, or are the loop's index."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, outs, reads, renamed, walk, with_blocks
+from ...intermediate.analysis import changes, name_of, outs, reads, renamed, walk, with_blocks
 from ...intermediate.operations import REAL
 from .order import names_of
 
@@ -104,7 +104,7 @@ class Columns:
         for t in self.inner.body:
             if isinstance(t, F.Load | F.AddAt | F.Row):
                 base, path = rows.get(t.array, (t.array, ()))
-                path = (*path, *(getattr(x, "name", "") for x in t.indices))
+                path = (*path, *map(name_of, t.indices))
                 if isinstance(t, F.Row):
                     rows[t.out] = (base, path)
                 else:
@@ -134,6 +134,5 @@ class Columns:
 
     def is_of_row(self, s: F.Statement) -> bool:
         """Tell whether a statement is the same for all elements of a row."""
-        return isinstance(s, F.Row | F.Assign) or (
-            isinstance(s, F.Load) and len(s.indices) == 1 and getattr(s.indices[0], "name", "") in self.down
-        )
+        is_vector = isinstance(s, F.Load) and len(s.indices) == 1 and name_of(s.indices[0]) in self.down
+        return isinstance(s, F.Row | F.Assign) or is_vector

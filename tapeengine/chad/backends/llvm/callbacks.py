@@ -17,7 +17,7 @@ from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf, Operand, Registered
 from ..callbacks import DTYPES, referring
 from ..machine import NotAssembled
-from .arguments import RANK
+from .layout import RANK
 
 #: How a run goes on, as in `machine.h`.
 DONE, REFER, NO_MEMORY = 0, 3, 4

@@ -15,6 +15,7 @@ from ...intermediate.operations import FUNCTIONS
 from ...intermediate.statements import Compute
 from ...lowering.passes import Lowered
 from ..chunks import ordered
+from ..machine import NotAssembled
 from ..passes import Passes, reverse_pair
 from .compile import LONG, Compiled, compiled
 from .module import Entry, module
@@ -56,7 +57,7 @@ def native(
 
     @functools.cache
     def written(is_full: bool, is_long: bool) -> tuple[str, list[Entry]]:
-        return module(program, passes.pair, is_full, is_long, variants() if is_full else (), is_loose)
+        return module(program, passes.pair, is_full, is_long, variants() if is_full else ())
 
     def by_level(level: int, is_long: bool = False) -> Native:
         text, found = written(level > 0, is_long)
@@ -89,7 +90,10 @@ def loosened(text: str) -> str:
     return re.sub(r"= (fadd|fsub|fmul|fdiv) (?=double|<)", r"= \1 reassoc contract nsz arcp ", text)
 
 
-def text_of(lowered: Lowered) -> str:
-    """Give a lowered derivative as LLVM text."""
+def native_text(lowered: Lowered) -> str:
+    """Give a lowered derivative as LLVM text, before LLVM improves it."""
     lowered = replace(lowered, program=ordered(lowered.program))
-    return module(lowered.program, reverse_pair(lowered))[0]
+    try:
+        return module(lowered.program, reverse_pair(lowered))[0]
+    except NotAssembled as reason:
+        return f"; no native code: {reason}"

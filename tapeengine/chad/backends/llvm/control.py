@@ -171,11 +171,6 @@ def is_innermost(body: Sequence[F.Statement]) -> bool:
     return not any(isinstance(s, F.For | F.While | F.Call | F.Registered | F.Plus) for s, _ in walk(list(body)))
 
 
-def may_be_whole(b: Body) -> bool:
-    """Tell whether loops without strips may stop where they are long."""
-    return b.program.is_full and not b.program.is_long
-
-
 class Scratch:
     """Releases scratch memory at the end of a step."""
 
@@ -258,6 +253,10 @@ class Recalled:
             raise NotAssembled("a chain of frames from the first to the last")
         self.count = self.columns[0][2] if self.columns else None
 
+    def steps(self, b: Body, s: F.For) -> str:
+        """Give the number of steps of the loop: its own, or that of its frames."""
+        return str(self.count) if s.count is None else b.not_negative(b.one(s.count))
+
     def open(self, b: Body, count: str) -> list[Columns]:
         """Give the columns of the frames that are stored in columns."""
         return [Columns(b, k, base, count) for k, base, _ in self.columns]
@@ -271,7 +270,7 @@ class Recalled:
 
 
 @entry
-def for_(b: Body, s: F.For) -> None:
+def for_(b: Body, s: F.For | Summed) -> None:
     """A loop whose number of steps is known before it begins, or is the number of its frames."""
     recalled = Recalled(b, s)
     if s.kept is not None and s.down:
@@ -279,7 +278,7 @@ def for_(b: Body, s: F.For) -> None:
     if s.count is None and recalled.count is None:
         by_chain(b, s, recalled)
         return
-    count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
+    count = recalled.steps(b, s)
     kept = [] if s.kept is None else [open_columns(b, s.kept, count)]
     if may_fork(b, s) and not recalled.chains:
         fork(b, s, count, partial(one_task, s=s))
@@ -287,16 +286,10 @@ def for_(b: Body, s: F.For) -> None:
         steps_of(b, s, count, kept, recalled)
 
 
-@entry
-def summed(b: Body, s: Summed) -> None:
-    """A loop that adds numbers in pairs."""
-    for_(b, s)
-
-
 def one_task(b: Task, s: F.For) -> None:
     """Write the step ``%chunk`` of a parallel loop."""
     recalled = Recalled(b, s)
-    count = str(recalled.count) if s.count is None else b.not_negative(b.one(s.count))
+    count = recalled.steps(b, s)
     scratch = Scratch(b, s)
     scratch.begin(b)
     b.naturals.add("%chunk")
@@ -382,8 +375,9 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
 
 
 def looks_of(b: Body, s: F.For, around: Before, count: str) -> str:
-    """Give the time of a step of a loop that looks for interrupts."""
-    return account(b, s, around, count) if may_be_whole(b) else str(weight(s.body))
+    """Give the time of a step of a loop that looks for interrupts; code for short runs may stop instead."""
+    is_short = b.program.is_full and not b.program.is_long
+    return account(b, s, around, count) if is_short else str(weight(s.body))
 
 
 def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, head: str) -> str:
@@ -533,15 +527,10 @@ def sums(b: Body, s: Beside) -> None:
     count = b.not_negative(b.one(s.count))
     kept = [open_columns(b, x.kept, count) for x in loops if x.kept is not None]
     recalled = Recalled(b, s)
-    if b.depth and not kept_words(kept) and may_read_rows(loops):
+    if b.depth and not any(c.types for c in kept) and may_read_rows(loops):
         along_rows(b, s, loops, count, recalled)
     else:
         steps_of(b, s, count, kept, recalled)
-
-
-def kept_words(kept: Sequence[Columns]) -> bool:
-    """Tell whether steps keep anything."""
-    return any(c.types for c in kept)
 
 
 def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: Recalled) -> None:

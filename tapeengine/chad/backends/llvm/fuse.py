@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import as_loop, changes, keeps, named, outs, reads, renamed, walk, with_blocks
+from ...intermediate.analysis import as_loop, changes, keeps, name_of, named, outs, reads, renamed, walk, with_blocks
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, Scalar
 from ..lifetimes import Lifetimes, carries, mentions
 from .by_rows import by_rows
@@ -75,17 +75,14 @@ def storing(s: F.For, array: F.Var, sizes: Sequence[F.Operand]) -> F.For:
                 body[k] = replace(use, indices=(s.index,))
                 return replace(s, body=body) if stored_first(body, k + 1, row, sizes[1:]) else s
         return s
-    if not uses or not all(isinstance(t, F.AddAt) and named_in((t.array, *t.indices), index) for t in uses):
+    if not uses or not all(
+        isinstance(t, F.AddAt) and index.issuperset(map(name_of, (t.array, *t.indices))) for t in uses
+    ):
         return s
     first, k = F.Var(f"{array.name}.first", REAL), body.index(uses[0])
     added = F.Compute(first, OPERATIONS_BY_NAME["add"], (F.Const(0.0, REAL), uses[0].value))  # type: ignore[union-attr, arg-type]
     body[k : k + 1] = [added, F.Store(array, (s.index,), first)]
     return replace(s, body=body)
-
-
-def named_in(xs: Sequence[F.Operand], names: Collection[str]) -> bool:
-    """Tell whether all operands are variables of some names."""
-    return all(isinstance(x, F.Var) and x.name in names for x in xs)
 
 
 def added(statements: Sequence[F.Statement]) -> list[F.Statement]:
@@ -146,9 +143,9 @@ def join(function: F.Function, statements: list[F.Statement], made: F.New) -> No
     start, end = statements.index(build), statements.index(total)
     number = summed(total, array, count)
     begins = [s for s in statements[start + 1 : end] if isinstance(s, F.Assign) and s.outs == (number,)]
-    if number is None or len(begins) != 1 or not is_zero(begins[0].values[0]):
+    if number is None or len(begins) != 1 or begins[0].values != (F.Const(0.0, REAL),):
         return
-    if not starts_there(statements, number, end):
+    if sum(v == number for s, _ in walk(statements[:end]) for v in named(s)) > 1:  # and not only in that assignment
         return
     body = [F.Add(number, s.value) if isinstance(s, F.Store) and s.array == array else s for s in build.body]
     statements[start] = replace(build, body=body)
@@ -208,11 +205,6 @@ def summing(s: F.For, body: list[F.Statement], total: F.Var) -> Summed:
     return Summed(s.index, s.count, body, s.down, [], s.kept, s.recalled, total=total)
 
 
-def starts_there(statements: Sequence[F.Statement], into: F.Var, end: int) -> bool:
-    """Tell whether the variable of a sum occurs only in one assignment before its loop."""
-    return sum(v == into for s, _ in walk(list(statements[:end])) for v in named(s)) == 1
-
-
 def upwards(s: F.For) -> F.For:
     """Give a loop from its first step to the last one."""
     return replace(s, down=False) if s.down else s
@@ -232,11 +224,6 @@ def summed(s: F.For, array: F.Var, count: F.Operand) -> F.Var | None:
     if not isinstance(load, F.Load) or not isinstance(add, F.Add) or load.array != array or load.indices != (s.index,):
         return None
     return add.out if add.value == load.out and add.out.type == REAL else None
-
-
-def is_zero(x: F.Operand) -> bool:
-    """Tell whether a value is the literal 0.0."""
-    return x == F.Const(0.0, REAL)
 
 
 # ------------------------------------------------------------ two loops

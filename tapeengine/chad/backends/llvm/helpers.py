@@ -7,12 +7,12 @@ from typing import Any
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import renamed, walk
-from ...intermediate.operations import LOOPS, REAL, Scalar
+from ...intermediate.operations import LOOPS, REAL
 from .interrupts import Counted
 from .layout import linear_fields, name_of, stride, words
 from .ranges import naturals
 from .recompute import Site
-from .writer import ELEMENT, FRAME, REFER, Writer
+from .writer import DEEP, ELEMENT, FRAME, REFER, Writer
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.
 COLUMNS, CHAIN, RECORD = "columns", "chain", "record"
@@ -25,7 +25,7 @@ def guard(w: Writer) -> None:
     """Stop if calls are nested too deeply for the stack."""
     here = w.op("call ptr @llvm.frameaddress.p0(i32 0)")
     limit = w.op(f"load ptr, ptr {w.at('%ctx', LIMIT)}, !tbaa !17")
-    w.stop_if(w.op(f"icmp ult ptr {here}, {limit}"), 6, now=True)
+    w.stop_if(w.op(f"icmp ult ptr {here}, {limit}"), DEEP, now=True)
 
 
 def typed(types: Sequence[str], values: Sequence[str]) -> str:
@@ -44,9 +44,8 @@ class Helpers:
         is_full: bool = True,
         is_long: bool = False,
         variants: Collection[str] = (),
-        is_loose: bool = False,
     ) -> None:
-        self.is_full, self.is_long, self.variants, self.is_loose = is_full, is_long, variants, is_loose
+        self.is_full, self.is_long, self.variants = is_full, is_long, variants
         self.program = program
         self.sites = dict(sites)
         self.recomputed = dict(recomputed)
@@ -104,7 +103,7 @@ class Helpers:
         """Call a function that writes its results through its last argument."""
         place = b.fresh("out")
         b.places.append(f"  {place} = alloca [{8 * len(words_out)} x i8], align 8")
-        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}, ptr {place})'))
+        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args}{", " if args else ""}ptr {place})'))
         return b.read_words(words_out, place, FRAME)
 
     def once(self, kind: str, write: Callable[..., str], *of: F.Type) -> str:
@@ -184,65 +183,3 @@ class Helpers:
         w.write_words(types, [made, *a[1:]], "%out", FRAME)
         w.line("ret i32 0")
         return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}, ptr %out)')
-
-    # ------------------------------------------------------------ accumulation of whole arrays
-
-    def add_all(self, b: Writer, of: F.ArrayOf, into: Sequence[str], value: Sequence[str]) -> None:
-        """Add an array, which may be null, to another, recursively."""
-        if of.element == REAL:
-            b.line(f"call void @te_add_all(ptr %ctx, ptr {into[0]}, ptr {value[0]}, i64 {b.product(value[1:])})")
-            return
-        types, name = words(of), self.once("addall", self.add_all_text, of)
-        args = f"{typed(types, into)}, {typed(types, value)}"
-        b.check_status(b.op(f'call i32 @"{name}"(ptr %ctx, {args})'))
-
-    def add_all_text(self, name: str, of: F.ArrayOf) -> str:
-        """Write the function that adds an array, which may be null, to another."""
-        w = Writer()
-        types = words(of)
-        a, c = ([f"%{x}{k}" for k in range(len(types))] for x in "ab")
-        null, go = w.label("null"), w.label("go")
-        w.jump_if(w.op(f"icmp eq ptr {c[0]}, null"), null, go)
-        w.start(go)
-        loop = Counted(w, w.product(c[1:]))
-        each, inner = stride(of.element), words(of.element)
-        p, q = (w.at(x[0], w.product([loop.index, each])) for x in (a, c))
-        x, y = w.read_words(inner, p, ELEMENT), w.read_words(inner, q, ELEMENT)
-        if isinstance(of.element, F.ArrayOf):
-            self.add_all(w, of.element, x, y)
-        else:
-            assert isinstance(of.element, F.BoxOf)
-            w.write_words(inner, [self.plus(w, of.element, x[0], y[0])], p, ELEMENT)
-        loop.end()
-        w.begin(null)
-        w.line("ret i32 0")
-        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}) noinline')
-
-    # ------------------------------------------------------------ zeros
-
-    def zeros_like(self, b: Writer, of: F.ArrayOf, like: F.ArrayOf, value: Sequence[str]) -> list[str]:
-        """Give zeros of the shape of an array of references."""
-        name = self.once("zeros", self.zeros_like_text, of, like)
-        return self.out(b, name, typed(words(like), value), words(of))
-
-    def zeros_like_text(self, name: str, of: F.ArrayOf, like: F.ArrayOf) -> str:
-        """Write zeros of a shape."""
-        w = Writer()
-        types = words(like)
-        a = [f"%a{k}" for k in range(len(types))]
-        n, each = w.product(a[1:]), stride(of.element)
-        room = w.product([n, each])
-        made = w.take("%ctx", room)
-        w.clear(made, room)
-        if isinstance(of.element, F.ArrayOf):
-            assert isinstance(like.element, F.ArrayOf)
-            loop = Counted(w, n)
-            row = w.read_words(words(like.element), w.at(a[0], w.product([loop.index, stride(like.element)])), ELEMENT)
-            zeros = self.zeros_like(w, of.element, like.element, row)
-            w.write_words(words(of.element), zeros, w.at(made, w.product([loop.index, each])), ELEMENT)
-            loop.end()
-        else:
-            assert isinstance(of.element, F.BoxOf | Scalar)
-        w.write_words(words(of), [made, *a[1:]], "%out", FRAME)
-        w.line("ret i32 0")
-        return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, ptr %out)')

@@ -17,8 +17,8 @@ from ..machine import NotAssembled
 
 POINTER = "ptr"
 SCALARS: Mapping[Type, str] = {REAL: "double", WHOLE: "i64", TRUTH: "i1"}
-#: The numbers of kinds of elements in `machine.h`.
-KIND: Mapping[Type, int] = {REAL: 0, WHOLE: 1, TRUTH: 2}
+#: The largest rank of an array argument or result; see `machine.h`.
+RANK = 8
 
 
 def words(of: Type) -> tuple[str, ...]:

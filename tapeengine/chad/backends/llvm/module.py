@@ -14,10 +14,10 @@ from typing import Any
 from ...._core.programs.machine import addresses
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
-from ..machine import NotAssembled
+from ..machine import KINDS, NotAssembled
 from ..passes import Pass
+from ..references import in_loops
 from ..skipped import skipping
-from .arguments import RANK, array_in
 from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split
@@ -25,13 +25,13 @@ from .helpers import Helpers, guard, typed
 from .in_pairs import PAIRS, SUM
 from .interrupts import poll, weight
 from .largest import EXTREMES
-from .layout import KIND, words
+from .layout import RANK, words
 from .recompute import holding, recomputed
 from .statements import RULES, params_of, results_of
 from .writer import FRAME, Writer
 
-#: The kind number of references.
-REFERENCE = 3
+#: The kind number of references, and the offsets of the parts of a `te_array`; see `machine.h`.
+REFERENCE, DATA, SHAPE = 3, 8, 24
 
 #: Attributes of the opcode table's functions: their values depend only on their arguments, so loops may hoist them.
 PURE = "memory(none) nounwind willreturn speculatable"
@@ -61,10 +61,9 @@ def module(
     is_full: bool = True,
     is_long: bool = False,
     variants: Collection[str] = (),
-    is_loose: bool = False,
 ) -> tuple[str, list[Entry]]:
     """Write a program; it raises `NotAssembled` if the program needs something that this back end lacks."""
-    functions, parts = [skipping(fused(f)) for f in program.functions.values()], Parts()
+    functions, parts = [skipping(fused(in_loops(f))) for f in program.functions.values()], Parts()
     if is_full:
         functions = [split(f, variants, parts) for f in functions]
     program = replace(program, functions={f.name: divided(f, parts) for f in functions})
@@ -78,20 +77,14 @@ def module(
         program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants, is_loose)
+    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants)
     mains = {p.function.name for p in passes}
-    texts, entries = [], []
-    for f in program.functions.values():
-        if f.name not in mains:
-            texts.append(inner(helpers, f))
-    for p in passes:
-        text, entry = main(helpers, p)
-        texts.append(text)
-        entries.append(entry)
-    texts += helpers.written.values()
+    texts = [inner(helpers, f) for f in program.functions.values() if f.name not in mains]
+    made = [main(helpers, p) for p in passes]
+    texts += [*(text for text, _ in made), *helpers.written.values()]
     if helpers.most_zeros:
         texts.append(f"@zeros = internal constant [{helpers.most_zeros} x i8] zeroinitializer, align 8\n")
-    return "\n".join([declarations("\n".join(texts)), *texts, METADATA, *helpers.metadata]), entries
+    return "\n".join([declarations("\n".join(texts)), *texts, METADATA, *helpers.metadata]), [e for _, e in made]
 
 
 def inner(helpers: Helpers, f: Function) -> str:
@@ -101,14 +94,9 @@ def inner(helpers: Helpers, f: Function) -> str:
     poll(b, weight(f.body))
     types = params_of(f)
     names = [f"%p{k}" for k in range(len(types))]
-    given = list(names)
     if f.recalled is not None:
-        frame = given.pop(0)
-        recall_record(b, f.recalled, frame)
-    for p in f.params:
-        n = len(words(p.type))
-        b.give(p, given[:n])
-        del given[:n]
+        recall_record(b, f.recalled, names[0])
+    b.give_all(f.params, names[f.recalled is not None :])
     b.block(f.body)
     gave = b.values(f.results)
     if f.kept is not None:
@@ -131,16 +119,8 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
     names = [f"%p{k}" for k in range(len(types))]
     taken = bool(p.function.recalled)
     if taken:
-        found = b.read_values([v.type for v in p.shared], "%r", FRAME)
-        for v in p.shared:
-            n = len(words(v.type))
-            b.give(v, found[:n])
-            del found[:n]
-    given = list(names)
-    for v in p.function.params:
-        n = len(words(v.type))
-        b.give(v, given[:n])
-        del given[:n]
+        b.give_all(p.shared, b.read_values([v.type for v in p.shared], "%r", FRAME))
+    b.give_all(p.function.params, names)
     b.block(p.function.body)
     if not taken:
         b.write_words(shared, b.values(p.shared), "%r", FRAME)
@@ -180,8 +160,18 @@ def hand_out(b: Body, x: Operand, register: str) -> None:
     b.places.append(f"  {sizes} = alloca [{of.rank} x i64]")
     for k, n in enumerate(value[1:]):
         b.line(f"store i64 {n}, ptr {b.at(sizes, 8 * k)}")
-    kind = f"i32 {of.rank}, i32 {KIND.get(of.element, REFERENCE)}"
+    kind = f"i32 {of.rank}, i32 {KINDS.get(of.element, REFERENCE)}"
     b.check_status(b.op(f"call i32 @te_give(ptr %ctx, ptr {register}, ptr {value[0]}, ptr {sizes}, {kind})"))
+
+
+def array_in(w: Writer, of: ArrayOf, described: str) -> list[str]:
+    """Read an array argument, in C order: the core copies what has other strides."""
+    sizes = [w.op(f"load i64, ptr {w.at(described, SHAPE + 8 * k)}, !range !9") for k in range(of.rank)]
+    if not isinstance(of.element, Scalar):  # the core has made it
+        return [w.op(f"load ptr, ptr {w.at(described, DATA)}"), *sizes]
+    place = w.place("ptr", "data")
+    w.check_status(w.op(f"call i32 @te_in_order(ptr %ctx, ptr {described}, ptr {place})"))
+    return [w.read("ptr", place, FRAME), *sizes]
 
 
 def leaf_array(of: Type) -> ArrayOf:
@@ -206,8 +196,7 @@ def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
         if isinstance(p.type, BoxOf):
             given.append(w.op(f"load ptr, ptr {register}"))
             continue
-        data, *found = array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
-        given += [data, *found]
+        given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
     w.line("ret i32 %status")

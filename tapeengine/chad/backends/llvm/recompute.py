@@ -22,9 +22,6 @@ from ..lifetimes import Lifetimes
 from .fuse import filled_by
 from .overwritten import overwritten
 
-CHEAP = frozenset(("add", "sub", "mul", "neg", "real", "lt", "le", "gt", "ge", "eq", "ne", "not", "and"))
-CHEAP |= {"iadd", "isub", "imul", "ilt", "ile", "igt", "ige", "ieq", "ine", "imin", "imax"}
-
 #: The largest numbers of statements by which a real number, and an integer, is computed again. Integers are indices.
 NUMBERS, INDICES = 4, 16
 
@@ -217,7 +214,7 @@ class Finder:
         if s.operation.name in ("ifloordiv", "imod"):
             shared = all(isinstance(a, F.Const) or a.name in self.outer for a in s.args)
             return shared or is_power_of_two(s.args[1])
-        return s.operation.name in CHEAP
+        return s.operation.is_total
 
 
 def fills(statements: list[F.Statement]) -> Iterator[tuple[str, tuple[list[F.Statement], F.Var, F.Var]]]:

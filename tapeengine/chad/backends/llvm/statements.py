@@ -14,7 +14,7 @@ from .body import SCRATCH, Body
 from .callbacks import callback
 from .helpers import typed
 from .layout import stride, words
-from .operations import compute
+from .operations import INLINE, compute
 from .quotients import DIVIDING
 from .writer import ELEMENT, FRAME, REFER
 
@@ -86,10 +86,7 @@ def new(b: Body, s: F.New) -> None:
 
 @entry
 def zeros_like(b: Body, s: F.ZerosLike) -> None:
-    assert isinstance(s.out.type, F.ArrayOf) and isinstance(s.array.type, F.ArrayOf)
-    if isinstance(s.out.type.element, F.ArrayOf):
-        b.give(s.out, b.program.zeros_like(b, s.out.type, s.array.type, b.value(s.array)))
-        return
+    assert isinstance(s.out.type, F.ArrayOf)
     sizes = b.value(s.array)[1:]
     place, room = b.array(b.arena(s.out), sizes, stride(s.out.type.element))
     b.clear(place, room)
@@ -145,11 +142,7 @@ def sum_(b: Body, of: object, a: str, x: str) -> str:
     """Add two numbers or linear boxes."""
     if isinstance(of, F.BoxOf):
         return b.program.plus(b, of, a, x)
-    if of == REAL:
-        return b.op(f"fadd double {a}, {x}")
-    both = b.op(f"call {{i64, i1}} @llvm.sadd.with.overflow.i64(i64 {a}, i64 {x})")
-    b.stop_if(b.op(f"extractvalue {{i64, i1}} {both}, 1"), REFER)
-    return b.op(f"extractvalue {{i64, i1}} {both}, 0")
+    return INLINE["add" if of == REAL else "iadd"](b, (a, x))
 
 
 @entry
@@ -175,9 +168,8 @@ def add_at(b: Body, s: F.AddAt) -> None:
 
 @entry
 def add_all(b: Body, s: F.AddAll) -> None:
-    if not isinstance(s.value, F.Const):
-        assert isinstance(s.array.type, F.ArrayOf)
-        b.program.add_all(b, s.array.type, b.value(s.array), b.value(s.value))
+    into, (value, *sizes) = b.one(s.array), b.value(s.value)
+    b.line(f"call void @te_add_all(ptr %ctx, ptr {into}, ptr {value}, i64 {b.product(sizes)})")
 
 
 # ------------------------------------------------------------ records of recursive sums
@@ -236,11 +228,7 @@ def call(b: Body, s: F.Call) -> None:
     """Call a function of the program."""
     callee = b.program.functions[s.function]
     args = typed(params_of(callee), b.values(s.args))
-    given = results_of(callee)
-    place = b.fresh("out")
-    b.places.append(f"  {place} = alloca [{8 * len(given)} x i8], align 8")
-    b.check_status(b.op(f'call i32 @"f.{s.function}"(ptr %ctx, {args}{", " if args else ""}ptr {place})'))
-    b.give_all(s.outs, b.read_words(given, place, FRAME))
+    b.give_all(s.outs, b.program.out(b, f"f.{s.function}", args, results_of(callee)))
 
 
 @entry

@@ -46,7 +46,8 @@ def lazily(w: Writer, s: F.Compute, args: list[V.Value]) -> V.Value | None:
         return None
     if name == "add" and s.args[0] != s.args[1]:
         return None
-    parts = [f for x in args[: 1 if name == "add" else 2] for f in factors(w, x)]
+    given = args[: 1 if name == "add" else 2]
+    parts = [f for x in given for f in (x.factors if isinstance(x, V.Product) else (w.number(x),))]
     if name != "mul":
         parts.insert(0, V.Number("-1.0" if name == "neg" else "2.0"))
     found = V.Product(tuple(parts))
@@ -62,11 +63,6 @@ def minus(w: Writer, x: V.Affine, y: V.Value) -> V.Value | None:
         return None
     text = f"{x.offset} - {offset}" if x.offset != "0" else f"-{offset}"
     return V.Affine(x.terms, w.once(("text", text), lambda: w.emit(text, (), WHOLE, "at", atom=False)).text)
-
-
-def factors(w: Writer, x: V.Value) -> Sequence[V.Number]:
-    """Give the factors of a value."""
-    return x.factors if isinstance(x, V.Product) else (w.number(x),)
 
 
 def at_once(w: Writer, s: F.Compute, args: list[V.Number]) -> V.Value:

@@ -98,10 +98,11 @@ def written(w: Writer, functions: Sequence[Function]) -> str:
     pruned(first, wanted)
     inlined(first, wanted)
     inlined(second, set(gave) | set(shared))
+    recalled = [Line(listed(shared), "kept")] if shared else []
     return "\n\n".join(
         (
             rendered("forward", params, first, f"{listed(results)}, {listed(shared)}"),
-            rendered("reverse", ["kept", *given], Block([*unpacked(shared), *second.lines]), listed(gave)),
+            rendered("reverse", ["kept", *given], Block([*recalled, *second.lines]), listed(gave)),
         )
     )
 
@@ -114,11 +115,6 @@ def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -
             for a, b in zip(d.dims[-len(value.dims) :], value.dims, strict=True):
                 if b.count.isidentifier() or b.count.isdigit():
                     a.count = b.count
-
-
-def unpacked(shared: Sequence[str]) -> list[Any]:
-    """Write the unpacking of the values that the forward pass kept."""
-    return [Line(listed(shared), "kept")] if shared else []
 
 
 def shared_names(block: Block, gave: Sequence[str]) -> list[str]:

@@ -226,24 +226,8 @@ def real_(a: Anything) -> Floats:
     return a.astype(float)
 
 
-def trunc_(a: Any) -> Any:
-    """Integers, towards zero."""
-    return whole(np.trunc(a))
-
-
-def floor_(a: Any) -> Any:
-    """Integers, downwards."""
-    return whole(np.floor(a))
-
-
-def ceil_(a: Any) -> Any:
-    """Integers, upwards."""
-    return whole(np.ceil(a))
-
-
-def round_(a: Any) -> Any:
-    """The nearest integers, even ones at a tie."""
-    return whole(np.rint(a))
+#: Numpy's functions for operations that give integers.
+ROUNDING = {"trunc": np.trunc, "floor": np.floor, "ceil": np.ceil, "round": np.rint}
 
 
 def imul_(a: Any, b: Any) -> Any:
@@ -267,9 +251,7 @@ def ipow_(a: Any, b: Any) -> Any:
 
 def whole(x: Floats) -> NDArray[np.int64]:
     """Whole numbers of 64 bits."""
-    if not np.all(np.abs(x) < 2.0**62):
-        raise FloatingPointError("a whole number of more than 64 bits")
-    return x.astype(np.int64)
+    return fitting(x, x).astype(np.int64)  # type: ignore[no-any-return]
 
 
 def fitting(x: Any, size: Floats) -> Any:
@@ -281,6 +263,8 @@ def fitting(x: Any, size: Floats) -> Any:
 
 def elementwise(name: str) -> Callable[..., Any]:
     """Compute an operation element by element, by the core's loop if it is in the opcode table."""
+    if name in ROUNDING:
+        return lambda a: whole(ROUNDING[name](a))
     if name in OPERATIONS:
         op = opcodes()[name]
 

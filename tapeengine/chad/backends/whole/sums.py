@@ -25,7 +25,7 @@ def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -
     if counts:
         outside.append(Number(" * ".join(counts) if kind == WHOLE else f"float({' * '.join(counts)})", (), kind))
     if inside:
-        outside.append(contracted(w, inside, [a for a in over if a in varied], kind))
+        outside.append(contracted(w, inside, [a for a in over if a in varied]))
     found = product(w, outside, kind)
     for mask in late:
         found = w.masked(mask, w.number(found), "0.0" if kind == REAL else "0")
@@ -53,13 +53,13 @@ def with_mask(w: Writer, parts: list[Number], mask: Number) -> list[Number]:
     return [w.masked(mask, f, zero) if f is best else f for f in parts]
 
 
-def contracted(w: Writer, parts: list[Number], over: Sequence[Axis], kind: object) -> Number:
+def contracted(w: Writer, parts: list[Number], over: Sequence[Axis]) -> Number:
     """Sum a product over axes that all occur in it."""
     key = ("sum", tuple(parts), tuple(over))
-    return w.once(key, lambda: made(w, list(parts), list(over), kind))  # type: ignore[no-any-return]
+    return w.once(key, lambda: made(w, list(parts), list(over)))  # type: ignore[no-any-return]
 
 
-def made(w: Writer, parts: list[Number], over: list[Axis], kind: object) -> Number:
+def made(w: Writer, parts: list[Number], over: list[Axis]) -> Number:
     """Write a contraction."""
     parts, over = alone_summed(w, parts, over)
     while len(parts) > 2:
