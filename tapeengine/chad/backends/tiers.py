@@ -30,6 +30,7 @@ from .llvm import calling
 from .machine import NotAssembled
 from .passes import Passes
 from .passes import native as on_machine
+from .whole.passes import Functions
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
@@ -78,6 +79,19 @@ def native(
         return by_llvm()
     slow.promote_after(cost(passes.program), by_llvm)
     return slow
+
+
+def for_few(
+    passes: Passes | None, name: str, again: Callable[..., Any], backend: str | None, by_numpy: Functions | None
+) -> Native | None:
+    """Give two passes for few numbers, for which the overhead of whole-array operations dominates.
+
+    `by_numpy`: the program as such operations.
+    """
+    made = native(passes, name, again, backend, is_few=True)
+    if made is not None and is_installed() and not (by_numpy and by_numpy.matrix_products):
+        made.most_few = FEW_COMPILED if by_numpy and by_numpy.vector_products else MOST_COMPILED
+    return made
 
 
 @deep()

@@ -20,12 +20,11 @@ from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
 from ..backends.tiers import (
     COMPILED,
-    FEW_COMPILED,
-    MOST_COMPILED,
     NO_STEPS,
     Others,
     Steps,
     compiling,
+    for_few,
     is_installed,
     may_assemble,
     native,
@@ -188,11 +187,8 @@ class Executable:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
         if self.backend in COMPILED or self.calls_python:
             return None
-        made = native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
         by_numpy = None if self.whole is None else self.whole.made
-        if made is not None and is_installed() and not (by_numpy and by_numpy.matrix_products):
-            made.most_few = FEW_COMPILED if by_numpy and by_numpy.vector_products else MOST_COMPILED
-        return made
+        return for_few(self.passes, self.definition.name, self.general_vjp, self.backend, by_numpy)
 
     @functools.cached_property
     def keeps_order(self) -> bool:

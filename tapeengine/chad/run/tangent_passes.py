@@ -6,11 +6,11 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..._core.programs.native import Form, Native, are_alike
+from ..._core.programs.native import Form, Native, are_alike, run
 from ...primitive import Primitive
 from ..backends.forms import Forms
 from ..backends.passes import Passes, is_stepwise, of_tangent
-from ..backends.tiers import Others, compiling, is_installed, may_assemble, native, no_backpropagator
+from ..backends.tiers import Others, compiling, for_few, is_installed, may_assemble, native, no_backpropagator
 from ..backends.whole.boundary import Boundary
 from ..backends.whole.passes import WholeTangent
 from ..backends.whole.values import NotWhole
@@ -63,6 +63,14 @@ class TangentPasses:
         makes_arrays = self.makes_arrays and not is_installed()
         return native(passes, self.definition.name, no_backpropagator, self.backend, makes_arrays=makes_arrays)
 
+    @functools.cached_property
+    def few(self) -> Native | None:
+        """The tangent in loops for few numbers, where numpy is faster for many; None if it calls primitives."""
+        if self.lowered is None or self.primitives or not self.by_numpy or self.whole is None:
+            return None
+        passes = of_tangent(self.lowered, self.definition, self.places, self.classes)
+        return for_few(passes, self.definition.name, no_backpropagator, self.backend, self.whole.made)
+
     @property
     def by_numpy(self) -> bool:
         """Whether numpy runs the tangent, on whole arrays."""
@@ -83,9 +91,9 @@ class TangentPasses:
     def by_loops(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent from loops; None if there are none, or tangents are not as their primals."""
         along = tuple(tangents[k] for k in self.places)
-        if self.entry is None or not self.is_along(primals, along):
+        if (self.entry or self.few) is None or not self.is_along(primals, along):
             return None
-        made = self.entry.vjp(*primals, *along)
+        made = run((self.entry, self.few, None, no_backpropagator), None, (*primals, *along))
         found: tuple[Any, Any] | None = None if made is None else made[0]
         return found
 
