@@ -141,7 +141,7 @@ def leaves_like(structures: Structures, steps: Sequence[Step], value: Any) -> li
     Items of dicts, and attributes, may be in another order: they belong together by their keys.
     """
     leaves, found = flatten(structures, value)
-    if outline(found) == outline(steps):
+    if len(found) == len(steps) == 1 or outline(found) == outline(steps):
         return leaves
     leaves, pending = [], [value]
     for step in reversed(steps):
@@ -203,13 +203,20 @@ class Form:
         The total number of components of a tangent.
     """
 
-    __slots__ = ("size", "spaces", "steps", "structures")
+    __slots__ = ("_size", "spaces", "steps", "structures")
 
     def __init__(self, structures: Structures, spaces: Sequence[Space | None], steps: Sequence[Step]) -> None:
         self.structures = structures
         self.spaces = tuple(spaces)
         self.steps = steps
-        self.size = sum(space.size for space in self.spaces if space is not None)
+        self._size = -1
+
+    @property
+    def size(self) -> int:
+        """The total number of components of a tangent."""
+        if self._size < 0:
+            self._size = sum([space.size for space in self.spaces if space is not None])
+        return self._size
 
     @property
     def is_complex(self) -> bool:
@@ -241,6 +248,10 @@ class Form:
         vector[position] = 1.0
         return self.value(vector)
 
+    def takes(self, leaves: Sequence[Any]) -> bool:
+        """Return whether leaves are those of a tangent."""
+        return len(leaves) == len(self.spaces) and all(map(_fits, self.spaces, leaves))
+
     def parts(self, value: Any, name: str = "tangent") -> list[Any]:
         """Return a tangent's leaves, in the order of this form.
 
@@ -250,7 +261,7 @@ class Form:
             If the tangent does not have this form; the message shows both forms.
         """
         leaves = leaves_like(self.structures, self.steps, value)
-        if leaves is not None and all(_fits(space, leaf) for space, leaf in zip(self.spaces, leaves, strict=True)):
+        if leaves is not None and self.takes(leaves):
             return leaves
         raise CotangentError(f"the {name} must have the form {self}, not {_told(self.structures, value)}")
 

@@ -189,7 +189,12 @@ def parts_of(value: Any) -> Collection[Any]:
     """The parts of a container or a record in which there may be traced values, or other containers."""
     if isinstance(value, dict):
         value = tuple(value.values())
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+    elif (
+        type(value) is not tuple
+        and type(value) is not list
+        and dataclasses.is_dataclass(value)
+        and not isinstance(value, type)
+    ):
         return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
     return () if not isinstance(value, tuple | list) or NUMBERS.issuperset(map(type, value)) else value
 

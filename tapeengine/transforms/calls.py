@@ -12,7 +12,7 @@ from .._core.scalars.complex import ComplexDual
 from .._core.structures.boundary import overlapping, place
 from .._core.tape.swallowed import carry
 from ..errors import CotangentError
-from ..forms import Form, flatten, form_around, is_continuous, is_plain, unflatten
+from ..forms import NUMBERS, Form, flatten, form_around, is_continuous, is_plain, unflatten
 from ..structure import refused
 from .captures.array_copies import same_bits
 from .captures.generators import generator_states, same_states, set_generators
@@ -137,6 +137,9 @@ def of_class(tangent: Any, cls: type) -> Any:
 
 def parts_by_argument(form: Form, found: Any, what: str) -> list[Any]:
     """The leaves of a tuple of cotangents, in which a whole entry may be None."""
+    is_flat = len(form.steps) == len(form.spaces) + 1
+    if is_flat and type(found) is tuple and NUMBERS.issuperset(map(type, found)) and form.takes(found):
+        return list(found)
     pieces = split_tuple(form)
     if not isinstance(found, (tuple, list)) or len(found) != len(pieces):
         raise CotangentError(f"the {what} must be a tuple of {len(pieces)}, of the form {form}, not {found!r}")
@@ -171,6 +174,8 @@ def split_tuple(form: Form) -> list[Form]:
 def check_leaves(engine: Engine, leaves: list[Any], name: str) -> None:
     """Refuse a result that may hide numbers from the engine: a generator, a closure, an object of an unknown class."""
     for leaf in leaves:
+        if type(leaf) in NUMBERS:
+            continue
         known = is_continuous(leaf) or engine.structures.is_discrete(leaf) or isinstance(leaf, (np.ndarray, np.generic))
         if not known or not is_plain(leaf) or (callable(leaf) and not isinstance(leaf, type)):
             raise refused(type(leaf), name, "returned", "Return")

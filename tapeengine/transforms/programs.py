@@ -171,6 +171,8 @@ class Transposed:
 
 def without_discrete(engine: Engine, value: Any, found: Any) -> Any:
     """The tangent or cotangent of a value, with None for discrete leaves: a program takes an integer for a float."""
+    if type(value) is tuple and set(map(type, value)) == {float}:
+        return found
     leaves, steps = flatten(engine.structures, value)
     parts = leaves_like(engine.structures, steps, found)
     if parts is None:
