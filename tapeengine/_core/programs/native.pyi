@@ -92,7 +92,7 @@ class Enterable:
     ways: tuple[Any, ...] | None
     arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
-    by_classes: dict[tuple[Any, ...], Any] | None
+    by_classes: dict[tuple[Any, ...], Any]
     def vjp_at_once(
         self, engine: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...

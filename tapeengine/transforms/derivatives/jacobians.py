@@ -123,7 +123,7 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
     def hessian_f(*args: Any, **kwargs: Any) -> Any:
         if kwargs or holds_traced(engine.structures, args):
             return others(*args, **kwargs)
-        places = arguments.places(args, kwargs)
+        places = [int(place) for place in arguments.places(args, kwargs)]
         chosen = tuple([args[place] for place in places])
         columns = form_of(engine.structures, arguments.result(chosen))
         if not columns.size or any(space is None or space.dtype != float for space in columns.spaces):
@@ -141,7 +141,7 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
     return hessian_f
 
 
-def products(engine: Engine, f: Any, places: Sequence[Any], args: tuple[Any, ...], axes: Form) -> list[Any] | None:
+def products(engine: Engine, f: Any, places: Sequence[int], args: tuple[Any, ...], axes: Form) -> list[Any] | None:
     """The products of a program's Hessian with each axis of arguments; None if the program returns no number."""
     whole = f.positional(args, {})[1]
     program = f.for_values(whole)
