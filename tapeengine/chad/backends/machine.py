@@ -42,15 +42,9 @@ class Assembler:
     """Writes one function as code."""
 
     def __init__(
-        self,
-        function: F.Function,
-        may_raise: bool,
-        makes_arrays: bool = True,
-        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        self, function: F.Function, may_raise: bool, makes_arrays: bool, primitives: Mapping[str, Primitive]
     ) -> None:
-        self.may_raise = may_raise
-        self.makes_arrays = makes_arrays
-        self.primitives = primitives
+        self.may_raise, self.makes_arrays, self.primitives = may_raise, makes_arrays, primitives
         self.called: list[Callable[[list[Any]], list[Any] | None]] = []
         self.values = passed_on(function)
         self.lifetimes = Lifetimes(function)

@@ -54,10 +54,8 @@ def proj(term: S.Term) -> S.Term | None:
         case S.Proj(S.Tuple(items), i) | T.LProj(T.LTuple(items), i):
             return items[i]
         # fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
-        case S.Proj(S.Let(x, a, e), i):
-            return S.Let(x, a, S.Proj(e, i))
-        case T.LProj(S.Let(x, a, e), i):
-            return S.Let(x, a, T.LProj(e, i))
+        case S.Proj(S.Let(x, a, e), i) | T.LProj(S.Let(x, a, e), i):
+            return S.Let(x, a, type(term)(e, i))
         # fst (a with fst = b)  ~>  b        snd (a with fst = b)  ~>  snd a
         case S.Proj(S.Update(a, i, b), j) | T.LProj(T.LUpdate(a, i, b), j):
             return b if i == j else type(term)(a, j)

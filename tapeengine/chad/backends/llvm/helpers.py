@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import renamed, walk
+from ...intermediate.analysis import outs, recalls, renamed, walk
 from ...intermediate.operations import LOOPS, REAL
 from .interrupts import Counted
 from .layout import linear_fields, name_of, stride, words
@@ -66,6 +66,16 @@ class Helpers:
         """Tell whether a variable is the frames of a loop that stores nothing, not even their number."""
         kept = self.kept.get(x.name)
         return kept is not None and x.name not in self.uncounted and not self.stored(kept)
+
+    def again(self, s: F.For) -> list[F.Statement]:
+        """Give the statements that compute again what the frames that a loop recalls omit."""
+        sites = (self.recomputed.get(k.frames.name) for k in s.recalled)
+        return [t for site in sites if site is not None for t in site.again]
+
+    def restored(self, s: F.For) -> list[F.Var]:
+        """Give the variables that a loop's steps recall or compute again."""
+        indices = [self.recomputed[k.frames.name].index for k in s.recalled if k.frames.name in self.recomputed]
+        return [*recalls(s), *indices, *(v for t in self.again(s) for v in outs(t))]
 
     def has_loop(self, s: F.Statement) -> bool:
         """Tell whether a statement calls a function that also has a form for many numbers."""
