@@ -39,9 +39,7 @@ def apply(term: S.Term) -> S.Term | None:
         # (\x. e) a  ~>  let x = a in e        (of tangents of functions likewise)
         case S.Apply(S.Lambda(params, body), args) | T.LApply(T.LLambda(params, body), args):
             return S.lets(zip(params, args, strict=True), body)
-        # (let x = a in f) b  ~>  let x = a in f b
-        case S.Apply(S.Let(x, a, f), args):
-            return S.Let(x, a, S.Apply(f, args))
+
         # zero a  ~>  zero
         case T.LApply(T.Zero()):
             return zero(term)
@@ -252,8 +250,7 @@ def collect(term: S.Term) -> S.Term | None:
             return array
         case T.Collect(T.Zero(), n):
             return S.Replicate(n, T.Zero(term.type.element))  # type: ignore[attr-defined]
-        case T.Collect(S.Let(x, a, d), n):
-            return S.Let(x, a, T.Collect(d, n))
+
     return None
 
 
