@@ -393,8 +393,7 @@ class Executable:
         if made is None:
             return self.pole_vjp(primals)
         value, back = made
-        assert self.whole is not None
-        return value, Checked(back, lambda: self.dual_vjp(primals)[1], self.whole, primals)
+        return value, Checked(back, lambda: self.dual_vjp(primals)[1], primals)
 
     @functools.cached_property
     def reverse_form(self) -> Lowered:
@@ -573,7 +572,6 @@ class Checked:
 
     back: Callable[[Any], tuple[Any, ...] | None]
     other: Callable[[], Callable[[Any], tuple[Any, ...]]]
-    whole: WholePasses
     primals: Sequence[Any]
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
