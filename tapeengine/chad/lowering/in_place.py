@@ -102,11 +102,9 @@ class Chains:
         loop = next(self.loops[name] for name in names)
         within = [e for e in edges if not isinstance(e.by, F.Changed) and (e.by is loop or loop in e.around)]
         joins = {e.out.name for e in within if isinstance(e.by, F.Assign)}.difference(self.loops)
-        found: set[str] = set()
-        while found != names:
-            found = set(names)
-            names |= {e.value.name for e in within if e.out.name in names and e.value.name in joins}
-        return found
+        while more := {e.value.name for e in within if e.out.name in names and e.value.name in joins} - names:
+            names = names | more
+        return names
 
     def swaps(self, e: Edge) -> bool:
         """Tell whether an array comes from a variable that exchanges arrays, or goes to one."""
