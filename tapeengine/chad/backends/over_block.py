@@ -73,13 +73,10 @@ def divided(statements: Sequence[F.Statement], varied: Sequence[F.Var]) -> tuple
     """Divide statements into those that do not depend on some variables, and the others."""
     dependent = {v.name for v in varied}
     changed = changed_rows(statements)
-    touched = [names(s, changed) for s in statements]
-    while (
-        more := {n for read, written in touched if not dependent.isdisjoint(read | written) for n in written}
-        - dependent
-    ):
+    touched = [(read | written, written) for read, written in (names(s, changed) for s in statements)]
+    while more := {n for every, written in touched if not dependent.isdisjoint(every) for n in written} - dependent:
         dependent |= more
-    is_inside = [not dependent.isdisjoint(read | written) for read, written in touched]
+    is_inside = [not dependent.isdisjoint(every) for every, _ in touched]
     before = [s for s, inside in zip(statements, is_inside, strict=True) if not inside]
     return before, [s for s, inside in zip(statements, is_inside, strict=True) if inside]
 
