@@ -68,7 +68,7 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
 
 
 def bits_of(value: Any, is_real: bool = False) -> Any:
-    """Give what a number is told apart by: the bits of a float, as -0.0 is not 0.0; else its class, as 1 is not True."""
+    """Give what a number is told apart by: the bits of a float (0.0 is not -0.0), else its class too (1 is not True)."""
     if isinstance(value, float) or (is_real and value is not None):
         return struct.pack("d", value)
     return type(value), value
