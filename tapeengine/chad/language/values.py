@@ -68,7 +68,7 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
 
 
 def bits_of(value: Any, is_real: bool = False) -> Any:
-    """Give what a number is told apart by: the bits of a float (0.0 is not -0.0), else its class too (1 is not True)."""
+    """Give what a number is told apart by: the bits of a float, else class and value; 1 is neither 1.0 nor True."""
     if isinstance(value, float) or (is_real and value is not None):
         return struct.pack("d", value)
     return type(value), value
