@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import UnsupportedError
 from ..recursion import deep
@@ -14,18 +14,8 @@ from .language.types import Sum
 from .parse.operations.state import Parsed
 
 
-class Linked(Protocol):
-    """The part of a program that linking needs."""
-
-    symbol: str
-
-    def parsed(self) -> Parsed:
-        """Give the program's own definitions."""
-        ...
-
-
 @deep()
-def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
+def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
     """Give the module of a program and its callees, the classes of its named products, and its primitives."""
     definitions: dict[str, Definition] = {}
     types: dict[str, Sum] = {}
@@ -41,7 +31,7 @@ def link(program: Linked) -> tuple[Module, dict[str, type], dict[str, Any]]:
         seen.add(unit.symbol)
         if unit is not program and getattr(unit, "changes", None):
             raise UnsupportedError(f"{unit.symbol} changes its arguments: call it in a statement, by its name")
-        parsed = unit.parsed()
+        parsed: Parsed = unit.parsed()
         definitions.update(parsed.definitions)
         types.update(parsed.types)
         classes.update(parsed.classes)

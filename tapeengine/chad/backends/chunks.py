@@ -87,18 +87,11 @@ def agreeing(program: F.Program, loops: Loops) -> Loops:
     flows = [s for f in program.functions.values() for s, _ in walk(f.body) if isinstance(s, F.For)]
     keepers = {s.kept.frames.name: id(s) for s in flows if s.kept is not None}
     pairs = [(keepers.get(k.frames.name, 0), id(s)) for s in flows for k in s.recalled]
-    size = -1
-    while len(found) != size:
-        size = len(found)
-        for pair in pairs:
-            if not found.keys() >= set(pair):
-                for key in pair:
-                    found.pop(key, None)
+    while alone := {key for pair in pairs if not found.keys() >= set(pair) for key in pair} & found.keys():
+        found = {key: shared for key, shared in found.items() if key not in alone}
     wanted = {key for key, shared in found.items() if shared is not None}
-    size = -1
-    while len(wanted) != size:
-        size = len(wanted)
-        wanted.update(*(pair for pair in pairs if not wanted.isdisjoint(pair)))
+    while more := {key for pair in pairs if not wanted.isdisjoint(pair) for key in pair} - wanted:
+        wanted |= more
     return {key: shared for key, shared in found.items() if key in wanted}
 
 

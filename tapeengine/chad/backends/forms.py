@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..._core.programs.native import Form
-from ..intermediate.operations import REAL, TRUTH, WHOLE
+from ..intermediate.operations import Scalar
 from ..intermediate.statements import ArrayOf
 from ..intermediate.statements import Type as FormType
 from ..language.kinds import Kind, ListOf, TupleOf, list_axes
@@ -25,8 +25,6 @@ from ..language.types import (
 )
 from ..language.written import is_flat
 from .machine import MOST_DIMENSIONS, NotAssembled
-
-KINDS: Mapping[FormType, str] = {REAL: "float", WHOLE: "int", TRUTH: "bool"}
 
 
 class Forms:
@@ -118,10 +116,10 @@ def filled(form: Form, items: tuple[Form, ...]) -> Form:
 def leaf(of: FormType) -> Form:
     """Give the form of a number or an array of numbers."""
     rank = of.rank if isinstance(of, ArrayOf) else 0
-    kind = KINDS.get(of.element if isinstance(of, ArrayOf) else of)
-    if kind is None or rank > MOST_DIMENSIONS:
+    number = of.element if isinstance(of, ArrayOf) else of
+    if not isinstance(number, Scalar) or rank > MOST_DIMENSIONS:
         raise NotAssembled("a value that is neither a number nor an array of few dimensions")
-    return Form(kind, rank)
+    return Form(number.python, rank)
 
 
 def same(a: Sequence[Form], b: Sequence[Form]) -> bool:

@@ -42,15 +42,9 @@ class Assembler:
     """Writes one function as code."""
 
     def __init__(
-        self,
-        function: F.Function,
-        may_raise: bool,
-        makes_arrays: bool = True,
-        primitives: Mapping[str, Primitive] = MappingProxyType({}),
+        self, function: F.Function, may_raise: bool, makes_arrays: bool, primitives: Mapping[str, Primitive]
     ) -> None:
-        self.may_raise = may_raise
-        self.makes_arrays = makes_arrays
-        self.primitives = primitives
+        self.may_raise, self.makes_arrays, self.primitives = may_raise, makes_arrays, primitives
         self.called: list[Callable[[list[Any]], list[Any] | None]] = []
         self.values = passed_on(function)
         self.lifetimes = Lifetimes(function)
@@ -216,15 +210,15 @@ def load(a: Assembler, s: F.Load) -> None:
         a.step("REFERENCE", a.at(s.out), a.at(s.array), a.listed((a.at(index), own)), kind_of(s.out.type))
         return
     whole, indices = a.place(s.array, s.indices)
-    read(a, a.at(s.out), a.at(whole), [a.at(i) for i in indices])
+    element(a, "LOAD", "LOAD", (a.at(s.out), a.at(whole)), [a.at(i) for i in indices])
 
 
-def read(a: Assembler, out: int, array: int, places: list[int]) -> None:
-    """Read an element."""
+def element(a: Assembler, few: str, many: str, given: tuple[int, int], places: list[int]) -> None:
+    """Read an element, or add to it, by an instruction for few or for many indices."""
     if len(places) <= 2:
-        a.step(f"LOAD{len(places)}", out, array, *places)
+        a.step(f"{few}{len(places)}", *given, *places)
     else:
-        a.step("LOAD", out, array, a.listed(places))
+        a.step(many, *given, a.listed(places))
 
 
 @entry
@@ -336,7 +330,7 @@ def add_at(a: Assembler, s: F.AddAt) -> None:
     if s.array.type.element != REAL:
         raise NotAssembled("a sum of integers in an array")
     whole, indices = a.place(s.array, s.indices)
-    accumulate(a, a.at(whole), a.at(s.value), [a.at(i) for i in indices])
+    element(a, "ADD", "ADDAT", (a.at(whole), a.at(s.value)), [a.at(i) for i in indices])
 
 
 @entry
@@ -348,19 +342,11 @@ def add_all(a: Assembler, s: F.AddAll) -> None:
     sizes, value = sizes_of(a, s.value, s.array.type.rank), a.fresh()
     at = [a.fresh() for _ in sizes]
     heads = [a.step("FROM", *bounds) for bounds in zip(at, sizes, strict=True)]
-    read(a, value, a.at(whole), [*map(a.at, given), *at])
-    accumulate(a, a.at(into), value, [*map(a.at, before), *at])
+    element(a, "LOAD", "LOAD", (value, a.at(whole)), [*map(a.at, given), *at])
+    element(a, "ADD", "ADDAT", (a.at(into), value), [*map(a.at, before), *at])
     for index, size_, head in reversed(list(zip(at, sizes, heads, strict=True))):
         a.back("NEXT", head + 1, index, size_)
         a.land(head)
-
-
-def accumulate(a: Assembler, array: int, value: int, places: list[int]) -> None:
-    """Add to an element."""
-    if len(places) <= 2:
-        a.step(f"ADD{len(places)}", array, value, *places)
-    else:
-        a.step("ADDAT", array, value, a.listed(places))
 
 
 @entry

@@ -73,14 +73,10 @@ def divided(statements: Sequence[F.Statement], varied: Sequence[F.Var]) -> tuple
     """Divide statements into those that do not depend on some variables, and the others."""
     dependent = {v.name for v in varied}
     changed = changed_rows(statements)
-    touched = [names(s, changed) for s in statements]
-    count = 0
-    while count < len(dependent):
-        count = len(dependent)
-        for read, written in touched:
-            if not dependent.isdisjoint(read | written):
-                dependent |= written
-    is_inside = [not dependent.isdisjoint(read | written) for read, written in touched]
+    touched = [(read | written, written) for read, written in (names(s, changed) for s in statements)]
+    while more := {n for every, written in touched if not dependent.isdisjoint(every) for n in written} - dependent:
+        dependent |= more
+    is_inside = [not dependent.isdisjoint(every) for every, _ in touched]
     before = [s for s, inside in zip(statements, is_inside, strict=True) if not inside]
     return before, [s for s, inside in zip(statements, is_inside, strict=True) if inside]
 
@@ -89,10 +85,9 @@ def changed_rows(statements: Sequence[F.Statement]) -> set[str]:
     """Give the names of arrays and rows that statements change, also through rows of them."""
     every = [s for s, _ in walk(list(statements))]
     found = {v.name for s in every for v in changes(s)}
-    count = 0
-    while count < len(found):
-        count = len(found)
-        found |= {a.name for s in every if (a := array_of(s)) is not None and s.out.name in found}  # type: ignore[union-attr]
+    rows = [(s.out.name, a.name) for s in every if (a := array_of(s)) is not None]  # type: ignore[union-attr]
+    while more := {array for row, array in rows if row in found} - found:
+        found |= more
     return found
 
 

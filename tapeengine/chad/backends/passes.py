@@ -171,14 +171,10 @@ def of_block(program: Program, function: Function, params: tuple[Form, ...]) -> 
 
 
 def one_pass(program: Program, function: Function, params: tuple[Form, ...], result: Form) -> Passes:
-    """Give a function as a forward pass without a reverse pass."""
-    pair = Pass(function, function.results, [], may_raise=True), nothing(len(function.params))
-    return Passes(program, pair, params, result, Form("tuple"))
-
-
-def nothing(count: int) -> Pass:
-    """Give a pass without parameters for a function of `count` leaves that has no reverse pass."""
-    return Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * count, [], may_raise=False)
+    """Give a function as a forward pass, with a reverse pass that does nothing."""
+    ahead = Pass(function, function.results, [], may_raise=True)
+    back = Pass(Function("nothing", [], [], []), [Const(0, WHOLE)] * len(function.params), [], may_raise=False)
+    return Passes(program, (ahead, back), params, result, Form("tuple"))
 
 
 #: Loops of at most this many steps, if the number is known, always run on the machine.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..intermediate import statements as F
 from ..intermediate.analysis import walk, with_blocks
@@ -44,13 +45,12 @@ class References:
         """Give the statements for one statement; a literal is null, and has no elements, like a null of a record."""
         if not is_of_references(s):
             return [with_blocks(s, self.block)]
-        given = s.array if isinstance(s, F.ZerosLike) else s.value  # type: ignore[union-attr]
+        given: Any = s.array if isinstance(s, F.ZerosLike) else s.value  # type: ignore[union-attr]
         if isinstance(given, F.Const):
             return []
         n, i, x = self.fresh("n", WHOLE), self.fresh("i", WHOLE), self.fresh("x", given.type.element)
         made = [] if isinstance(s, F.AddAll) else [F.New(s.out, (n,))]  # type: ignore[union-attr]
-        body = [F.Load(x, given, (i,), False), *self.of_element(s, i, x)]
-        return [F.Size(n, given, 0), *made, F.For(i, n, body)]
+        return [F.Size(n, given, 0), *made, F.For(i, n, [F.Load(x, given, (i,), False), *self.of_element(s, i, x)])]
 
     def of_element(self, s: F.Statement, i: F.Var, x: F.Var) -> list[F.Statement]:
         """Give the statements for an element."""

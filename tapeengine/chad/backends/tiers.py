@@ -11,6 +11,7 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any
@@ -114,6 +115,7 @@ def no_backpropagator(*args: Any) -> Any:
     """Stand for the backpropagator of a function that has none; a run that is referred to Python gives nothing."""
 
 
+@dataclass(eq=False)
 class Others:
     """Runs arguments that the passes on numbers and arrays do not take, such as rows of any sizes and recursive data.
 
@@ -126,16 +128,12 @@ class Others:
     * `converted`: calls a backpropagator with a cotangent that has to be converted, given the value.
     """
 
-    def __init__(
-        self,
-        steps: Steps,
-        run: Callable[..., Any] | None = None,
-        forms: tuple[Form, ...] = (),
-        converted: Callable[[Any, Any, Any], Any] = no_backpropagator,
-    ) -> None:
-        self.steps, self.run, self.forms, self.converted = steps, run, forms, converted
-        self.left = 0.0
-        self.native: Native | ByText | None = None
+    steps: Steps
+    run: Callable[..., Any] | None = None
+    forms: tuple[Form, ...] = ()
+    converted: Callable[[Any, Any, Any], Any] = no_backpropagator
+    left: float = 0.0
+    native: Native | ByText | None = None
 
     def ready(self) -> Native | ByText | None:
         """Give native code, if there is some already."""

@@ -30,8 +30,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..language.bits import bits_of
 from ..language.traverse import Name
+from ..language.values import bits_of
 from .operations import REAL, Operation, Scalar
 
 

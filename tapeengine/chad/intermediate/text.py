@@ -107,14 +107,15 @@ class Writer:
             else:
                 WRITE[type(s)](self, s)
 
-    def inner(self, statements: Sequence[F.Statement], *after: str) -> None:
-        """Write the statements of a loop or a branch."""
+    def inner(self, statements: Sequence[F.Statement], after: Sequence[str], before: Sequence[str] = ()) -> None:
+        """Write the statements of a loop or a branch, with lines before and after them."""
         self.depth += 1
+        for text in before:
+            self.line(text)
         start = len(self.lines)
         self.block(statements)
-        for text in after:
-            if text:
-                self.line(text)
+        for text in filter(None, after):
+            self.line(text)
         if len(self.lines) == start:
             self.line("pass")
         self.depth -= 1
@@ -203,12 +204,8 @@ def for_(w: Writer, s: F.For) -> None:
     else:
         w.line(f"for {w.tuple(rest[0].fields)} in reversed({w.named(rest[0].frames)}):")
         rest = []
-    w.depth += 1
-    for k in rest:
-        if k.fields:
-            w.line(f"{w.tuple(k.fields)} = {w.named(k.frames)}[{w.named(s.index)}]")
-    w.depth -= 1
-    w.inner(s.body, w.keep(s.kept), w.carried(s))
+    recalled = [f"{w.tuple(k.fields)} = {w.named(k.frames)}[{w.named(s.index)}]" for k in rest if k.fields]
+    w.inner(s.body, [w.keep(s.kept), w.carried(s)], recalled)
 
 
 @entry
@@ -216,21 +213,18 @@ def while_(w: Writer, s: F.While) -> None:
     if s.kept is not None:
         w.line(f"{w.named(s.kept.frames)} = []")
     w.line("while True:")
-    w.inner([*s.test], f"if not {w.tight(s.condition)}: break")
-    w.inner(s.body, w.keep(s.kept), w.carried(s))
+    w.inner([*s.test], [f"if not {w.tight(s.condition)}: break"])
+    w.inner(s.body, [w.keep(s.kept), w.carried(s)])
 
 
 @entry
 def if_(w: Writer, s: F.If) -> None:
     for k, (head, block) in enumerate(((f"if {w.operand(s.condition)}:", s.then), ("else:", s.orelse))):
         w.line(head)
-        w.depth += 1
-        for pair in s.recalled:
-            if pair[k].fields:
-                w.line(f"{w.tuple(pair[k].fields)} = {w.named(pair[k].frames)}")
-        w.depth -= 1
-        kept = "" if s.kept is None else f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"
-        w.inner(block, kept)
+        frames = [pair[k] for pair in s.recalled if pair[k].fields]
+        recalled = [f"{w.tuple(each.fields)} = {w.named(each.frames)}" for each in frames]
+        kept = [] if s.kept is None else [f"{w.named(s.kept[k].frames)} = {w.tuple(s.kept[k].fields)}"]
+        w.inner(block, kept, recalled)
 
 
 @entry

@@ -32,22 +32,18 @@ from .types import (
 @remembered
 def cotangent(type_: Type) -> Linear:
     """Give the type of cotangents of a type, D[type]2 of reverse mode."""
-    match type_:
-        case Function(params, result):
-            return Copower(Product(tuple(map(reverse_primal, params))), cotangent(result))
-        case _:
-            return _linear(type_, cotangent)
+    if isinstance(type_, Function):
+        return Copower(Product(tuple(map(reverse_primal, type_.params))), cotangent(type_.result))
+    return _linear(type_, cotangent)
 
 
 # D[t -> s]2 = D[t]1 -> D[s]2, otherwise as in reverse mode
 @remembered
 def tangent(type_: Type) -> Linear:
     """Give the type of tangents of a type, D[type]2 of forward mode."""
-    match type_:
-        case Function(params, result):
-            return LFunction(tuple(map(forward_primal, params)), tangent(result))
-        case _:
-            return _linear(type_, tangent)
+    if isinstance(type_, Function):
+        return LFunction(tuple(map(forward_primal, type_.params)), tangent(type_.result))
+    return _linear(type_, tangent)
 
 
 def _linear(type_: Type, recurse: Callable[[Type], Linear]) -> Linear:
@@ -64,33 +60,24 @@ def _linear(type_: Type, recurse: Callable[[Type], Linear]) -> Linear:
             return LNamed(name)
         case Array(element):
             return LArray(recurse(element))
-        case _:
-            return LUnit()
+    return LUnit()
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[s]2 -o D[t]2)
 @remembered
 def reverse_primal(type_: Type) -> Type:
     """Give the type of primals in reverse mode, D[type]1: the type itself if it contains no functions."""
-    if not has_functions(type_):
-        return type_
-    match type_:
-        case Function(params, result):
-            back = Function((cotangent(result),), LProduct(tuple(map(cotangent, params))))
-            return Function(tuple(map(reverse_primal, params)), Product((reverse_primal(result), back)))
-        case _:
-            return with_parts(type_, reverse_primal)
+    if not isinstance(type_, Function):
+        return with_parts(type_, reverse_primal) if has_functions(type_) else type_
+    back = Function((cotangent(type_.result),), LProduct(tuple(map(cotangent, type_.params))))
+    return Function(tuple(map(reverse_primal, type_.params)), Product((reverse_primal(type_.result), back)))
 
 
 # D[t -> s]1 = D[t]1 -> D[s]1 * (D[t]2 -o D[s]2)
 @remembered
 def forward_primal(type_: Type) -> Type:
     """Give the type of primals in forward mode, D[type]1."""
-    if not has_functions(type_):
-        return type_
-    match type_:
-        case Function(params, result):
-            ahead = Function((LProduct(tuple(map(tangent, params))),), tangent(result))
-            return Function(tuple(map(forward_primal, params)), Product((forward_primal(result), ahead)))
-        case _:
-            return with_parts(type_, forward_primal)
+    if not isinstance(type_, Function):
+        return with_parts(type_, forward_primal) if has_functions(type_) else type_
+    ahead = Function((LProduct(tuple(map(tangent, type_.params))),), tangent(type_.result))
+    return Function(tuple(map(forward_primal, type_.params)), Product((forward_primal(type_.result), ahead)))

@@ -180,7 +180,8 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
                 return made(value.tolist())
             return made(each_of((element,) * len(value), value, range(len(value))))
         case TupleOf(items) if isinstance(value, tuple) and len(value) == len(items):
-            return with_items(value, each_of(items, value, range(len(items))))
+            found = each_of(items, value, range(len(items)))
+            return type(value)(*found) if hasattr(value, "_fields") else tuple(found)
         case TupleOf(items) if dataclasses.is_dataclass(value) and not isinstance(value, type):
             names = names_in(value)
             return record_of(type(value), names, each_of(items, (getattr(value, name) for name in names), names))
@@ -226,11 +227,6 @@ def names_in(value: Any) -> Sequence[str]:
         return list(value)
     is_record = dataclasses.is_dataclass(value) and not isinstance(value, type)
     return [f.name for f in dataclasses.fields(value)] if is_record else getattr(value, "_fields", ())
-
-
-def with_items(value: tuple[Any, ...], items: Iterable[Any]) -> tuple[Any, ...]:
-    """Give a tuple or a named tuple of the same class with other items."""
-    return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
 
 
 def parts_at(values: dict[str, Any], name: str, steps: Steps) -> list[Any]:

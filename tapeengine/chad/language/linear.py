@@ -47,25 +47,21 @@ class Sparse:
                 return lambda *_: self.zero(result)
             case LSum() | LNamed():
                 return None
-            case _:
-                return self.zero_structure(of)
+        return self.zero_structure(of)
 
     def plus(self, of: Linear, a: Any, b: Any) -> Any:
         """Add two values of a type."""
         self.steps += 1
         match of:
-            case LReal():
+            case LReal() | Copower():
                 return a + b
             case LUnit():
                 return ()
-            case Copower():
-                return a + b
             case LFunction(_, result):
                 return lambda *xs: self.plus(result, a(*xs), b(*xs))
             case LSum() | LNamed():
                 return self.plus_sum(of, a, b)
-            case _:
-                return self.plus_structure(of, a, b)
+        return self.plus_structure(of, a, b)
 
     def plus_sum(self, of: LSum | LNamed, a: Any, b: Any) -> Any:
         """Add cotangents of a sum, which must belong to one option unless one of them is zero."""

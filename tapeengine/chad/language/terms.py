@@ -32,8 +32,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, dataclass_transform
 
-from .bits import bits_of
 from .types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
+from .values import bits_of
 
 #: For each field of subterms that has binders in scope, the fields that hold these binders.
 Binds = Mapping[str, tuple[str, ...]]

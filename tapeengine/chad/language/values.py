@@ -1,8 +1,9 @@
-"""Run-time values: members of sum types, for which Python has no type, and the fields of records and dicts."""
+"""Run-time values: members of sum types, for which Python has no type, fields of records and dicts, bits of numbers."""
 
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -64,3 +65,10 @@ def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:
     if is_made_by_python(cls):
         check_fields(made, fields, parts)
     return made
+
+
+def bits_of(value: Any, is_real: bool = False) -> Any:
+    """Give what a number is told apart by: the bits of a float, else class and value; 1 is neither 1.0 nor True."""
+    if isinstance(value, float) or (is_real and value is not None):
+        return struct.pack("d", value)
+    return type(value), value

@@ -59,19 +59,13 @@ class Arrays:
                 return size
         raise V.NotLowered(f"the size of a {type(value).__name__}")
 
-    def is_within(self, index: F.Operand, size: F.Operand) -> bool:
-        """Tell whether an index is that of a loop with exactly this number of steps."""
-        if isinstance(index, F.Const) and isinstance(size, F.Const):
-            return 0 <= index.value < size.value  # type: ignore[operator]
-        return any(b.index == index and b.count == size for b in self.b.block.chain())
-
     def index(self, value: V.Value, i: F.Operand, hint: str = "x") -> V.Value:
         """Give ``value[i]``."""
         if isinstance(value, V.Items) and isinstance(i, F.Const) and -len(value.items) <= i.value < len(value.items):  # type: ignore[operator]
             return value.items[i.value]  # type: ignore[index]
         if isinstance(value, V.Items):
             value = self.stored_items(value)
-        within = self.is_within(i, self.size(value))
+        within = self.b.is_within(i, self.size(value))
         if isinstance(value, V.Pull):
             return value.at(self.checked(i, value.size, within))
         assert isinstance(value, V.Rows)
@@ -272,7 +266,7 @@ class Arrays:
     def replaced(self, rows: V.Rows, index: F.Operand, is_there: bool, value: V.Value) -> V.Rows:
         """Give an array with the element at an index replaced; a negative index in range counts from the end."""
         assert rows.size is not None
-        if is_there and not self.is_within(index, rows.size):
+        if is_there and not self.b.is_within(index, rows.size):
             made = self.b.made.get(index.name) if isinstance(index, F.Var) else None
             if not (isinstance(made, F.Compute) and made.operation.name == "imod" and made.args[1] == rows.size):
                 index = self.b.compute("imod", index, rows.size)

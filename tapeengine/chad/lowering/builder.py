@@ -198,24 +198,23 @@ class Builder:
         """Read an element or a row."""
         of = array.type
         assert isinstance(of, F.ArrayOf)
-        within = all(self.is_within(i, array, d) for d, i in enumerate(indices))
+        within = all(self.is_within(i, self.known_size(array, d)) for d, i in enumerate(indices))
         checked = checked and not within
         left, args = of.rank - len(indices), (array, *indices)
         kind, gives = (F.Row, F.ArrayOf(of.element, left)) if left else (F.Load, of.element)
         key, early = (kind, array, indices), within and left > 0
         return self.emit(key, lambda out: kind(out, array, indices, checked), hint, gives, args, early)
 
-    def is_within(self, index: F.Operand, array: F.Var, dim: int) -> bool:
-        """Tell whether an index is that of a loop over exactly this dimension."""
-        if not isinstance(index, F.Var):
-            return False
-        size = self.find(("size", array, dim))
-        made = self.made.get(array.name)
-        if isinstance(made, F.New) and made.sizes:
-            size = made.sizes[dim]  # type: ignore[assignment]
-        if size is None:
-            return False
+    def is_within(self, index: F.Operand, size: F.Operand | None) -> bool:
+        """Tell whether an index is that of a loop with exactly this number of steps."""
+        if isinstance(index, F.Const) and isinstance(size, F.Const):
+            return 0 <= index.value < size.value  # type: ignore[operator]
         return any(b.index == index and b.count == size for b in self.block.chain())
+
+    def known_size(self, array: F.Var, dim: int) -> F.Operand | None:
+        """Give the size of a dimension, if an operand in scope has it."""
+        made = self.made.get(array.name)
+        return made.sizes[dim] if isinstance(made, F.New) and made.sizes else self.find(("size", array, dim))
 
     def size(self, array: F.Var, dim: int = 0) -> F.Operand:
         """Give the size of a dimension."""

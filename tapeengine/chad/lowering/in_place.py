@@ -45,12 +45,12 @@ class Chains:
     def __init__(self, function: F.Function) -> None:
         self.function = function
         self.parent: dict[str, str] = {}
-        self.made: set[str] = set()
-        self.loops: dict[str, F.Flow] = {}
         sites = list(walk(function.body))
         edges = [e for s, around in sites for e in handed(s, around)]
         self.made = {e.out.name for e in edges}
-        self.loops = {v.name: s for s, _ in sites if isinstance(s, F.For | F.While) for v, _ in s.carried}
+        self.loops: dict[str, F.Flow] = {
+            v.name: s for s, _ in sites if isinstance(s, F.For | F.While) for v, _ in s.carried
+        }
         self.swapped = self.exchanged(edges)
         for e in edges:
             if not self.swaps(e):
@@ -102,11 +102,9 @@ class Chains:
         loop = next(self.loops[name] for name in names)
         within = [e for e in edges if not isinstance(e.by, F.Changed) and (e.by is loop or loop in e.around)]
         joins = {e.out.name for e in within if isinstance(e.by, F.Assign)}.difference(self.loops)
-        found: set[str] = set()
-        while found != names:
-            found = set(names)
-            names |= {e.value.name for e in within if e.out.name in names and e.value.name in joins}
-        return found
+        while more := {e.value.name for e in within if e.out.name in names and e.value.name in joins} - names:
+            names = names | more
+        return names
 
     def swaps(self, e: Edge) -> bool:
         """Tell whether an array comes from a variable that exchanges arrays, or goes to one."""
@@ -309,9 +307,9 @@ class Writer:
         """Copy an array that enters a chain."""
         given, n = self.array(x), self.b.fresh("n", WHOLE)
         if root not in self.chains.entered_twice:
-            return [n_of(n, given), *self.copied(given, array, n, root in self.chains.resized)]
+            return [F.Size(n, given, 0), *self.copied(given, array, n, root in self.chains.resized)]
         copy = self.b.fresh(array.name, array.type)
-        return [n_of(n, given), *self.copied(given, copy, n), F.Assign((array,), (copy,))]
+        return [F.Size(n, given, 0), *self.copied(given, copy, n), F.Assign((array,), (copy,))]
 
     def copied(self, x: F.Var, out: F.Var, size: F.Operand, grows: bool = False) -> list[F.Statement]:
         """Copy the first elements of an array."""
@@ -330,7 +328,7 @@ class Writer:
             return []
         n = self.b.fresh("n", WHOLE)
         below, above = self.compute("lt", s.index, n), self.compute("le", ZERO, s.index)
-        inner: list[F.Statement] = [n_of(n, array), below, F.If(below.out, [store], [])]
+        inner: list[F.Statement] = [F.Size(n, array, 0), below, F.If(below.out, [store], [])]
         return inner if isinstance(s.index, F.Const) else [above, F.If(above.out, inner, [])]
 
     def compute(self, name: str, *args: F.Operand) -> F.Compute:
@@ -344,17 +342,12 @@ class Writer:
         """Write a change as a copy."""
         n = self.b.fresh("n", WHOLE)
         if s.index is not None and s.value is not None:
-            return [n_of(n, s.array), *self.copied(s.array, s.out, n), *self.stored(s.out, s)]
+            return [F.Size(n, s.array, 0), *self.copied(s.array, s.out, n), *self.stored(s.out, s)]
         if s.value is None:
             less = self.compute("isub", n, ONE)
-            return [n_of(n, s.array), less, *self.copied(s.array, s.out, less.out)]
+            return [F.Size(n, s.array, 0), less, *self.copied(s.array, s.out, less.out)]
         more = self.compute("iadd", n, ONE)
         new, loop = self.copied(s.array, s.out, n)
         assert isinstance(new, F.New)
         new.sizes = (more.out,)
-        return [n_of(n, s.array), more, new, loop, F.Store(s.out, (n,), s.value)]
-
-
-def n_of(n: F.Var, array: F.Var) -> F.Size:
-    """Write the size of an array."""
-    return F.Size(n, array, 0)
+        return [F.Size(n, s.array, 0), more, new, loop, F.Store(s.out, (n,), s.value)]

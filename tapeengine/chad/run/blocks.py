@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -86,6 +87,7 @@ def columns(definition: Definition, lowered: Lowered) -> Passed | None:
     return function, function.params[of_primals:], function.results[of_value:], 0
 
 
+@dataclass(eq=False)
 class Blocks:
     """A pass for blocks of vectors, in one run of a loop over the block.
 
@@ -96,28 +98,23 @@ class Blocks:
     * `by_numpy`: whether numpy runs it, on whole arrays.
     """
 
-    def __init__(
-        self,
-        passed: Passed,
-        params: Sequence[Type],
-        varied: Sequence[Type],
-        made: Sequence[Type],
-        classes: Mapping[str, type],
-        program: Program,
-        by_numpy: bool,
-        backend: str | None,
-    ) -> None:
-        self.passed, self.program, self.by_numpy, self.backend = passed, program, by_numpy, backend
-        self.classes = classes
-        self.types = params, varied, made
+    passed: Passed
+    params: Sequence[Type]
+    varied: Sequence[Type]
+    made: Sequence[Type]
+    classes: Mapping[str, type]
+    program: Program
+    by_numpy: bool
+    backend: str | None
 
     @functools.cached_property
     def forms(self) -> tuple[Form, ...] | None:
         """The forms of the primals, of what varies, and of what the pass makes; None without blocks."""
-        if not all(self.is_ordered(t) for types in self.types[1:] for t in types):
+        if not all(map(self.is_ordered, (*self.varied, *self.made))):
             return None
         try:
-            return tuple(Form("tuple", items=tuple(map(Forms(self.classes), types))) for types in self.types)
+            types = (self.params, self.varied, self.made)
+            return tuple(Form("tuple", items=tuple(map(Forms(self.classes), each))) for each in types)
         except NotAssembled:
             return None
 
@@ -148,7 +145,7 @@ class Blocks:
 
     def in_loops(self, function: Function) -> Callable[..., Any] | None:
         """Run a block in loops, on the machine at first, which makes arrays in the steps of a block."""
-        passes = of_block(self.program, function, tuple(map(Forms(self.classes), self.types[0])))
+        passes = of_block(self.program, function, tuple(map(Forms(self.classes), self.params)))
         made = native(passes, function.name, not_run, self.backend, is_few=self.backend not in COMPILED)
 
         def run(entry: Native, primals: tuple[Any, ...], given: Any, others: Sequence[Any]) -> Any:

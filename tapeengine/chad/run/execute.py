@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -388,8 +389,7 @@ class Executable:
         if made is None:
             return self.pole_vjp(primals)
         value, back = made
-        assert self.whole is not None
-        return value, Checked(back, lambda: self.dual_vjp(primals)[1], self.whole, primals)
+        return value, Checked(back, lambda: self.dual_vjp(primals)[1], primals)
 
     @functools.cached_property
     def reverse_form(self) -> Lowered:
@@ -562,19 +562,13 @@ class Executable:
             yield of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}"))
 
 
+@dataclass(slots=True, eq=False)
 class Checked:
     """A backpropagator whose cotangents are finite, or else come from another one."""
 
-    __slots__ = ("back", "other", "primals", "whole")
-
-    def __init__(
-        self,
-        back: Callable[[Any], tuple[Any, ...] | None],
-        other: Callable[[], Callable[[Any], tuple[Any, ...]]],
-        whole: WholePasses,
-        primals: Sequence[Any],
-    ) -> None:
-        self.back, self.other, self.whole, self.primals = back, other, whole, primals
+    back: Callable[[Any], tuple[Any, ...] | None]
+    other: Callable[[], Callable[[Any], tuple[Any, ...]]]
+    primals: Sequence[Any]
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the primals; of a traced cotangent by dual numbers, as functions of it."""

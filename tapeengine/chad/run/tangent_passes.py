@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..._core.programs.native import Form, Native, are_alike, run
@@ -20,6 +21,7 @@ from ..lowering.passes import Lowered
 from ..lowering.values import NotLowered
 
 
+@dataclass(eq=False)
 class TangentPasses:
     """The tangent of a program along the parameters in some places; the others have tangents of zero.
 
@@ -29,22 +31,14 @@ class TangentPasses:
     * `makes_arrays`: whether the machine runs loops that make arrays.
     """
 
-    def __init__(
-        self,
-        definition: Definition,
-        places: tuple[int, ...],
-        lower: Callable[[bool], Lowered],
-        boundary: Boundary,
-        primitives: Mapping[str, Primitive],
-        prefers_loops: Callable[[bool], bool],
-        backend: str | None,
-        makes_arrays: bool,
-    ) -> None:
-        self.definition, self.places, self.backend = definition, places, backend
-        self.makes_arrays = makes_arrays
-        self.lower, self.boundary, self.primitives = lower, boundary, primitives
-        self.prefers_loops = prefers_loops
-        self.classes = boundary.classes
+    definition: Definition
+    places: tuple[int, ...]
+    lower: Callable[[bool], Lowered]
+    boundary: Boundary
+    primitives: Mapping[str, Primitive]
+    prefers_loops: Callable[[bool], bool]
+    backend: str | None
+    makes_arrays: bool
 
     @functools.cached_property
     def lowered(self) -> Lowered | None:
@@ -59,7 +53,7 @@ class TangentPasses:
         """The tangent for the core's register machine; None if numpy is faster."""
         if self.lowered is None or self.by_numpy:
             return None
-        passes = of_tangent(self.lowered, self.definition, self.places, self.classes)
+        passes = of_tangent(self.lowered, self.definition, self.places, self.boundary.classes)
         makes_arrays = self.makes_arrays and not is_installed()
         return native(passes, self.definition.name, no_backpropagator, self.backend, makes_arrays=makes_arrays)
 
@@ -101,7 +95,7 @@ class TangentPasses:
     def varied(self) -> Form | None:
         """The form of the tangents; None if they have none."""
         of = Product(tuple(self.definition.params[k].of for k in self.places))
-        return Forms(self.classes, self.boundary.types).find(of)
+        return Forms(self.boundary.classes, self.boundary.types).find(of)
 
     def is_along(self, primals: Sequence[Any], tangents: tuple[Any, ...]) -> bool:
         """Tell whether tangents have the classes and sizes of their primals: loops go through the primals' sizes."""
@@ -113,7 +107,8 @@ class TangentPasses:
         of, types, varied = self.definition, self.boundary.types, self.varied
 
         def lower() -> Passes | None:
-            return of_tangent(self.lower(False), of, self.places, self.classes, types) if varied else None
+            classes = self.boundary.classes
+            return of_tangent(self.lower(False), of, self.places, classes, types) if varied else None
 
         is_assembled = may_assemble(types, not self.makes_arrays, self.backend)
         steps = compiling(lower, of.name, no_backpropagator, self.backend, is_assembled)

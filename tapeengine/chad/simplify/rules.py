@@ -39,9 +39,7 @@ def apply(term: S.Term) -> S.Term | None:
         # (\x. e) a  ~>  let x = a in e        (of tangents of functions likewise)
         case S.Apply(S.Lambda(params, body), args) | T.LApply(T.LLambda(params, body), args):
             return S.lets(zip(params, args, strict=True), body)
-        # (let x = a in f) b  ~>  let x = a in f b
-        case S.Apply(S.Let(x, a, f), args):
-            return S.Let(x, a, S.Apply(f, args))
+
         # zero a  ~>  zero
         case T.LApply(T.Zero()):
             return zero(term)
@@ -54,10 +52,8 @@ def proj(term: S.Term) -> S.Term | None:
         case S.Proj(S.Tuple(items), i) | T.LProj(T.LTuple(items), i):
             return items[i]
         # fst (let x = a in e)  ~>  let x = a in fst e        snd likewise
-        case S.Proj(S.Let(x, a, e), i):
-            return S.Let(x, a, S.Proj(e, i))
-        case T.LProj(S.Let(x, a, e), i):
-            return S.Let(x, a, T.LProj(e, i))
+        case S.Proj(S.Let(x, a, e), i) | T.LProj(S.Let(x, a, e), i):
+            return S.Let(x, a, type(term)(e, i))
         # fst (a with fst = b)  ~>  b        snd (a with fst = b)  ~>  snd a
         case S.Proj(S.Update(a, i, b), j) | T.LProj(T.LUpdate(a, i, b), j):
             return b if i == j else type(term)(a, j)
@@ -254,8 +250,7 @@ def collect(term: S.Term) -> S.Term | None:
             return array
         case T.Collect(T.Zero(), n):
             return S.Replicate(n, T.Zero(term.type.element))  # type: ignore[attr-defined]
-        case T.Collect(S.Let(x, a, d), n):
-            return S.Let(x, a, T.Collect(d, n))
+
     return None
 
 

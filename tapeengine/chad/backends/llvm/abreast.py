@@ -19,7 +19,6 @@ from .fuse import Summed
 from .helpers import COLUMNS, Helpers
 from .largest import reading
 from .order import is_orderless
-from .recompute import Site
 
 #: The number of steps at once: the number of additions that a processor executes concurrently.
 LANES = 4
@@ -59,7 +58,7 @@ def abreast(s: F.For, given: Collection[str], around: Before, program: Helpers) 
     if not finder.are_apart(first, rest):
         return None
     shared = finder.shared & {v.name for t, _ in walk(first) for v in outs(t)}
-    own = {v.name: v for v in own_variables(s, program.recomputed) if v.name not in shared and v.name not in given}
+    own = {v.name: v for v in own_variables(s, program) if v.name not in shared and v.name not in given}
     return Abreast(first, rest, own, finder.few)
 
 
@@ -74,17 +73,11 @@ def is_waiting(s: F.Statement, loop: F.For, around: Before) -> bool:
     return isinstance(s, F.Add) or (isinstance(s, F.For) and bool(s.carried))
 
 
-def own_variables(s: F.For, sites: Mapping[str, Site]) -> Iterator[F.Var]:
+def own_variables(s: F.For, program: Helpers) -> Iterator[F.Var]:
     """Iterate over the variables that a step assigns."""
-    yield s.index
-    for x in (s, *(x for x, _ in walk(s.body))):
-        yield from outs(x) if x is not s else ()
-        for k in x.recalled if isinstance(x, F.For) else ():
-            yield from k.fields
-            site = sites.get(k.frames.name)
-            if site is not None:
-                yield site.index
-                yield from (v for t in site.again for v in outs(t))
+    yield from (s.index, *program.restored(s))
+    for x, _ in walk(s.body):
+        yield from (*outs(x), *(program.restored(x) if isinstance(x, F.For) else ()))
 
 
 class Finder:
@@ -136,19 +129,15 @@ class Finder:
             return False
         own = all(isinstance(v.type, Scalar) and v.name not in self.given for v, _ in s.carried)
         own = own and not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
-        own = own and all(self.is_added(x) or self.is_own(x) or self.is_uneven(x) for x in self.steps(s))
-        return own and self.in_any_order(s)
+        steps = [*self.program.again(s), *s.body]
+        own = own and all(self.is_added(x) or self.is_own(x) or self.is_uneven(x) for x in steps)
+        return own and self.in_any_order(s, steps)
 
     def is_uneven(self, s: F.Statement) -> bool:
         """Tell whether a statement is a loop inside of a loop, the number of whose steps varies, and adds numbers."""
         if not isinstance(s, F.For) or s.count is None or self.around.is_fixed(s.count):
             return False
         return self.is_sum(s) and not any(isinstance(x, F.AddAt) for x in s.body)
-
-    def steps(self, s: F.For) -> list[F.Statement]:
-        """Give the statements of a loop, including those that recompute values omitted from its frames."""
-        sites = (self.program.recomputed.get(k.frames.name) for k in s.recalled)
-        return [*(t for site in sites if site is not None for t in site.again), *s.body]
 
     def is_added(self, s: F.Statement) -> bool:
         """Tell whether a statement adds a number of its own step to an element, or writes it to an array of its own."""
@@ -158,9 +147,9 @@ class Finder:
             return False
         return not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
 
-    def in_any_order(self, s: F.For) -> bool:
+    def in_any_order(self, s: F.For, steps: Sequence[F.Statement]) -> bool:
         """Tell whether the steps of a loop add to different elements of the arrays that all outer steps share."""
-        body: list[F.Statement] = [x for x in self.steps(s) if not isinstance(x, F.Add) and not self.is_local(x)]
+        body: list[F.Statement] = [x for x in steps if not isinstance(x, F.Add) and not self.is_local(x)]
         arrays = {v for x in body for v in self.added(x)}
         if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
             return False

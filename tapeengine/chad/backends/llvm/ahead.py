@@ -112,7 +112,8 @@ def element(b: Body, buffer: str, k: str) -> str:
 
 def ahead(b: Body, s: For, around: Before) -> Ahead | None:
     """Find the functions of a loop's steps that can be computed ahead; None if there are none."""
-    known = dict(known_at_first(b, s))
+    first = [s.index, *(v for v in b.program.restored(s) if v.name not in b.hoisted)]
+    known = {v.name: v for v in first}
     often = {name for name, n in Counter(v.name for t, _ in walk(s.body) for v in outs(t)).items() if n > 1}
     plain: list[Statement] = []
     for t in b.left(s.body):
@@ -125,7 +126,7 @@ def ahead(b: Body, s: For, around: Before) -> Ahead | None:
     called = [t for t in plain if is_call(t)]
     if not any(map(b.program.has_loop, called)):
         return None
-    own = {v.name: v for v in (*dict(known_at_first(b, s)).values(), *(v for t in plain for v in outs(t)))}
+    own = {v.name: v for v in (*first, *(v for t in plain for v in outs(t)))}
     groups = []
     for name, functions in groupby(called, lambda t: t.out.name if b.program.has_loop(t) else ""):
         group = list(functions)
@@ -165,15 +166,6 @@ def buffer(b: Body) -> str:
 def is_call(s: Statement) -> TypeGuard[Compute]:
     """Tell whether a statement calls a function of real numbers."""
     return isinstance(s, Compute) and s.operation.name not in INLINE
-
-
-def known_at_first(b: Body, s: For) -> Iterator[tuple[str, Var]]:
-    """Iterate over the variables that a step has when it begins: its index, and what it recalls."""
-    yield s.index.name, s.index
-    for k in s.recalled:
-        site = b.program.recomputed.get(k.frames.name)
-        again = [] if site is None else [site.index, *(v for t in site.again for v in outs(t))]
-        yield from ((v.name, v) for v in (*k.fields, *again) if v.name not in b.hoisted)
 
 
 def is_plain(s: Statement, known: Mapping[str, Var], around: Before) -> bool:

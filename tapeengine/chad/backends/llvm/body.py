@@ -1,21 +1,25 @@
-"""Write the body of one function: its variables, and addresses in its arrays."""
+"""Write the body of one function: its variables, which are stack slots and SSA values, and addresses in its arrays."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ...intermediate import statements as F
+from ...intermediate.analysis import outs, walk
 from ...intermediate.operations import Scalar
+from ..lifetimes import Lifetimes
 from .aliases import Aliases
 from .helpers import Helpers
-from .layout import SCALARS, stride
-from .values import Values
-from .writer import RESULT
+from .layout import SCALARS, constant, stride, words
+from .writer import RESULT, Writer
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
 SCRATCH = 24
+#: The words of a growing array: its elements, its size, and its capacity.
+GROWN = ("ptr", "i64", "i64")
 
 
 Rules = Mapping[type[object], Callable[["Body", Any], None]]
@@ -26,19 +30,32 @@ def key(s: F.Statement) -> str:
     return s.out.name if hasattr(s, "out") else str(id(s))
 
 
-class Body(Values):
-    """Writes the body of one function."""
+class Body(Writer):
+    """Writes the body of one function.
+
+    A variable that is assigned once is an SSA value. Others have slots on the stack, which LLVM promotes to values.
+    """
 
     def __init__(self, program: Helpers, function: F.Function, may_raise: bool, rules: Rules) -> None:
-        super().__init__(function)
-        self.program = program
+        super().__init__()
+        self.function = function
+        self.lifetimes = Lifetimes(function)
+        self.known: dict[str, list[str]] = {}
+        self.placed: dict[str, list[str]] = {}
         self.natural = program.natural(function)
+        self.changing = set(self.lifetimes.grown)
+        times: Counter[str] = Counter(p.name for p in function.params)
+        for s, _ in walk(function.body):
+            times.update(v.name for v in outs(s))
+            if isinstance(s, F.For | F.While):
+                self.changing |= {v.name for v, _ in s.carried}
+        self.changing |= {name for name, n in times.items() if n > 1}
+        self.program = program
         self.may_raise = may_raise
         self.rules = rules
         self.checked: set[int] = set()
         self.depth = 0
         self.is_main = False
-        self.results = function.results
         self.is_reverse = function.recalled is not None
         self.hoisted: set[str] = set()
         self.prepared: dict[tuple[int, int], str] = {}
@@ -96,6 +113,63 @@ class Body(Values):
         self.apart = self.aliases.of(array)
         yield
         self.apart = ""
+
+    # ------------------------------------------------------------ variables
+
+    def is_index(self, x: F.Operand) -> bool:
+        """Tell whether an integer is known to be non-negative."""
+        if isinstance(x, F.Const):
+            return isinstance(x.value, int) and x.value >= 0
+        return x.name in self.known and self.known[x.name][0] in self.naturals
+
+    def is_grown(self, x: F.Operand) -> bool:
+        """Tell whether an array grows."""
+        return isinstance(x, F.Var) and x.name in self.lifetimes.grown
+
+    def word_types(self, v: F.Var) -> Sequence[str]:
+        """Give the types of the words of a variable's place."""
+        return GROWN if self.is_grown(v) else words(v.type)
+
+    def places_of(self, v: F.Var) -> list[str]:
+        """Give the places of a variable."""
+        if v.name not in self.placed:
+            self.placed[v.name] = [self.place(w) for w in self.word_types(v)]
+        return self.placed[v.name]
+
+    def value(self, x: F.Operand) -> list[str]:
+        """Give the words of an operand."""
+        if isinstance(x, F.Const):
+            return constant(x)
+        if x.name in self.changing:
+            found = [self.get(p, w) for p, w in zip(self.places_of(x), self.word_types(x), strict=True)]
+            return found[: len(words(x.type))]
+        return self.known[x.name]
+
+    def one(self, x: F.Operand) -> str:
+        """Give the word of an operand that has one."""
+        return self.value(x)[0]
+
+    def give(self, v: F.Var, values: Sequence[str]) -> None:
+        """Assign a variable."""
+        if v.name not in self.changing:
+            self.known[v.name] = list(values)
+            if v.name in self.natural:
+                self.naturals.add(values[0])
+            return
+        if self.is_grown(v) and len(values) < len(GROWN):
+            values = [*values, values[1]]
+        for place, word, value in zip(self.places_of(v), self.word_types(v), values, strict=True):
+            self.set(place, word, value)
+
+    def give_all(self, outs: Iterable[F.Var], found: Sequence[str]) -> None:
+        """Assign variables from one list of words, in order."""
+        rest = iter(found)
+        for v in outs:
+            self.give(v, [next(rest) for _ in words(v.type)])
+
+    def values(self, xs: Iterable[F.Operand]) -> list[str]:
+        """Give the words of several operands."""
+        return [w for x in xs for w in self.value(x)]
 
     # ------------------------------------------------------------ places in arrays
 
@@ -158,7 +232,7 @@ class Body(Values):
             assert isinstance(s.out.type, F.ArrayOf)
             sizes = [self.not_negative(self.one(n)) for n in s.sizes]
             arena = self.arena(s.out)
-            if self.is_main and self.is_reverse and s.out in self.results:
+            if self.is_main and self.is_reverse and s.out in self.function.results:
                 arena = RESULT
             found = self.array(arena, sizes, stride(s.out.type.element))
         return found

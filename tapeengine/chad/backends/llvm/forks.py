@@ -6,10 +6,10 @@ stores what it keeps in the columns of the loop, which are made before it; no tw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from ...intermediate.analysis import outs, reads, walk
-from ...intermediate.statements import For, Kept, Operand, Var
+from ...intermediate.statements import For, Operand, Var
 from .body import Body
 from .layout import words
 from .writer import FRAME
@@ -30,10 +30,7 @@ class Task(Body):
         self.words = 0
         self.depth = 1
         self.inner = {v.name for s, _ in walk(loop.body) for v in outs(s)} | {loop.index.name}
-        self.inner |= {v.name for k in recalled(loop) for v in k.fields}
-        sites = [b.program.recomputed[k.frames.name] for k in recalled(loop) if k.frames.name in b.program.recomputed]
-        self.inner |= {v.name for site in sites for s, _ in walk(site.again) for v in outs(s)}
-        self.inner |= {site.index.name for site in sites}
+        self.inner |= {v.name for s, _ in walk([loop]) if isinstance(s, For) for v in b.program.restored(s)}
         for s, _ in walk([loop]):
             for x in reads(s):
                 self.value_if_outside(x)
@@ -68,13 +65,6 @@ class Task(Body):
         """Give the words of an operand."""
         self.value_if_outside(x)
         return self.known[x.name] if isinstance(x, Var) and x.name in self.captured else super().value(x)
-
-
-def recalled(loop: For) -> Iterator[Kept]:
-    """Give the frames that a loop and those inside it recall."""
-    for s, _ in walk([loop]):
-        if isinstance(s, For):
-            yield from s.recalled
 
 
 def fork(b: Body, s: For, count: str, write: Callable[[Task], None]) -> None:

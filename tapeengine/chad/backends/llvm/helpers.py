@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import renamed, walk
+from ...intermediate.analysis import outs, recalls, renamed, walk
 from ...intermediate.operations import LOOPS, REAL
-from .interrupts import Counted
+from .interrupts import poll
 from .layout import linear_fields, name_of, stride, words
 from .ranges import naturals
 from .recompute import Site
@@ -66,6 +66,16 @@ class Helpers:
         """Tell whether a variable is the frames of a loop that stores nothing, not even their number."""
         kept = self.kept.get(x.name)
         return kept is not None and x.name not in self.uncounted and not self.stored(kept)
+
+    def again(self, s: F.For) -> list[F.Statement]:
+        """Give the statements that compute again what the frames that a loop recalls omit."""
+        sites = (self.recomputed.get(k.frames.name) for k in s.recalled)
+        return [t for site in sites if site is not None for t in site.again]
+
+    def restored(self, s: F.For) -> list[F.Var]:
+        """Give the variables that a loop's steps recall or compute again."""
+        indices = [self.recomputed[k.frames.name].index for k in s.recalled if k.frames.name in self.recomputed]
+        return [*recalls(s), *indices, *(v for t in self.again(s) for v in outs(t))]
 
     def has_loop(self, s: F.Statement) -> bool:
         """Tell whether a statement calls a function that also has a form for many numbers."""
@@ -175,11 +185,28 @@ class Helpers:
             w.start(go)
         n, each = w.product(a[1:]), stride(of.element)
         made = w.take("%ctx", n, each)
-        loop, inner = Counted(w, n), words(of.element)
-        at = w.product([loop.index, each])
-        x, y = (w.read_words(inner, w.at(p, at), ELEMENT) for p in (a[0], c[0]))
-        w.write_words(inner, self.sum_of(w, of.element, x, y), w.at(made, at), ELEMENT)
-        loop.end()
+        if of.element == REAL:
+            size = w.product([n, each])
+            w.line(f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 {made}, ptr align 8 {a[0]}, i64 {size}, i1 false)")
+            w.line(f"call void @te_add_all(ptr %ctx, ptr {made}, ptr {c[0]}, i64 {n})")
+        else:
+            self.sum_each(w, of.element, n, (a[0], c[0], made))
         w.write_words(types, [made, *a[1:]], "%out", FRAME)
         w.line("ret i32 0")
         return w.text(f'define internal i32 @"{name}"(ptr %ctx, {typed(types, a)}, {typed(types, c)}, ptr %out)')
+
+    def sum_each(self, w: Writer, of: F.Type, count: str, arrays: Sequence[str]) -> None:
+        """Write the sums of the elements of two arrays, which are references, to a third one."""
+        place, head, body, over = w.place("i64", "k"), w.label("head"), w.label("body"), w.label("over")
+        w.set(place, "i64", "0")
+        w.begin(head)
+        k = w.get(place, "i64")
+        w.jump_if(w.op(f"icmp slt i64 {k}, {count}"), body, over)
+        w.start(body)
+        a, c, made = (w.at(p, w.product([k, stride(of)])) for p in arrays)
+        x, y = (w.read_words(words(of), p, ELEMENT) for p in (a, c))
+        w.write_words(words(of), self.sum_of(w, of, x, y), made, ELEMENT)
+        w.set(place, "i64", w.op(f"add nuw nsw i64 {k}, 1"))
+        poll(w, 1)
+        w.line(f"br label %{head}")
+        w.start(over)

@@ -78,28 +78,3 @@ def strip(w: Writer, place: str, count: str, length: int = STRIP) -> Strip:
     low = w.get(place, "i64")
     steps = w.least(w.op(f"sub nsw i64 {count}, {low}"), str(length))
     return Strip(label, low, steps, w.op(f"add nsw i64 {low}, {steps}"))
-
-
-class Counted:
-    """A loop from 0 to below a number, in strips."""
-
-    def __init__(self, w: Writer, count: str) -> None:
-        self.w, self.count = w, count
-        place = w.place("i64", "k")
-        w.set(place, "i64", "0")
-        self.part = strip(w, place, count)
-        self.head, body, self.over = (w.label(x) for x in ("head", "body", "over"))
-        w.begin(self.head)
-        self.index = w.get(place, "i64")
-        w.jump_if(w.op(f"icmp slt i64 {self.index}, {self.part.top}"), body, self.over)
-        w.start(body)
-        w.set(place, "i64", w.op(f"add nuw nsw i64 {self.index}, 1"))
-
-    def end(self) -> None:
-        """End the steps."""
-        w, done = self.w, self.w.label("done")
-        w.line(f"br label %{self.head}")
-        w.start(self.over)
-        poll(w, self.part.steps)
-        w.jump_if(w.op(f"icmp slt i64 {self.part.top}, {self.count}"), self.part.label, done, unlikely=True)
-        w.start(done)

@@ -79,6 +79,4 @@ def with_recomputed(b: Body, steps: Sequence[Statement], runs: Callable[[Stateme
     for s, around in walk(list(steps)):
         if all(map(runs, around)):
             yield s
-            for k in s.recalled if isinstance(s, For) and runs(s) else ():
-                site = b.program.recomputed.get(k.frames.name)
-                yield from () if site is None else site.again
+            yield from b.program.again(s) if isinstance(s, For) and runs(s) else ()

@@ -40,8 +40,20 @@ class Site:
     again: list[F.Statement] = field(default_factory=list)
 
 
+@dataclass
+class Trial:
+    """What computing a value again takes: statements, the variables that they make, and kept fields that they use."""
+
+    needed: list[F.Statement] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    relied: set[str] = field(default_factory=set)
+
+
 class Finder:
-    """Finds the values that a forward pass need not keep."""
+    """Finds the values that a forward pass need not keep.
+
+    `indices`, `given`: the indices of loops, and the kept fields, that a value of the present site may use.
+    """
 
     def __init__(self, forward: F.Function, is_alone: bool) -> None:
         self.kept = forward.kept if is_alone else None
@@ -94,56 +106,41 @@ class Finder:
         assert s.kept is not None
         inner = {v.name for x, _ in walk(s.body) for v in outs(x)}
         given = {f.name for f in s.kept.fields}
-        indices = {f.index.name for f in (*around, s)}
+        self.indices = {f.index.name for f in (*around, s)}
         self.outer = {f.name for loop in around if loop.kept is not None for f in loop.kept.fields}
-        self.outer |= indices - {s.index.name} | self.top
+        self.outer |= self.indices - {s.index.name} | self.top
         found = Site(s.index, list(s.kept.fields))
         done: set[str] = set()
         for relies in (False, True):  # first without relying on other fields
             for f in list(found.fields):
-                needed: list[F.Statement] = []
-                relied: set[str] = set()
-                again = f.name in inner and f.name not in self.relied
-                others = given - {f.name} if relies else set()
-                if again and self.gives(f, indices, others, needed, set(), relied):
-                    self.relied |= relied
-                    self.hold(needed)
-                    found.again += [x for x in needed if x.out.name not in done]  # type: ignore[union-attr]
-                    done |= {x.out.name for x in needed}  # type: ignore[union-attr]
+                trial, self.given = Trial(), given - {f.name} if relies else set()
+                if f.name in inner and f.name not in self.relied and self.gives(f, trial):
+                    self.relied |= trial.relied
+                    self.hold(trial.needed)
+                    found.again += [x for x in trial.needed if x.out.name not in done]  # type: ignore[union-attr]
+                    done |= {x.out.name for x in trial.needed}  # type: ignore[union-attr]
                     given -= {f.name}
                     found.fields.remove(f)
         return found
 
-    def gives(
-        self,
-        x: F.Operand,
-        indices: set[str],
-        given: set[str],
-        needed: list[F.Statement],
-        seen: set[str],
-        relied: set[str],
-    ) -> bool:
-        """Tell whether a value can be recomputed; record the statements, and the kept fields that they use."""
-        if isinstance(x, F.Const):
+    def gives(self, x: F.Operand, trial: Trial) -> bool:
+        """Tell whether a value can be recomputed; record how."""
+        if isinstance(x, F.Const) or x.name in self.indices or x.name in self.outer or x.name in trial.seen:
             return True
-        if x.name in indices or x.name in self.outer or x.name in seen:
-            return True
-        if x.name in given:
-            relied.add(x.name)
+        if x.name in self.given:
+            trial.relied.add(x.name)
             return True
         made = self.made.get(x.name)
-        for s in (self.filling(made, indices), made):
-            trial = [*needed], {*seen}, {*relied}
-            if self.computes(s, indices, given, *trial):
-                needed[:] = trial[0]
-                seen |= trial[1] | {x.name}
-                relied |= trial[2]
+        for s in (self.filling(made), made):
+            own = Trial([*trial.needed], {*trial.seen}, {*trial.relied})
+            if self.computes(s, own):
+                trial.needed, trial.seen, trial.relied = own.needed, own.seen | {x.name}, own.relied
                 return True
         return False
 
-    def filling(self, s: F.Statement | None, indices: set[str]) -> F.Statement | None:
+    def filling(self, s: F.Statement | None) -> F.Statement | None:
         """Give the statement that has computed the element that another one reads, in variables of the latter."""
-        if not isinstance(s, F.Load) or not isinstance(s.array, F.Var) or not at_index(s.indices[0], indices):
+        if not isinstance(s, F.Load) or not isinstance(s.array, F.Var) or not at_index(s.indices[0], self.indices):
             return None
         body, index, value = self.fills.get(s.array.name, ([], s.out, s.out))
         names: dict[str, Any] = {v.name: F.Var(f"{v.name}.{s.out.name}", v.type) for t in body for v in outs(t)}
@@ -155,33 +152,24 @@ class Finder:
         self.made |= again
         return found
 
-    def computes(
-        self,
-        s: F.Statement | None,
-        indices: set[str],
-        given: set[str],
-        needed: list[F.Statement],
-        seen: set[str],
-        relied: set[str],
-    ) -> bool:
+    def computes(self, s: F.Statement | None, trial: Trial) -> bool:
         """Tell whether a statement can be run again; record it, and what it needs."""
         match s:
             case F.Load() | F.Row() if isinstance(s.array, F.Var) and s.out.name not in self.overwritten:
-                plain = all(at_index(i, indices) for i in s.indices)
-                if not plain and not all(self.gives(i, indices, given, needed, seen, relied) for i in s.indices):
+                plain = all(at_index(i, self.indices) for i in s.indices)
+                if not plain and not all(self.gives(i, trial) for i in s.indices):
                     return False
                 if s.array.name in self.params:
                     self.used.add(s.array.name)
                 elif self.holder(s.array) is None and not (
-                    isinstance(self.made.get(s.array.name), F.Row)
-                    and self.gives(s.array, indices, given, needed, seen, relied)
+                    isinstance(self.made.get(s.array.name), F.Row) and self.gives(s.array, trial)
                 ):
                     return False
-                needed.append(replace(s, checked=not plain))
-            case F.Compute() if self.is_cheap(s) and len(seen) < (INDICES if s.out.type == WHOLE else NUMBERS):
-                if not all(self.gives(a, indices, given, needed, seen, relied) for a in s.args):
+                trial.needed.append(replace(s, checked=not plain))
+            case F.Compute() if self.is_cheap(s) and len(trial.seen) < (INDICES if s.out.type == WHOLE else NUMBERS):
+                if not all(self.gives(a, trial) for a in s.args):
                     return False
-                needed.append(s)
+                trial.needed.append(s)
             case _:
                 return False
         return True

@@ -10,15 +10,14 @@ import numpy as np
 from ...._core.programs.native import floats_of
 from ....errors import CotangentError, UnsupportedError
 from ...intermediate import analysis
-from ...intermediate.operations import REAL, TRUTH, WHOLE
 from ...intermediate.statements import ArrayOf
 from ...intermediate.statements import Type as FormType
 from ...language.strangers import holds_strange, is_strange, named
 from ...language.types import FLOAT, Bool, Float, Int, Type, numbers_of, rank_of
 from ...lowering.patterns import leaf_types
+from ..callbacks import DTYPES as OF_LEAVES
 from ..convert import ACCEPTED, DTYPES, Converter, Path
 
-OF_LEAVES: Mapping[FormType, Any] = {REAL: np.float64, WHOLE: np.int64, TRUTH: np.bool_}
 NUMBERS: Mapping[type[Type], Any] = {Float: float, Int: int, Bool: bool}
 
 

@@ -28,7 +28,7 @@ def summed(w: Writer, x: Value, over: Sequence[Axis], masks: Sequence[Number]) -
         outside.append(contracted(w, inside, [a for a in over if a in varied]))
     found = product(w, outside, kind)
     for mask in late:
-        found = w.masked(mask, w.number(found), "0.0" if kind == REAL else "0")
+        found = w.masked(mask, w.number(found))
     return found
 
 
@@ -47,10 +47,9 @@ def with_mask(w: Writer, parts: list[Number], mask: Number) -> list[Number]:
     fitting = [f for f in parts if set(mask.axes) <= set(f.axes)]
     if fitting:
         chosen = min(fitting, key=lambda f: len(f.axes))
-        return [w.masked(mask, f) if f is chosen else f for f in parts]
-    best = max(parts, key=lambda f: len(set(f.axes) & set(mask.axes)))
-    zero = "0.0" if best.kind == REAL else "0"
-    return [w.masked(mask, f, zero) if f is best else f for f in parts]
+    else:
+        chosen = max(parts, key=lambda f: len(set(f.axes) & set(mask.axes)))
+    return [w.masked(mask, f) if f is chosen else f for f in parts]
 
 
 def contracted(w: Writer, parts: list[Number], over: Sequence[Axis]) -> Number:

@@ -410,13 +410,13 @@ class Writer:
         """Give indices that are in range even in lanes that are masked, along these axes only."""
         for mask in self.masks:
             if axes is None or set(mask.axes) <= set(axes):
-                i = self.masked(mask, i, "0")
+                i = self.masked(mask, i)
         return i
 
-    def masked(self, mask: V.Number, x: V.Number, other: str = "0.0") -> V.Number:
+    def masked(self, mask: V.Number, x: V.Number) -> V.Number:
         """Give a value where a condition holds, and zero elsewhere."""
-        axes = V.union(mask.axes, x.axes)
-        text = f"np.where({self.aligned(mask, axes)}, {self.aligned(x, axes)}, {other})"
+        axes, zero = V.union(mask.axes, x.axes), "0.0" if x.kind == REAL else "0"
+        text = f"np.where({self.aligned(mask, axes)}, {self.aligned(x, axes)}, {zero})"
         return self.once(("where", mask, x), lambda: self.emit(text, axes, x.kind))  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------ what stays lazy
