@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
@@ -19,12 +18,10 @@ class Extreme(ast.operator):
 
 
 #: The operators of ufuncs.
-OPERATORS = MappingProxyType(
-    {
-        **dict(zip(("add", "subtract", "multiply", "divide"), (ast.Add(), ast.Sub(), ast.Mult(), ast.Div()))),
-        **{name: Extreme(name) for name in ("maximum", "minimum")},
-    }
-)
+OPERATORS = {
+    **dict(zip(("add", "subtract", "multiply", "divide"), (ast.Add(), ast.Sub(), ast.Mult(), ast.Div()))),
+    **{name: Extreme(name) for name in ("maximum", "minimum")},
+}
 
 
 def is_exact(target: ast.expr) -> bool:

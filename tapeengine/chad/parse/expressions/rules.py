@@ -450,7 +450,7 @@ def membership_of_key(key: str, of: Type, op: ast.cmpop) -> Term | None:
 
 
 #: The comparisons of texts, each with its result for equal texts.
-TEXTS: Mapping[type, bool] = MappingProxyType({ast.Eq: True, ast.NotEq: False, ast.In: True, ast.NotIn: False})
+TEXTS: Mapping[type, bool] = {ast.Eq: True, ast.NotEq: False, ast.In: True, ast.NotIn: False}
 
 
 def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:

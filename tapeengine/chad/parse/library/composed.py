@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 import numpy
 
@@ -118,17 +117,15 @@ def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return within(xs, 0)
 
 
-COMPOSED: Mapping[str, Composed] = MappingProxyType(
-    {
-        "numpy.add": operation(ast.Add()),
-        "numpy.subtract": operation(ast.Sub()),
-        "numpy.multiply": operation(ast.Mult()),
-        "numpy.remainder": operation(ast.Mod()),
-        "numpy.vdot": flat_inner,
-        "numpy.inner": inner,
-        "numpy.linspace": spaced,
-        "numpy.squeeze": squeezed,
-        "numpy.expand_dims": with_axis,
-        "numpy.swapaxes": axes_exchanged,
-    }
-)
+COMPOSED: Mapping[str, Composed] = {
+    "numpy.add": operation(ast.Add()),
+    "numpy.subtract": operation(ast.Sub()),
+    "numpy.multiply": operation(ast.Mult()),
+    "numpy.remainder": operation(ast.Mod()),
+    "numpy.vdot": flat_inner,
+    "numpy.inner": inner,
+    "numpy.linspace": spaced,
+    "numpy.squeeze": squeezed,
+    "numpy.expand_dims": with_axis,
+    "numpy.swapaxes": axes_exchanged,
+}

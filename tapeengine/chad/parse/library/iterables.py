@@ -343,24 +343,22 @@ def _count(p: Parser, node: ast.Call, env: Env) -> Iteration:
 
 
 #: What makes an iterable, by the name of the function that a program calls.
-ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = MappingProxyType(
-    {
-        "builtins.range": lambda p, node, env: _range(
-            p, node, [p.coerce(a, expression(p, a, env), INT) for a in node.args]
-        ),
-        "builtins.enumerate": _enumerate,
-        "builtins.reversed": _reversed,
-        "builtins.zip": _zip,
-        "itertools.count": _count,
-        "itertools.pairwise": lambda p, node, env: _pairwise(in_steps(p, node.args[0], env)),
-        "itertools.product": _repeated,
-        **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
-        "numpy.ndindex": lambda p, node, env: _indices(
-            p, [n for a in node.args for n in sizes_of(p, node, expression(p, a, env))]
-        ),
-        "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
-    }
-)
+ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = {
+    "builtins.range": lambda p, node, env: _range(
+        p, node, [p.coerce(a, expression(p, a, env), INT) for a in node.args]
+    ),
+    "builtins.enumerate": _enumerate,
+    "builtins.reversed": _reversed,
+    "builtins.zip": _zip,
+    "itertools.count": _count,
+    "itertools.pairwise": lambda p, node, env: _pairwise(in_steps(p, node.args[0], env)),
+    "itertools.product": _repeated,
+    **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
+    "numpy.ndindex": lambda p, node, env: _indices(
+        p, [n for a in node.args for n in sizes_of(p, node, expression(p, a, env))]
+    ),
+    "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
+}
 #: Their arguments by name.
 KEYWORDS = MappingProxyType(
     {"builtins.zip": ("strict",), "builtins.enumerate": ("start",), "itertools.product": ("repeat",)}

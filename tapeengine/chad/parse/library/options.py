@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -22,13 +21,11 @@ from ..operations.functions import Env
 from ..operations.state import Parser
 
 #: What stands for the three types of numbers.
-DTYPES: Mapping[Any, Type] = MappingProxyType(
-    {
-        **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
-        **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
-        **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
-    }
-)
+DTYPES: Mapping[Any, Type] = {
+    **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
+    **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
+    **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
+}
 
 
 def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
@@ -93,13 +90,11 @@ def arranged(p: Parser, node: ast.Call, order: Sequence[str], count: int) -> ast
 
 
 #: The values of options that have no effect.
-DEFAULTS: Mapping[str, Any] = MappingProxyType(
-    {
-        **dict.fromkeys(("out", "dtype", "order"), None),
-        **dict.fromkeys(("overwrite_input", "returned", "subok"), False),
-        "method": "linear",
-    }
-)
+DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys(("out", "dtype", "order"), None),
+    **dict.fromkeys(("overwrite_input", "returned", "subok"), False),
+    "method": "linear",
+}
 
 
 def says_nothing(name: str, value: ast.expr) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ...language.terms import Fold, If, Op, Size, Term, counted, lit
@@ -212,12 +211,10 @@ def larger(which: str) -> numeric.Scalar:
 
 
 #: Reductions of whole arrays, by the names of functions and methods.
-REDUCTIONS: Mapping[str, Reduction] = MappingProxyType(
-    {
-        "sum": Reduction(of_numbers(arrays.summed), 0, lambda p, node, xs: numeric.added(*xs)),
-        "prod": Reduction(product, 1, lambda p, node, xs: numeric.multiplied(*xs)),
-        "mean": Reduction(of_numbers(arrays.mean), 0),
-        "max": Reduction(folded(numeric.larger, "maximum"), None, larger("maximum")),
-        "min": Reduction(folded(numeric.larger, "minimum"), None, larger("minimum")),
-    }
-)
+REDUCTIONS: Mapping[str, Reduction] = {
+    "sum": Reduction(of_numbers(arrays.summed), 0, lambda p, node, xs: numeric.added(*xs)),
+    "prod": Reduction(product, 1, lambda p, node, xs: numeric.multiplied(*xs)),
+    "mean": Reduction(of_numbers(arrays.mean), 0),
+    "max": Reduction(folded(numeric.larger, "maximum"), None, larger("maximum")),
+    "min": Reduction(folded(numeric.larger, "minimum"), None, larger("minimum")),
+}

@@ -495,14 +495,12 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 #: The place of ``dtype=`` among the arguments of the functions that take it.
-DTYPE_AT = MappingProxyType(
-    {
-        **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
-        "numpy.fromiter": 1,
-        **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
-        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye"), 9),
-    }
-)
+DTYPE_AT = {
+    **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
+    "numpy.fromiter": 1,
+    **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
+    **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye"), 9),
+}
 
 
 def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call, ast.expr | None]:
@@ -593,234 +591,212 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
 
 
 #: numpy's parameters in order, of functions that are also methods.
-ORDERS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("sum", "prod"), "a axis dtype out keepdims initial where"),
-        **dict.fromkeys(("max", "min"), "a axis out keepdims initial where"),
-        "mean": "a axis dtype out keepdims",
-        **dict.fromkeys(("cumsum", "cumprod"), "a axis dtype out"),
-        "quantile": "a q axis out overwrite_input method keepdims",
-    }
-)
+ORDERS: Mapping[str, str] = {
+    **dict.fromkeys(("sum", "prod"), "a axis dtype out keepdims initial where"),
+    **dict.fromkeys(("max", "min"), "a axis out keepdims initial where"),
+    "mean": "a axis dtype out keepdims",
+    **dict.fromkeys(("cumsum", "cumprod"), "a axis dtype out"),
+    "quantile": "a q axis out overwrite_input method keepdims",
+}
 #: Functions from vectors to vectors, which run along an axis.
-ALONG: Mapping[str, Callable[..., Term]] = MappingProxyType(
-    {
-        "cumsum": along_axis(whole.so_far(numeric.added, 0), None),
-        "cumprod": along_axis(whole.so_far(numeric.multiplied, 1), None),
-        "sort": along_axis(composed.sort, -1),
-    }
-)
+ALONG: Mapping[str, Callable[..., Term]] = {
+    "cumsum": along_axis(whole.so_far(numeric.added, 0), None),
+    "cumprod": along_axis(whole.so_far(numeric.multiplied, 1), None),
+    "sort": along_axis(composed.sort, -1),
+}
 
 #: The operators of ufuncs that have an `outer` in the language.
-OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        **{name: composed.COMPOSED[f"numpy.{name}"] for name in ("add", "subtract", "multiply", "remainder")},
-        "divide": composed.operation(ast.Div()),
-        **{name: numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
-    }
-)
+OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
+    **{name: composed.COMPOSED[f"numpy.{name}"] for name in ("add", "subtract", "multiply", "remainder")},
+    "divide": composed.operation(ast.Div()),
+    **{name: numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
+}
 #: Reductions and functions of vectors as methods of ufuncs.
-OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = MappingProxyType(
-    {
-        "add": ("sum", whole.so_far(numeric.added, 0)),
-        "multiply": ("prod", whole.so_far(numeric.multiplied, 1)),
-        "maximum": ("max", lines.of_line(in_language.largest_so_far)),
-        "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
-    }
-)
+OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = {
+    "add": ("sum", whole.so_far(numeric.added, 0)),
+    "multiply": ("prod", whole.so_far(numeric.multiplied, 1)),
+    "maximum": ("max", lines.of_line(in_language.largest_so_far)),
+    "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
+}
 KEEPS = ("axis", "keepdims")
 SUMS = (*reductions.KEYWORDS, "dtype")
-READS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {
-        **{name: SUMS if "dtype" in order else reductions.KEYWORDS for name, order in ORDERS.items()},
-        "mean": (*KEEPS, "where", "dtype"),
-    }
-)
+READS: Mapping[str, Sequence[str]] = {
+    **{name: SUMS if "dtype" in order else reductions.KEYWORDS for name, order in ORDERS.items()},
+    "mean": (*KEEPS, "where", "dtype"),
+}
 #: Functions of numpy with options: the form, numpy's parameters in order, how many are operands, and the options read.
-WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = MappingProxyType(
-    {
-        **{name: (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
-        **{f"a{name}": (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in ("max", "min")},
-        **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
-        **{f"{u}.reduce": (function_of(REDUCTIONS[r], 0), ORDERS["sum"], 1, SUMS) for u, (r, _) in OF_UFUNCS.items()},
-        **{
-            f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
-            for u, (_, change) in OF_UFUNCS.items()
-        },
-        **{f"{name}.outer": (along.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
-        "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
-        "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
-        "roll": (along.roll, "a shift axis", 2, ("axis",)),
-        "flip": (along.flip, "m axis", 1, ("axis",)),
-        "rot90": (along.rot90, "m k axes", 1, ("k", "axes")),
-        "repeat": (along.repeat, "a repeats axis", 2, ("axis",)),
-        "take": (along.take, "a indices axis out mode", 2, ("axis", "mode")),
-        "tile": (along.tile, "A reps", 2, ()),
-        "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
-        "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
-        "percentile": (lines.percentile, ORDERS["quantile"], 2, KEEPS),
-        "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
-        "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
-        "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
-        **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
-        "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
-        "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
-        **{
-            name: (form, "arrays axis out", 1, ("axis",))
-            for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
-        },
-        **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
-        "append": (joining.append, "arr values axis", 2, ("axis",)),
-        "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),
-    }
-)
+WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = {
+    **{name: (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
+    **{f"a{name}": (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in ("max", "min")},
+    **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
+    **{f"{u}.reduce": (function_of(REDUCTIONS[r], 0), ORDERS["sum"], 1, SUMS) for u, (r, _) in OF_UFUNCS.items()},
+    **{
+        f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
+        for u, (_, change) in OF_UFUNCS.items()
+    },
+    **{f"{name}.outer": (along.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
+    "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
+    "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
+    "roll": (along.roll, "a shift axis", 2, ("axis",)),
+    "flip": (along.flip, "m axis", 1, ("axis",)),
+    "rot90": (along.rot90, "m k axes", 1, ("k", "axes")),
+    "repeat": (along.repeat, "a repeats axis", 2, ("axis",)),
+    "take": (along.take, "a indices axis out mode", 2, ("axis", "mode")),
+    "tile": (along.tile, "A reps", 2, ()),
+    "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
+    "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
+    "percentile": (lines.percentile, ORDERS["quantile"], 2, KEEPS),
+    "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
+    "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
+    "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
+    **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
+    "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
+    "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
+    **{
+        name: (form, "arrays axis out", 1, ("axis",))
+        for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
+    },
+    **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
+    "append": (joining.append, "arr values axis", 2, ("axis",)),
+    "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),
+}
 #: The methods of arrays with options, and the names of their arguments.
-OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = MappingProxyType(
-    {
-        name: (with_options(form, ORDERS[name].split(), 1, reads), (*ORDERS[name].split()[1:], *reads))
-        for name, form, reads in (
-            *((name, method_of(made), READS[name]) for name, made in REDUCTIONS.items()),
-            *((name, ALONG[name], ("axis", "dtype")) for name in ("cumsum", "cumprod")),
-        )
-    }
-)
+OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = {
+    name: (with_options(form, ORDERS[name].split(), 1, reads), (*ORDERS[name].split()[1:], *reads))
+    for name, form, reads in (
+        *((name, method_of(made), READS[name]) for name, made in REDUCTIONS.items()),
+        *((name, ALONG[name], ("axis", "dtype")) for name in ("cumsum", "cumprod")),
+    )
+}
 
 #: Functions of which an argument may be ``*rows`` for any number of rows.
 OF_STARS: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
     {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
 )
 
-SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
-    {
-        **OF_STARS,
-        "builtins.sum": sum_,
-        "numpy.clip": clip,
-        **{
-            f"numpy.{name}": with_options(form, order.split(), count, reads)
-            for name, (form, order, count, reads) in WITH_OPTIONS.items()
-        },
-        "numpy.einsum": einsum,
-        "tapeengine.sum": sum_,
-        "builtins.max": extreme("max"),
-        "builtins.min": extreme("min"),
-        "builtins.sorted": ordering.sorted_,
-        "builtins.any": exists("any"),
-        "builtins.all": exists("all"),
-        "builtins.map": map_,
-        "builtins.filter": filter_,
-        "builtins.list": listed,
-        "builtins.tuple": tuple_,
-        CHAIN: chained_rows,
-        "builtins.float": float_,
-        "numpy.float64": float_,
-        "builtins.round": round_,
-        "builtins.next": next_,
-        "itertools.accumulate": accumulated,
-        "tapeengine.iterate": iterate,
-        "tapeengine.fork_map": fork_map,
-        "numpy.array": array_of,
-        "numpy.asarray": array_of,
-        "numpy.asanyarray": array_of,
-        "numpy.ascontiguousarray": array_of,
-        "numpy.fromiter": array_of,
-        "numpy.select": select,
-        "numpy.block": joining.block,
-        "numpy.c_": joining.columns,
-        "numpy.r_": joining.rows,
-        "builtins.isinstance": isinstance_,
-        "functools.reduce": reduce,
-        "functools.partial": partial,
-        "tapeengine.fold": fold,
-        "tapeengine.scan": scan,
-    }
-)
+SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = {
+    **OF_STARS,
+    "builtins.sum": sum_,
+    "numpy.clip": clip,
+    **{
+        f"numpy.{name}": with_options(form, order.split(), count, reads)
+        for name, (form, order, count, reads) in WITH_OPTIONS.items()
+    },
+    "numpy.einsum": einsum,
+    "tapeengine.sum": sum_,
+    "builtins.max": extreme("max"),
+    "builtins.min": extreme("min"),
+    "builtins.sorted": ordering.sorted_,
+    "builtins.any": exists("any"),
+    "builtins.all": exists("all"),
+    "builtins.map": map_,
+    "builtins.filter": filter_,
+    "builtins.list": listed,
+    "builtins.tuple": tuple_,
+    CHAIN: chained_rows,
+    "builtins.float": float_,
+    "numpy.float64": float_,
+    "builtins.round": round_,
+    "builtins.next": next_,
+    "itertools.accumulate": accumulated,
+    "tapeengine.iterate": iterate,
+    "tapeengine.fork_map": fork_map,
+    "numpy.array": array_of,
+    "numpy.asarray": array_of,
+    "numpy.asanyarray": array_of,
+    "numpy.ascontiguousarray": array_of,
+    "numpy.fromiter": array_of,
+    "numpy.select": select,
+    "numpy.block": joining.block,
+    "numpy.c_": joining.columns,
+    "numpy.r_": joining.rows,
+    "builtins.isinstance": isinstance_,
+    "functools.reduce": reduce,
+    "functools.partial": partial,
+    "tapeengine.fold": fold,
+    "tapeengine.scan": scan,
+}
 
 #: The arguments by name that the functions of `SPECIAL` take; the others take none.
-KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "builtins.sum": ("start",),
-        "tapeengine.sum": ("start",),
-        **{f"numpy.{n}": (*order.split(), *reads, "dtype") for n, (_, order, _, reads) in WITH_OPTIONS.items()},
-        "numpy.einsum": ("optimize",),
-        "numpy.array": ("copy",),
-        "numpy.clip": ("a_min", "a_max", "min", "max"),
-        "numpy.select": ("default",),
-        "itertools.accumulate": ("func", "initial"),
-        "tapeengine.iterate": ("checkpoints",),
-        "builtins.max": ("default", "key"),
-        "builtins.sorted": ("key", "reverse"),
-        "builtins.min": ("default", "key"),
-    }
-)
+KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    "builtins.sum": ("start",),
+    "tapeengine.sum": ("start",),
+    **{f"numpy.{n}": (*order.split(), *reads, "dtype") for n, (_, order, _, reads) in WITH_OPTIONS.items()},
+    "numpy.einsum": ("optimize",),
+    "numpy.array": ("copy",),
+    "numpy.clip": ("a_min", "a_max", "min", "max"),
+    "numpy.select": ("default",),
+    "itertools.accumulate": ("func", "initial"),
+    "tapeengine.iterate": ("checkpoints",),
+    "builtins.max": ("default", "key"),
+    "builtins.sorted": ("key", "reverse"),
+    "builtins.min": ("default", "key"),
+}
 #: The same for the methods of arrays.
 METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {name: names for name, (_, names) in OF_ARRAYS.items()}
 )
 
 #: The methods that lists have too.
-OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        "copy": lambda p, node, args: whole.array(p, node, args[0]),
-        "tolist": lambda p, node, args: whole.array(p, node, args[0]),
-        "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
-        "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
-    }
-)
+OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
+    "copy": lambda p, node, args: whole.array(p, node, args[0]),
+    "tolist": lambda p, node, args: whole.array(p, node, args[0]),
+    "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+    "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+}
 
-FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        "builtins.len": whole.length,
-        "builtins.int": whole.to_int("trunc"),
-        "builtins.bool": whole.to_bool,
-        "builtins.abs": numeric.applied(numeric.absolute, 1, False),
-        "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
-        "builtins.pow": whole.power,
-        "math.pow": of_floats(whole.power),
-        "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
-        "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
-        "numpy.power": lambda p, node, args: whole.power(p, node, args, "np.power"),
-        "operator.pow": whole.power,
-        "math.log": logarithm,
-        "math.floor": whole.to_int("floor"),
-        "math.ceil": whole.to_int("ceil"),
-        "math.trunc": whole.to_int("trunc"),
-        "math.isnan": whole.test("isnan"),
-        "math.isfinite": whole.test("isfinite"),
-        "math.prod": whole.product,
-        "math.isinf": whole.is_infinite,
-        "numpy.ndim": shapes.dimensions,
-        "numpy.shape": shapes.shape,
-        "numpy.size": shapes.size,
-        "numpy.copy": OF_LISTS["copy"],
-        "numpy.square": numeric.applied(numeric.square, 1, False),
-        "numpy.sign": numeric.applied(whole.sign, 1, False),
-        "numpy.negative": numeric.applied(numeric.negative, 1, False),
-        "builtins.divmod": whole.quotient_and_rest,
-        "numpy.dot": whole.dot,
-        "numpy.matmul": whole.matmul,
-        "numpy.where": whole.where,
-        "numpy.ix_": whole.open_grid,
-        "numpy.maximum": numeric.applied(larger("maximum"), 2),
-        "numpy.minimum": numeric.applied(larger("minimum"), 2),
-        "numpy.zeros": whole.filled(0.0),
-        "numpy.ones": whole.filled(1.0),
-        "numpy.empty": whole.filled(0.0),
-        "numpy.empty_like": whole.like(0.0),
-        "numpy.full_like": whole.full_like,
-        "numpy.full": full,
-        "numpy.zeros_like": whole.like(0.0),
-        "numpy.ones_like": whole.like(1.0),
-        "numpy.arange": whole.arange,
-        "numpy.transpose": whole.transpose,
-        "numpy.outer": outer,
-        "numpy.reshape": reshaped,
-        "numpy.ravel": RESHAPING["ravel"],
-        **composed.COMPOSED,
-        "tapeengine.gather": whole.gather,
-        "tapeengine.scatter": whole.scatter,
-        "tapeengine.replicate": whole.replicate,
-    }
-)
+FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
+    "builtins.len": whole.length,
+    "builtins.int": whole.to_int("trunc"),
+    "builtins.bool": whole.to_bool,
+    "builtins.abs": numeric.applied(numeric.absolute, 1, False),
+    "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
+    "builtins.pow": whole.power,
+    "math.pow": of_floats(whole.power),
+    "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
+    "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
+    "numpy.power": lambda p, node, args: whole.power(p, node, args, "np.power"),
+    "operator.pow": whole.power,
+    "math.log": logarithm,
+    "math.floor": whole.to_int("floor"),
+    "math.ceil": whole.to_int("ceil"),
+    "math.trunc": whole.to_int("trunc"),
+    "math.isnan": whole.test("isnan"),
+    "math.isfinite": whole.test("isfinite"),
+    "math.prod": whole.product,
+    "math.isinf": whole.is_infinite,
+    "numpy.ndim": shapes.dimensions,
+    "numpy.shape": shapes.shape,
+    "numpy.size": shapes.size,
+    "numpy.copy": OF_LISTS["copy"],
+    "numpy.square": numeric.applied(numeric.square, 1, False),
+    "numpy.sign": numeric.applied(whole.sign, 1, False),
+    "numpy.negative": numeric.applied(numeric.negative, 1, False),
+    "builtins.divmod": whole.quotient_and_rest,
+    "numpy.dot": whole.dot,
+    "numpy.matmul": whole.matmul,
+    "numpy.where": whole.where,
+    "numpy.ix_": whole.open_grid,
+    "numpy.maximum": numeric.applied(larger("maximum"), 2),
+    "numpy.minimum": numeric.applied(larger("minimum"), 2),
+    "numpy.zeros": whole.filled(0.0),
+    "numpy.ones": whole.filled(1.0),
+    "numpy.empty": whole.filled(0.0),
+    "numpy.empty_like": whole.like(0.0),
+    "numpy.full_like": whole.full_like,
+    "numpy.full": full,
+    "numpy.zeros_like": whole.like(0.0),
+    "numpy.ones_like": whole.like(1.0),
+    "numpy.arange": whole.arange,
+    "numpy.transpose": whole.transpose,
+    "numpy.outer": outer,
+    "numpy.reshape": reshaped,
+    "numpy.ravel": RESHAPING["ravel"],
+    **composed.COMPOSED,
+    "tapeengine.gather": whole.gather,
+    "tapeengine.scatter": whole.scatter,
+    "tapeengine.replicate": whole.replicate,
+}
 
 #: The methods of arrays that do what numpy's function of the same name does.
 AS_FUNCTIONS = (
@@ -828,13 +804,11 @@ AS_FUNCTIONS = (
     *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj", "take"),
 )
 
-METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
-    {
-        **{name: form for name, (form, _) in OF_ARRAYS.items()},
-        "dot": method(whole.dot),
-        "transpose": method(whole.transpose),
-        "astype": lambda p, node, xs, env: of_dtype(p, node, node.args[0], xs, env),
-        **{name: method(function) for name, function in OF_LISTS.items()},
-        **{name: method(function) for name, function in RESHAPING.items()},
-    }
-)
+METHODS: Mapping[str, Callable[..., Term]] = {
+    **{name: form for name, (form, _) in OF_ARRAYS.items()},
+    "dot": method(whole.dot),
+    "transpose": method(whole.transpose),
+    "astype": lambda p, node, xs, env: of_dtype(p, node, node.args[0], xs, env),
+    **{name: method(function) for name, function in OF_LISTS.items()},
+    **{name: method(function) for name, function in RESHAPING.items()},
+}

@@ -13,7 +13,6 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...language.kinds import COMPUTED, NUMBER
@@ -30,14 +29,12 @@ from .results import Outside
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"
 #: For each function that loops run over: the targets of its arguments, of a target and its items.
-TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = MappingProxyType(
-    {
-        **dict.fromkeys((zip, itertools.product), lambda target, items: items),
-        enumerate: lambda target, items: items[1:],
-        reversed: lambda target, items: [target],
-        **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
-    }
-)
+TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = {
+    **dict.fromkeys((zip, itertools.product), lambda target, items: items),
+    enumerate: lambda target, items: items[1:],
+    reversed: lambda target, items: [target],
+    **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
+}
 
 
 class NotAlone(Exception):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
@@ -14,7 +13,7 @@ from ..names.outside import named_outside, root
 from .by_cells import placed
 
 #: The functions that apply their first argument, with the number of arguments that they give it; 0 for one of each.
-APPLIED = MappingProxyType({"builtins.map": 0, "functools.reduce": 2, "builtins.filter": 1, "tapeengine.fork_map": 0})
+APPLIED = {"builtins.map": 0, "functools.reduce": 2, "builtins.filter": 1, "tapeengine.fork_map": 0}
 
 
 class FunctionArguments(Transformer):

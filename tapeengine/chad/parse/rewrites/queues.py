@@ -10,7 +10,6 @@ import ast
 import copy
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
@@ -253,11 +252,9 @@ class Put(Transformer):
 #: The methods that change the end of a list.
 ENDS = ("append", "extend", "pop")
 #: The parts of expressions that read a list and do not keep it.
-OPERANDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
-    {
-        ast.BinOp: ("left", "right"),
-        ast.Compare: ("left", "comparators"),
-        ast.comprehension: ("iter",),
-        ast.Starred: ("value",),
-    }
-)
+OPERANDS: Mapping[type, tuple[str, ...]] = {
+    ast.BinOp: ("left", "right"),
+    ast.Compare: ("left", "comparators"),
+    ast.comprehension: ("iter",),
+    ast.Starred: ("value",),
+}

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Mapping, Sequence
-from types import FunctionType, MappingProxyType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy
@@ -106,7 +106,7 @@ OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
 #: The functions of math that take arrays.
 OF_ARRAYS = ("math.prod", "math.sumprod", "math.dist")
 #: Functions that are refused although the language has a similar one, each with advice.
-REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstance(x, C)"})
+REFUSED: Mapping[str, str] = {"builtins.type": "write isinstance(x, C)"}
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
@@ -436,16 +436,14 @@ def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Te
 
 
 #: The method of each comparison, and that of its right operand.
-MIRRORED: Mapping[type, tuple[str, str]] = MappingProxyType(
-    {
-        ast.Lt: ("__lt__", "__gt__"),
-        ast.LtE: ("__le__", "__ge__"),
-        ast.Gt: ("__gt__", "__lt__"),
-        ast.GtE: ("__ge__", "__le__"),
-        ast.Eq: ("__eq__", "__eq__"),
-        ast.NotEq: ("__ne__", "__ne__"),
-    }
-)
+MIRRORED: Mapping[type, tuple[str, str]] = {
+    ast.Lt: ("__lt__", "__gt__"),
+    ast.LtE: ("__le__", "__ge__"),
+    ast.Gt: ("__gt__", "__lt__"),
+    ast.GtE: ("__ge__", "__le__"),
+    ast.Eq: ("__eq__", "__eq__"),
+    ast.NotEq: ("__ne__", "__ne__"),
+}
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:

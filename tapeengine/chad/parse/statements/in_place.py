@@ -10,7 +10,6 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from ...language import written
@@ -261,7 +260,7 @@ def is_start(args: list[ast.expr]) -> bool:
 #: The methods that leave no new elements in a list.
 REARRANGED = frozenset(("sort", "reverse", "clear"))
 #: The numbers of arguments of the methods that add elements.
-COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
+COUNTS = {"append": 1, "extend": 1, "insert": 2}
 
 
 @with_lets
