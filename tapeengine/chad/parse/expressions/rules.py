@@ -290,14 +290,14 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     match op:
         case ast.UAdd():
             numeric.no_conditions(p, node, (term,))
-            return numeric.elementwise(p, node, numeric.positive, (term,))
+            return numeric.elementwise(p, node, lambda p, node, xs: numeric.number(p, node, xs[0]), (term,))
         case ast.USub():
             if isinstance(term, Literal):
                 return lit(-term.value)
             numeric.no_conditions(p, node, (term,))
             return numeric.elementwise(p, node, numeric.negative, (term,))
     if isinstance(term.type, Array) and numbers_of(term.type) == BOOL:
-        return numeric.elementwise(p, node, numeric.opposite, (term,))
+        return numeric.elementwise(p, node, lambda p, node, xs: Op("not", (xs[0],), BOOL), (term,))
     if term.type == INT:
         return Op("isub", (lit(-1), term), INT)
     p.error(node, "~ of other values than integers and arrays of conditions is not in the language", "use not")

@@ -31,7 +31,7 @@ from ..operations.functions import Env
 from ..operations.grids import counted_from_end, is_within
 from ..operations.numeric import elementwise, rank
 from ..operations.raising import failing
-from ..operations.reshaping import element
+from ..operations.shapes import element
 from ..operations.state import Parser, with_lets
 from ..operations.whole import array
 from .dicts import at_key

@@ -10,7 +10,7 @@ from ...language.terms import Build, Elements, Gather, Index, Literal, Op, Repli
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Type, numbers_of, show
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
-from ..operations import arrays, numeric, reshaping, whole
+from ..operations import arrays, numeric, shapes, whole
 from ..operations.functions import Env
 from ..operations.state import Parser, with_lets
 from .options import keyword
@@ -50,7 +50,7 @@ def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> 
     p.by_numpy = True
     axes = written_axes(p, keyword(node, "axis"), env)
     if axes is None:
-        return change(p, reshaping.flattened(p, node, [xs]))
+        return change(p, shapes.flattened(p, node, xs))
     if len(axes) != 1:
         p.on_duals(node, "several axes", "write one axis")
     return inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
@@ -116,21 +116,17 @@ def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     k = expression(p, node.args[1], env)
     if k.type != INT:
         p.on_duals(node, "several shifts, or one that is no integer", "roll along one axis after the other")
-    made = along_one(p, node, xs, rolled_by(p.bound("k", k)), env)
-    if numeric.rank(made.type) == numeric.rank(xs.type):
-        return made
-    return p.within("xs", made, lambda flat: reshaping.in_shape(p, flat, arrays.axes(xs)))
-
-
-def rolled_by(k: Term) -> Change:
-    """Make the function that rolls an array along its first axis."""
+    k = p.bound("k", k)
 
     @with_lets
     def rolled(p: Parser, xs: Term) -> Term:
         xs, i = p.bound("xs", xs), p.fresh("i", INT)
         return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
 
-    return rolled
+    made = along_one(p, node, xs, rolled, env)
+    if numeric.rank(made.type) == numeric.rank(xs.type):
+        return made
+    return p.within("xs", made, lambda flat: shapes.in_shape(p, flat, arrays.axes(xs)))
 
 
 @with_lets

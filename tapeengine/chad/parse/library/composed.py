@@ -11,38 +11,30 @@ from ...language.terms import Build, Gather, Index, Op, Size, Term, counted, lit
 from ...language.types import BOOL, FLOAT, INT, Array
 from ..analyses.single_axes import only_item
 from ..operations import arrays, numeric, whole
-from ..operations.numeric import wanted
 from ..operations.registered import primitive
-from ..operations.reshaping import RESHAPING
+from ..operations.shapes import flattened
 from ..operations.state import Parser, with_lets
 
 Composed = Callable[["Parser", ast.AST, list[Term]], Term]
 VECTOR = Array(FLOAT)
 
 
-def inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
     """``np.inner(a, b)``: the sums of products along the last axes."""
-    wanted(p, node, args, 2)
-    is_product = numeric.rank(args[0].type) == 0  # a number times an array
-    return whole.dot(p, node, [args[0], args[1] if is_product else arrays.transpose(p, node, args[1])])
+    is_product = numeric.rank(a.type) == 0  # a number times an array
+    return whole.dot(p, node, a, b if is_product else arrays.transpose(p, node, b))
 
 
-def flat_inner(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def flat_inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
     """``np.vdot(a, b)``: the sum of the products of all numbers."""
-    wanted(p, node, args, 2)
-    if any(numeric.rank(a.type) for a in args):
-        args = [RESHAPING["ravel"](p, node, [a]) for a in args]
-    return whole.dot(p, node, args)
+    if numeric.rank(a.type) or numeric.rank(b.type):
+        a, b = (flattened(p, node, x) for x in (a, b))
+    return whole.dot(p, node, a, b)
 
 
 def operation(op: ast.operator) -> Composed:
     """``np.add(x, y)``: Python's ``x + y``; ``np.remainder`` is its ``%``, unlike ``math.remainder``."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        wanted(p, node, args, 2)
-        return numeric.binary(p, node, op, *args)
-
-    return handle
+    return numeric.of(2, lambda p, node, a, b: numeric.binary(p, node, op, a, b))
 
 
 @with_lets
@@ -60,7 +52,7 @@ def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
     args = [*args, lit(50)] if len(args) == 2 else args
     is_open = args[3:4] == [lit(False)]
-    wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
+    numeric.wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
     a, b = (p.bound(name, p.coerce(node, x, FLOAT)) for name, x in zip("ab", args, strict=False))
     n, i = p.bound("n", arrays.counted(p, p.coerce(node, args[2], INT))), p.fresh("i", INT)
     steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
@@ -76,20 +68,18 @@ def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
     return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
 
 
-def axes_exchanged(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def axes_exchanged(p: Parser, node: ast.AST, xs: Term, *axes: Term) -> Term:
     """``np.swapaxes(xs, i, j)``."""
-    wanted(p, node, args, 3)
-    order = list(range(numeric.rank(args[0].type)))
-    i, j = (arrays.axis_of(p, node, a, len(order)) for a in args[1:])
+    order = list(range(numeric.rank(xs.type)))
+    i, j = (arrays.axis_of(p, node, axis, len(order)) for axis in axes)
     order[i], order[j] = j, i
-    return arrays.permuted(p, args[0], order)
+    return arrays.permuted(p, xs, order)
 
 
-def with_axis(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def with_axis(p: Parser, node: ast.AST, xs: Term, axis: Term) -> Term:
     """``np.expand_dims(xs, axis)``."""
-    wanted(p, node, args, 2)
-    xs = whole.array(p, node, args[0])
-    return arrays.expanded(p, xs, arrays.axis_of(p, node, args[1], numeric.rank(xs.type) + 1))
+    xs = whole.array(p, node, xs)
+    return arrays.expanded(p, xs, arrays.axis_of(p, node, axis, numeric.rank(xs.type) + 1))
 
 
 @with_lets
@@ -122,10 +112,10 @@ COMPOSED: Mapping[str, Composed] = {
     "numpy.subtract": operation(ast.Sub()),
     "numpy.multiply": operation(ast.Mult()),
     "numpy.remainder": operation(ast.Mod()),
-    "numpy.vdot": flat_inner,
-    "numpy.inner": inner,
+    "numpy.vdot": numeric.of(2, flat_inner),
+    "numpy.inner": numeric.of(2, inner),
     "numpy.linspace": spaced,
     "numpy.squeeze": squeezed,
-    "numpy.expand_dims": with_axis,
-    "numpy.swapaxes": axes_exchanged,
+    "numpy.expand_dims": numeric.of(2, with_axis),
+    "numpy.swapaxes": numeric.of(3, axes_exchanged),
 }

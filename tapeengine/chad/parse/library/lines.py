@@ -12,7 +12,7 @@ from ...language.types import FLOAT, INT, Product
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
-from ..operations.reshaping import flattened
+from ..operations.shapes import flattened
 from ..operations.state import Parser, with_lets
 from .along import inside, once
 from .composed import sort
@@ -36,12 +36,12 @@ def lines(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Ter
     n = numeric.rank(xs.type)
     chosen = list(range(n)) if axes is None else once(p, node, axes, n)
     if len(chosen) == n:
-        return flattened(p, node, [xs]) if n > 1 else xs
+        return flattened(p, node, xs) if n > 1 else xs
     rest = [k for k in range(n) if k not in chosen]
     xs = arrays.permuted(p, xs, rest + chosen)
     if len(chosen) == 1:
         return xs
-    return inside(p, xs, len(rest), lambda p, xs: flattened(p, node, [xs]))
+    return inside(p, xs, len(rest), lambda p, xs: flattened(p, node, xs))
 
 
 def of_lines(p: Parser, node: ast.AST, change: arrays.Combine, xs: Term) -> Term:
@@ -71,11 +71,6 @@ def quantile(p: Parser, node: ast.Call, env: Env, scale: float = 1.0) -> Term:
         p.on_duals(node, "quantiles in several axes", "give a vector of them")
     each = p.fresh("q", FLOAT)
     return Map((each,), at(each), (q,))
-
-
-def percentile(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.percentile(xs, q, axis)``."""
-    return quantile(p, node, env, 100.0)
 
 
 def statistic(function: Callable[..., object]) -> Callable[[Parser, ast.Call, Env], Term]:
@@ -170,7 +165,7 @@ def rooted(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Te
         total = along(p, node, REDUCTIONS["sum"], squares, axes)
         return numeric.elementwise(p, node, numeric.scalar_op("sqrt"), (total,))
     axis = axes[0] if axes else None
-    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
+    return arrays.reduced(p, node, whole.norm, xs, axis)
 
 
 def sizes(p: Parser, node: ast.AST, xs: Term) -> Term:

@@ -119,9 +119,7 @@ def with_axes(p: Parser, node: ast.Call, xs: Term, axes: Sequence[int] | None, r
     n = numeric.rank(xs.type)
     if not keeps.value:
         return result
-    if axes is None:
-        return arrays.kept(p, result, None, n)
-    for axis in sorted(axis % n for axis in axes):
+    for axis in [0] * n if axes is None else sorted(axis % n for axis in axes):
         result = arrays.expanded(p, result, axis)
     return result
 

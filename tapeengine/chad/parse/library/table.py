@@ -7,6 +7,7 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
@@ -49,7 +50,7 @@ from ..names.callees import CHAIN
 from ..names.outside import root
 from ..operations import arrays, membership, numeric, shapes, whole
 from ..operations.functions import Env
-from ..operations.reshaping import RESHAPING, outer, reshaped
+from ..operations.shapes import RESHAPING
 from ..operations.state import Parser, with_lets
 from ..operations.type_tests import tested
 from ..operations.whole import array, element, numbers
@@ -109,8 +110,9 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     if isinstance(element(xs), Array) and start is None:
         return added_rows(p, node, first, xs)
     term = numbers(p, node, xs)
-    term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
-    return term if start is None else added_from(p, node, expression(p, start, env), term)
+    if numeric.rank(term.type) != 1:
+        p.error(node, "Python's sum of an array of arrays", "use np.sum")
+    return Total(term) if start is None else added_from(p, node, expression(p, start, env), Total(term))
 
 
 @with_lets
@@ -155,7 +157,7 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
         if axis is None and numeric.rank(xs.type) > 1 and default == 0:  # of ufuncs
             p.on_duals(node, "all axes, along which a ufunc does not accumulate", "write np.cumsum, or one axis")
         if axis is None and numeric.rank(xs.type) > 1:
-            xs = RESHAPING["ravel"](p, node, [xs])
+            xs = shapes.flattened(p, node, xs)
         return arrays.along(p, node, change, xs, axis or 0)
 
     return handle
@@ -164,10 +166,6 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
 def function_along(handle: Callable[..., Term]) -> Callable[..., Term]:
     """``np.cumsum(xs, axis)``."""
     return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), env)
-
-
-def _bad(p: Parser, node: ast.AST) -> Term:
-    p.error(node, "Python's sum of an array of arrays", "use np.sum")
 
 
 def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
@@ -222,23 +220,18 @@ def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
     return handle
 
 
-def function_body(p: Parser, node: ast.expr, variables: Sequence[Term], env: Env) -> Term:
-    """Apply a function argument to variables."""
-    return p.grammar.apply(p, node, node, variables, env)
-
-
 @with_lets
 def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     """``te.fold(f, xs)`` and ``te.fold(f, xs, init)``, with an associative f."""
     xs = array(p, node, expression(p, node.args[1], env))
     left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-    body = p.coerce(node, function_body(p, node.args[0], (left, right), env), element(xs))
+    body = p.coerce(node, p.grammar.apply(p, node.args[0], node.args[0], (left, right), env), element(xs))
     if len(node.args) == 2:
         return Fold(left, right, body, xs)
     ys = p.bound("xs", xs)
     init = p.bound("init", p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs)))
     total = p.fresh("a", element(xs))
-    again = function_body(p, node.args[0], (init, total), env)
+    again = p.grammar.apply(p, node.args[0], node.args[0], (init, total), env)
     some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
     return If(Op("eq", (Size(ys), lit(0)), BOOL), init, some)
 
@@ -251,7 +244,9 @@ def reduce(p: Parser, node: ast.Call, env: Env) -> Term:
     skip = 1 if len(node.args) == 2 else 0
     k, x = p.fresh("k", INT), p.fresh("x", element(ys))
     at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
-    of, state, body = settled_step(p, node, first, lambda state: function_body(p, node.args[0], (state, x), env))
+    of, state, body = settled_step(
+        p, node, first, lambda state: p.grammar.apply(p, node.args[0], node.args[0], (state, x), env)
+    )
     size: Term = Size(ys) if skip == 0 else Op("isub", (Size(ys), lit(skip)), INT)
     return For(size, k, state, p.coerce(node, first, of), Let(x, Index(ys, at), p.coerce(node, body, of)))
 
@@ -261,26 +256,24 @@ def scan(p: Parser, node: ast.Call, env: Env) -> Term:
     xs = array(p, node, expression(p, node.args[1], env))
     init = expression(p, node.args[2], env)
     x = p.fresh("x", element(xs))
-    of, state, body = settled_step(p, node, init, lambda state: function_body(p, node.args[0], (state, x), env))
+    of, state, body = settled_step(
+        p, node, init, lambda state: p.grammar.apply(p, node.args[0], node.args[0], (state, x), env)
+    )
     return Scan(state, x, p.coerce(node, init, of), p.coerce(node, body, of), xs)
 
 
 def map_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``map(f, xs, ...)``."""
     p.at_once(node, "map(...)")
-    return mapped(p, node, env, is_parallel=False)
+    return fork_map(p, node, env, is_parallel=False)
 
 
-def fork_map(p: Parser, node: ast.Call, env: Env) -> Term:
+def fork_map(p: Parser, node: ast.Call, env: Env, is_parallel: bool = True) -> Term:
     """``te.fork_map(f, xs, ...)``: a map whose steps may run on threads."""
-    return mapped(p, node, env, is_parallel=True)
-
-
-def mapped(p: Parser, node: ast.Call, env: Env, is_parallel: bool) -> Term:
-    """Parse a map."""
     xss = [array(p, node, expression(p, a, env)) for a in node.args[1:]]
     variables = tuple(p.fresh("x", element(xs)) for xs in xss)
-    return Map(variables, function_body(p, node.args[0], variables, env), tuple(xss), is_parallel=is_parallel)
+    body = p.grammar.apply(p, node.args[0], node.args[0], variables, env)
+    return Map(variables, body, tuple(xss), is_parallel=is_parallel)
 
 
 def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -289,7 +282,7 @@ def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
     xs = array(p, node, expression(p, node.args[1], env))
     x = p.fresh("x", element(xs))
     is_own = isinstance(node.args[0], ast.Constant) and node.args[0].value is None
-    kept = x if is_own else function_body(p, node.args[0], (x,), env)
+    kept = x if is_own else p.grammar.apply(p, node.args[0], node.args[0], (x,), env)
     return Filter(x, p.coerce(node, kept, BOOL) if isinstance(kept.type, Array) else truth(p, node, kept), xs)
 
 
@@ -439,7 +432,9 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
         x = p.fresh("x", element(rest))
 
         def step(state: Var) -> Term:
-            return numeric.binary(p, node, ast.Add(), state, x) if f is None else function_body(p, f, (state, x), env)
+            return (
+                numeric.binary(p, node, ast.Add(), state, x) if f is None else p.grammar.apply(p, f, f, (state, x), env)
+            )
 
         of, state, body = settled_step(p, node, first, step)
         first = p.coerce(node, first, of)
@@ -461,7 +456,9 @@ def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
     size = arrays.counted(p, p.coerce(node, expression(p, node.args[1], env), INT))
     init = expression(p, node.args[2], env)
     k, state = p.fresh("k", INT), p.fresh("x", init.type)
-    return For(size, k, state, init, p.coerce(node, function_body(p, node.args[0], (state,), env), init.type))
+    return For(
+        size, k, state, init, p.coerce(node, p.grammar.apply(p, node.args[0], node.args[0], (state,), env), init.type)
+    )
 
 
 def select(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -645,7 +642,7 @@ WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] 
     "tile": (along.tile, "A reps", 2, ()),
     "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
     "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
-    "percentile": (lines.percentile, ORDERS["quantile"], 2, KEEPS),
+    "percentile": (functools.partial(lines.quantile, scale=100.0), ORDERS["quantile"], 2, KEEPS),
     "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
     "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
     "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
@@ -732,11 +729,6 @@ KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "builtins.sorted": ("key", "reverse"),
     "builtins.min": ("default", "key"),
 }
-#: The same for the methods of arrays.
-METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: names for name, (_, names) in OF_ARRAYS.items()}
-)
-
 #: The methods that lists have too.
 OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "copy": lambda p, node, args: whole.array(p, node, args[0]),
@@ -751,12 +743,12 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "builtins.bool": whole.to_bool,
     "builtins.abs": numeric.applied(numeric.absolute, 1, False),
     "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
-    "builtins.pow": whole.power,
-    "math.pow": of_floats(whole.power),
+    "builtins.pow": numeric.of(2, whole.power),
+    "math.pow": of_floats(numeric.of(2, whole.power)),
     "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
     "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
-    "numpy.power": lambda p, node, args: whole.power(p, node, args, "np.power"),
-    "operator.pow": whole.power,
+    "numpy.power": numeric.of(2, functools.partial(whole.power, opcode="np.power")),
+    "operator.pow": numeric.of(2, whole.power),
     "math.log": logarithm,
     "math.floor": whole.to_int("floor"),
     "math.ceil": whole.to_int("ceil"),
@@ -772,9 +764,9 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "numpy.square": numeric.applied(numeric.square, 1, False),
     "numpy.sign": numeric.applied(whole.sign, 1, False),
     "numpy.negative": numeric.applied(numeric.negative, 1, False),
-    "builtins.divmod": whole.quotient_and_rest,
-    "numpy.dot": whole.dot,
-    "numpy.matmul": whole.matmul,
+    "builtins.divmod": numeric.of(2, whole.quotient_and_rest),
+    "numpy.dot": numeric.of(2, whole.dot),
+    "numpy.matmul": numeric.of(2, arrays.matmul),
     "numpy.where": whole.where,
     "numpy.ix_": whole.open_grid,
     "numpy.maximum": numeric.applied(larger("maximum"), 2),
@@ -783,19 +775,19 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "numpy.ones": whole.filled(1.0),
     "numpy.empty": whole.filled(0.0),
     "numpy.empty_like": whole.like(0.0),
-    "numpy.full_like": whole.full_like,
+    "numpy.full_like": numeric.of(2, whole.full_like),
     "numpy.full": full,
     "numpy.zeros_like": whole.like(0.0),
     "numpy.ones_like": whole.like(1.0),
     "numpy.arange": whole.arange,
     "numpy.transpose": whole.transpose,
-    "numpy.outer": outer,
-    "numpy.reshape": reshaped,
+    "numpy.outer": numeric.of(2, shapes.outer),
+    "numpy.reshape": shapes.reshaped,
     "numpy.ravel": RESHAPING["ravel"],
     **composed.COMPOSED,
     "tapeengine.gather": whole.gather,
     "tapeengine.scatter": whole.scatter,
-    "tapeengine.replicate": whole.replicate,
+    "tapeengine.replicate": numeric.of(2, whole.replicate),
 }
 
 #: The methods of arrays that do what numpy's function of the same name does.
@@ -806,7 +798,7 @@ AS_FUNCTIONS = (
 
 METHODS: Mapping[str, Callable[..., Term]] = {
     **{name: form for name, (form, _) in OF_ARRAYS.items()},
-    "dot": method(whole.dot),
+    "dot": method(numeric.of(2, whole.dot)),
     "transpose": method(whole.transpose),
     "astype": lambda p, node, xs, env: of_dtype(p, node, node.args[0], xs, env),
     **{name: method(function) for name, function in OF_LISTS.items()},

@@ -121,15 +121,6 @@ def expanded(p: Parser, term: Term, axis: int) -> Term:
     return p.of_each(term, lambda row: expanded(p, row, axis - 1))
 
 
-def kept(p: Parser, term: Term, axis: int | None, dimensions: int) -> Term:
-    """Give the result of a reduction with its reduced axes as axes of size one: ``keepdims=True``."""
-    if axis is not None:
-        return expanded(p, term, axis if axis >= 0 else axis + dimensions)
-    for _ in range(dimensions):
-        term = expanded(p, term, 0)
-    return term
-
-
 def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Term:
     """``np.sum``: of all elements, or along one axis."""
     if not isinstance(term.type, Array):

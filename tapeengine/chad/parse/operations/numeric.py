@@ -195,6 +195,16 @@ def wanted(p: Parser, node: ast.AST, args: Sequence[Term | ast.expr], count: int
         p.error(node, f"{few}{len(args)} arguments where {count} are wanted", "match the function's parameters")
 
 
+def of(count: int, make: Callable[..., Term]) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """Turn a function of a number of terms into one of a list of them."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, count)
+        return make(p, node, *args)
+
+    return handle
+
+
 def applied(scalar: Scalar, count: int, counts: bool = True) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """Turn a function of scalars into a function of whole arrays; `counts` says whether it takes arrays of bools."""
 
@@ -261,11 +271,6 @@ def logical(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
     if isinstance(op, ast.BitAnd):
         return Op("and", (left, right), BOOL)
     return Op("not", (Op("and", (Op("not", (left,), BOOL), Op("not", (right,), BOOL)), BOOL),), BOOL)
-
-
-def opposite(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``not x`` of an element of an array of bools."""
-    return Op("not", (xs[0],), BOOL)
 
 
 def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
@@ -371,11 +376,6 @@ def of_number(name: str) -> Scalar:
 
 
 negative, absolute = of_number("neg"), of_number("abs")
-
-
-def positive(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``+x``."""
-    return number(p, node, xs[0])
 
 
 def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:

@@ -179,7 +179,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if method is not None:
             if receiver.type in (FLOAT, INT, BOOL):
                 p.of_numpy(node, node.func)
-            no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
+            no_other_keywords(p, node, library.OF_ARRAYS.get(node.func.attr, (None, ()))[1])
             if node.func.attr not in library.OF_LISTS or node.func.attr == "tolist":
                 p.operated(node, [(node.func.value, receiver)])
             return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
