@@ -136,7 +136,7 @@ def local_functions(node: ast.AST) -> Iterator[str]:
             yield from (t.id for t in targets if isinstance(t, ast.Name))
 
 
-def blocks(nodes: Sequence[ast.AST]) -> Iterator[Sequence[ast.stmt]]:
+def blocks(nodes: Sequence[ast.AST]) -> Iterator[list[ast.stmt]]:
     """Go through the blocks of statements."""
     for node in nodes:
         for field in ("body", "orelse", "finalbody"):

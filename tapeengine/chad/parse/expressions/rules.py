@@ -52,6 +52,7 @@ from ...language.types import (
 )
 from ..analyses.rectangles import indices
 from ..names.constants import DEEPEST, is_deep
+from ..names.syntax import load
 from ..names.texts import MISSING, is_key
 from ..names.types import class_fields
 from ..operations import numeric
@@ -59,6 +60,7 @@ from ..operations.functions import Env
 from ..operations.grids import both, element, rows
 from ..operations.membership import equal, membership
 from ..operations.raising import failing
+from ..operations.shapes import array_attribute
 from ..operations.state import Parser, with_lets
 from ..operations.type_tests import by_type, narrowing, place, presence, tested
 from ..operations.whole import array, have_one_type, items_of
@@ -159,7 +161,7 @@ def as_names(
     variables = [p.fresh(hint, term.type) for term in terms]
     for v, term in zip(variables, terms, strict=True):
         p.single_axes.note(v.name, term)
-    named: list[ast.expr] = [ast.copy_location(ast.Name(f" {v.name}", ast.Load()), node) for v in variables]
+    named: list[ast.expr] = [load(f" {v.name}", node) for v in variables]
     inside = {**env, **{f" {v.name}": v for v in variables}}
     return lets(zip(variables, terms, strict=True), body(named, inside))
 
@@ -433,24 +435,18 @@ def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
         return None
     container = env.get(right.id) if isinstance(right, ast.Name) else None
     if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term) and not isinstance(container.type, Text):
-        return membership_of_key(left, container.type, op)
+        is_dict = isinstance(container.type, Product) and container.type.name == "dict"
+        return lit((left in container.type.fields) == isinstance(op, ast.In)) if is_dict else None  # type: ignore[attr-defined]
     elts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else None
     values = [p.known(other, env) for other in elts or [right]]
-    if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:
+    if (
+        not all(isinstance(value, str) for value in values)
+        or isinstance(op, ast.Is | ast.IsNot)
+        or type(op) not in KNOWN
+    ):
         return None
     within = isinstance(op, ast.In | ast.NotIn) and elts is None
-    return lit((left in (values[0] if within else values)) == TEXTS[type(op)])
-
-
-def membership_of_key(key: str, of: Type, op: ast.cmpop) -> Term | None:
-    """Decide whether a dict has a key."""
-    if not isinstance(of, Product) or of.name != "dict":
-        return None
-    return lit((key in of.fields) == isinstance(op, ast.In))
-
-
-#: The comparisons of texts, each with its result for equal texts.
-TEXTS: Mapping[type, bool] = {ast.Eq: True, ast.NotEq: False, ast.In: True, ast.NotIn: False}
+    return lit((left in (values[0] if within else values)) == KNOWN[type(op)])
 
 
 def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
@@ -731,7 +727,7 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if isinstance(term.type, Array):
         if attr != "pop":
             p.operated(node, [(value, term)])
-        return p.grammar.attribute(p, node, term, attr)
+        return array_attribute(p, node, term, attr)
     if p.table.options(term.type) is not None:
         return of_each_option(p, node, term, lambda own: field_of(p, node, own, attr))
     return field_of(p, node, term, attr)

@@ -19,13 +19,6 @@ from .reductions import shown, written_axes
 Change = Callable[[Parser, Term], Term]
 
 
-def inside(p: Parser, xs: Term, axis: int, change: Change) -> Term:
-    """Change the parts of an array from an axis on."""
-    if axis == 0:
-        return change(p, xs)
-    return p.of_each(xs, lambda row: inside(p, row, axis - 1, change))
-
-
 def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
     """Give the first argument, a number as an array of one element."""
     return as_array(argument(p, node, node.args[0], env))
@@ -53,7 +46,7 @@ def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> 
         return change(p, shapes.flattened(p, node, xs))
     if len(axes) != 1:
         p.on_duals(node, "several axes", "write one axis")
-    return inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
+    return arrays.inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
 
 
 def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -79,7 +72,7 @@ def flip(p: Parser, node: ast.Call, env: Env) -> Term:
     n = numeric.rank(xs.type)
     axes = written_axes(p, keyword(node, "axis"), env)
     for axis in range(n) if axes is None else once(p, node, axes, n):
-        xs = inside(p, xs, axis, backwards)
+        xs = arrays.inside(p, xs, axis, backwards)
     return xs
 
 
@@ -102,7 +95,7 @@ def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
         p.on_duals(node, "turns that are not written out", "write np.rot90(xs, 1)")
     flips = {0: (), 1: (1,), 2: (0, 1), 3: (0,)}[turns % 4]
     for k in flips:
-        xs = inside(p, xs, axes[k], backwards)
+        xs = arrays.inside(p, xs, axes[k], backwards)
     order = list(range(n))
     if turns % 2:
         order[axes[0]], order[axes[1]] = axes[1], axes[0]
@@ -179,7 +172,7 @@ def tile(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = arrays.expanded(p, xs, 0)
     for axis, n in enumerate(reps, numeric.rank(xs.type) - len(reps)):
         if not (isinstance(n, Literal) and n.value == 1):
-            xs = inside(p, xs, axis, lambda p, xs, n=n: numeric.repeated(p, xs, n))  # type: ignore[misc]
+            xs = arrays.inside(p, xs, axis, lambda p, xs, n=n: numeric.repeated(p, xs, n))  # type: ignore[misc]
     return xs
 
 
@@ -223,6 +216,6 @@ def outer(combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Callable[[P
     def handle(p: Parser, node: ast.Call, env: Env) -> Term:
         p.by_numpy = True
         xs, ys = argument(p, node, node.args[0], env), p.bound("ys", argument(p, node, node.args[1], env))
-        return inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))
+        return arrays.inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))
 
     return handle

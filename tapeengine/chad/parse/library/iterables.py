@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...language.nodes import every_node
 from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Text, is_known, show
 from ..expressions.closures import held_by
 from ..expressions.parameters import no_other_keywords, of_all, with_args
 from ..expressions.rules import constant, expression, text
+from ..names import syntax
 from ..names.callees import CHAIN, library_name
 from ..operations.arrays import axes, digits, product, row, sizes_of
 from ..operations.functions import Env
@@ -26,7 +26,6 @@ from ..operations.raising import failing
 from ..operations.state import Parser, with_lets
 from ..operations.whole import array as as_array
 from ..operations.whole import element, have_one_type, items_of, rectangle, some
-from ..rewrites.by_cells import placed
 
 
 @dataclass(frozen=True)
@@ -138,13 +137,9 @@ def _chosen(p: Parser, node: ast.Call, env: Env) -> Iteration:
         first = {"combinations": f"i{k - 1} + 1", "permutations": "0"}.get(name, f"i{k - 1}") if k else "0"
         loops.append(f"for {i} in range({first}, len(xs))")
         loops += [f"if {i} != {j}" for j in places[:k] if name == "permutations"]
-    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(xs)] {' '.join(loops)}]"
-    made: Any = placed(ast.parse(text, mode="eval").body, node)
-    for n in every_node(made):
-        if isinstance(n, ast.Name) and n.id in ("len", "range", "tuple"):
-            n.id = f" {n.id}"  # which a program cannot bind
-    made.generators[0].iter.elts[0].args = [xs]
-    return iteration(p, made, env)
+    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(of)] {' '.join(loops)}]"
+    own = {name: f" {name}" for name in ("len", "range", "tuple")}  # which a program cannot bind
+    return iteration(p, syntax.expression(text, node, of=xs, **own), env)
 
 
 def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:

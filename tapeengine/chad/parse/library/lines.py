@@ -14,7 +14,7 @@ from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
 from ..operations.shapes import flattened
 from ..operations.state import Parser, with_lets
-from .along import inside, once
+from .along import once
 from .composed import sort
 from .options import keyword
 from .reductions import REDUCTIONS, along, operand, shown, with_axes, written_axes
@@ -41,7 +41,7 @@ def lines(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Ter
     xs = arrays.permuted(p, xs, rest + chosen)
     if len(chosen) == 1:
         return xs
-    return inside(p, xs, len(rest), lambda p, xs: flattened(p, node, xs))
+    return arrays.inside(p, xs, len(rest), lambda p, xs: flattened(p, node, xs))
 
 
 def of_lines(p: Parser, node: ast.AST, change: arrays.Combine, xs: Term) -> Term:

@@ -71,23 +71,14 @@ def shown(p: Parser, node: ast.expr, env: Env) -> Any:
     return p.known(node, env)
 
 
-def function_of(made: Reduction, default: int | None = None) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``np.sum(xs, axis)`` and the like, with the axis that is meant where none is named."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        return reduced(p, node, made, array(p, node, operand(p, node.args[0], env)), default, env)
-
-    return handle
-
-
 def operand(p: Parser, given: ast.expr, env: Env) -> Term:
     """Give an argument of a function of numpy, which makes an array of a list."""
     return whole.of_numpy(p, given, expression(p, given, env))
 
 
-def method_of(made: Reduction) -> Callable[[Parser, ast.Call, Term, Env], Term]:
-    """``xs.sum(axis)`` and the like."""
-    return lambda p, node, receiver, env: reduced(p, node, made, array(p, node, receiver), None, env)
+def method_of(made: Reduction, default: int | None = None) -> Callable[[Parser, ast.Call, Term, Env], Term]:
+    """``xs.sum(axis)`` and the like, with the axis that is meant where none is named."""
+    return lambda p, node, receiver, env: reduced(p, node, made, array(p, node, receiver), default, env)
 
 
 def reduced(p: Parser, node: ast.Call, made: Reduction, xs: Term, default: int | None, env: Env) -> Term:

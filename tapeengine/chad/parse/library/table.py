@@ -11,7 +11,6 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Any
 
 from ...intermediate.operations import OPERATIONS_BY_NAME
 from ...language import in_language
@@ -46,15 +45,16 @@ from ..expressions.closures import only_called
 from ..expressions.fixed_points import settled_step
 from ..expressions.parameters import no_other_keywords, of_all, parameters_of, with_args
 from ..expressions.rules import as_name, condition, expression, truth
+from ..names import syntax
 from ..names.callees import CHAIN
 from ..names.outside import root
+from ..names.syntax import load
 from ..operations import arrays, membership, numeric, shapes, whole
 from ..operations.functions import Env
 from ..operations.shapes import RESHAPING
 from ..operations.state import Parser, with_lets
 from ..operations.type_tests import tested
 from ..operations.whole import array, element, numbers
-from ..rewrites.by_cells import placed
 from . import along, composed, joining, lines, ordering, reductions
 from .einsum import einsum
 from .iterables import ITERATED, elements, is_iterator
@@ -62,7 +62,6 @@ from .options import dtype_of, keyword, of_wider, with_options
 from .reductions import (
     REDUCTIONS,
     folded,
-    function_of,
     larger,
     method_of,
     operand,
@@ -108,7 +107,9 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     if isinstance(element(xs), Product | Sum | Named):
         return added_up(p, node, xs, None if start is None else expression(p, start, env), env)
     if isinstance(element(xs), Array) and start is None:
-        return added_rows(p, node, first, xs)
+        p.operated(node, [(Element(first), Index(xs, lit(0)))])
+        some = whole.some(p, xs)  # Python gives 0 if there are none
+        return p.within("rows", some, lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
     term = numbers(p, node, xs)
     if numeric.rank(term.type) != 1:
         p.error(node, "Python's sum of an array of arrays", "use np.sum")
@@ -129,12 +130,6 @@ def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -
     skipped = lit(1 if start is None else 0)
     body = p.coerce(node, plus(state, Index(ys, Op("iadd", (k, skipped), INT))), first.type)
     return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
-
-
-def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
-    """``sum(rows)`` of arrays; a run fails if there are none, because Python then gives 0."""
-    p.operated(node, [(Element(first), Index(xs, lit(0)))])
-    return p.within("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
 
 
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
@@ -164,7 +159,7 @@ def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Ter
 
 
 def function_along(handle: Callable[..., Term]) -> Callable[..., Term]:
-    """``np.cumsum(xs, axis)``."""
+    """``np.sum(xs, axis)``, ``np.cumsum(xs, axis)`` and the like, which are methods as well."""
     return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), env)
 
 
@@ -299,18 +294,15 @@ def with_others(p: Parser, node: ast.Call, env: Env) -> tuple[ast.Lambda, Env]:
     by_place = list(takewhile(lambda n: n not in named, rest[: max(len(rest) - of.by_name, 0)]))
     by_name = [n for n in rest if n not in by_place]
 
-    def load(n: str) -> ast.expr:
-        return ast.copy_location(ast.Name(n, ast.Load()), node)
-
     def defaults(names: Sequence[str]) -> list[ast.expr | None]:
-        return [load(f" {n}=") if f" {n}=" in inside else None for n in names]
+        return [load(f" {n}=", node) if f" {n}=" in inside else None for n in names]
 
     def params(names: Sequence[str]) -> list[ast.arg]:
         return [ast.copy_location(ast.arg(n), node) for n in names]
 
     places = [d for d in defaults(by_place) if d is not None]
     args = ast.arguments([], params(by_place), None, params(by_name), defaults(by_name), None, places)
-    loads = [ast.keyword(n, load(f" {n}=" if n in fixed else n)) for n in of.names]
+    loads = [ast.keyword(n, load(f" {n}=" if n in fixed else n, node)) for n in of.names]
     body = ast.copy_location(ast.Call(node.args[0], [], loads), node)
     return ast.copy_location(ast.Lambda(args, body), node), inside
 
@@ -373,9 +365,7 @@ def chained(p: Parser, node: ast.Call, env: Env) -> Term:
 def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.chain.from_iterable(rows)``."""
     p.at_once(node, "itertools.chain(...)")
-    made: Any = placed(ast.parse("[x for row in rows for x in row]", mode="eval").body, node)
-    made.generators[0].iter = node.args[0]
-    return expression(p, made, env)
+    return expression(p, syntax.expression("[x for row in rows for x in row]", node, rows=node.args[0]), env)
 
 
 @with_lets
@@ -623,10 +613,16 @@ READS: Mapping[str, Sequence[str]] = {
 }
 #: Functions of numpy with options: the form, numpy's parameters in order, how many are operands, and the options read.
 WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = {
-    **{name: (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
-    **{f"a{name}": (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in ("max", "min")},
+    **{name: (function_along(method_of(REDUCTIONS[name])), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
+    **{
+        f"a{name}": (function_along(method_of(REDUCTIONS[name])), ORDERS[name], 1, READS[name])
+        for name in ("max", "min")
+    },
     **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
-    **{f"{u}.reduce": (function_of(REDUCTIONS[r], 0), ORDERS["sum"], 1, SUMS) for u, (r, _) in OF_UFUNCS.items()},
+    **{
+        f"{u}.reduce": (function_along(method_of(REDUCTIONS[r], 0)), ORDERS["sum"], 1, SUMS)
+        for u, (r, _) in OF_UFUNCS.items()
+    },
     **{
         f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
         for u, (_, change) in OF_UFUNCS.items()

@@ -73,12 +73,14 @@ from ..expressions.rules import (
     read_ahead,
     unnamed,
 )
-from ..expressions.unpacking import parts_of
+from ..expressions.subscripts import parts_of
 from ..library import table as library
+from ..names import syntax
 from ..names.callees import library_name
 from ..names.constants import ATOMS
 from ..names.outside import itself, root
 from ..names.sizes import Sizes
+from ..names.syntax import load
 from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
 from ..names.uses import DUNDERS, defaults, parameters
@@ -130,10 +132,9 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return call_of_class(p, node, found, env)
     if (held := held_by_object(found)) is not None:
         return call_held(p, node, held, env, wanted)
-    if (
-        star := next((a for a in node.args if isinstance(a, ast.Starred) and is_of_array(p, a, env)), None)
-    ) is not None:
-        return with_named(p, node, star, env, wanted)
+    for star in (a for a in node.args if isinstance(a, ast.Starred)):
+        if isinstance(read_ahead(p, star.value, env).type, Array):
+            return with_named(p, node, star, env, wanted)
     node = without_stars(p, node, env)
     if any(k.arg == "out" for k in node.keywords) and library_name(found).startswith("numpy."):
         p.error(node, "out= inside an expression", "call it in a statement of its own, or assign the result: y = ...")
@@ -166,7 +167,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if p.table.options(receiver.type) is not None:
             return of_each_option(p, node, receiver, lambda own: called_on(p, node, own, env))
         own = p.method_of(receiver, node.func.attr)
-        if is_of_class(own) or is_static(p, receiver, node.func.attr):
+        found_by_class = inspect.getattr_static(p.class_of(receiver), node.func.attr, None)
+        if is_of_class(own) or isinstance(found_by_class, staticmethod):
             return call_of_class(p, node, own, env)
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
@@ -239,11 +241,6 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
     return as_name(p, "t", spread.value, given, env, called)
 
 
-def is_of_array(p: Parser, node: ast.Starred, env: Env) -> bool:
-    """Tell whether ``*xs`` is of an array."""
-    return isinstance(read_ahead(p, node.value, env).type, Array)
-
-
 def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env) -> Term:
     """Give the elements of an array as a tuple, one for each parameter that has no other argument."""
     found, of = p.static(node.func, env), parameters_of(p, node.func, env)
@@ -275,8 +272,7 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
     assert isinstance(node.func, ast.Attribute)
     p.operated(node, [(node.func.value, receiver)])
     p.outer.setdefault(" numpy", numpy)
-    of_numpy = ast.copy_location(ast.Name(" numpy", ast.Load()), node)
-    function = ast.copy_location(ast.Attribute(of_numpy, node.func.attr, ast.Load()), node)
+    function = syntax.expression(f"_.{node.func.attr}", node, _=" numpy")
 
     def called(own: ast.expr, env: Env) -> Term:
         whole = ast.copy_location(ast.Call(function, [own, *node.args], node.keywords), node)
@@ -301,8 +297,7 @@ def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env
     of = p.own if method is p.function else of_program(p, node, method)
 
     def called(own: ast.expr, env: Env) -> Term:
-        whole = ast.copy_location(ast.Call(node.func, [own, *node.args], node.keywords), node)
-        return apply_object(p, node, method, arguments(p, whole, of, env))
+        return apply_object(p, node, method, arguments(p, with_args(node, [own, *node.args]), of, env))
 
     return as_name(p, "self", node, receiver, env, called)
 
@@ -312,17 +307,12 @@ def is_of_class(found: Any) -> bool:
     return isinstance(found, MethodType) and isinstance(found.__self__, type)
 
 
-def is_static(p: Parser, receiver: Term, name: str) -> bool:
-    """Tell whether a record has a static method of that name."""
-    return isinstance(inspect.getattr_static(p.class_of(receiver), name, None), staticmethod)
-
-
 def call_of_class(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     """Call a method of a class, with the class as its first argument, or a static one."""
     method = found.__func__ if is_of_class(found) else found
     known = {" cls": fixed(p, found.__self__)} if is_of_class(found) else {}
-    names: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), node) for name in known]
-    function = ast.copy_location(ast.Name(" method", ast.Load()), node)
+    names: list[ast.expr] = [load(name, node) for name in known]
+    function = load(" method", node)
     whole = ast.copy_location(ast.Call(function, [*names, *node.args], node.keywords), node)
     return call_expression(p, whole, {**env, **known, " method": fixed(p, method)}, None)
 
@@ -344,7 +334,7 @@ def call_held(p: Parser, node: ast.Call, held: functools.partial[Any], env: Env,
 
     def named(name: str, value: Any) -> ast.expr:
         inner[name] = value if isinstance(value, Term) else constant(p, node, value)
-        return ast.copy_location(ast.Name(name, ast.Load()), node)
+        return load(name, node)
 
     inner = dict(env)
     given = {k.arg for k in node.keywords}
@@ -685,7 +675,7 @@ def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -
     """Apply a class, or a function that parses its arguments itself, to terms, which are bound to variables."""
 
     def called(names: list[ast.expr], env: Env) -> Term:
-        call = ast.copy_location(ast.Call(ast.copy_location(ast.Name(" f", ast.Load()), node), names, []), node)
+        call = ast.copy_location(ast.Call(load(" f", node), names, []), node)
         if is_of_class(found):
             return call_of_class(p, call, found, env)
         return call_expression(p, call, {**env, " f": fixed(p, found)}, None)
@@ -768,8 +758,12 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
 
 def makeable(p: Parser, node: ast.AST, cls: Any) -> tuple[list[str], list[str]]:
     """Give what `constructor_of` gives; refuse a class whose constructor does more than set fields."""
-    own_constructor(p, node, cls)
-    if has_init_variables(cls):
+    codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
+    own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
+    if own or type(cls).__call__ is not type.__call__ or computes_attributes(cls):  # which may set other fields
+        p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
+    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
+    if set(names_of(made)[1:]) != set(constructor_of(cls)[1]):
         p.on_duals(node, f"{cls.__name__} has variables of its constructor that are no fields", "make them fields")
     return constructor_of(cls)
 
@@ -780,20 +774,6 @@ def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
         return list(cls._fields), list(cls._fields)
     taken = [f for f in dataclasses.fields(cls) if f.init]
     return [f.name for f in taken if not f.kw_only], [f.name for f in taken]
-
-
-def has_init_variables(cls: Any) -> bool:
-    """Tell whether the generated constructor of a record's class takes arguments other than fields."""
-    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
-    return set(names_of(made)[1:]) != set(constructor_of(cls)[1])
-
-
-def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
-    """Refuse a class with a constructor of its own, which may set other fields, or return another record."""
-    codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
-    own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
-    if own or type(cls).__call__ is not type.__call__ or computes_attributes(cls):
-        p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
 
 
 @with_lets
