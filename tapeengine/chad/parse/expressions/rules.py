@@ -82,7 +82,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
             p.error(node, "a text that is known only in a run", advice)
         case ast.BinOp(left=left, op=op, right=right):
-            terms = [present(p, node, x) for x in operands(p, left, right, env)]
+            terms = [present(p, node, x) for x in both_parsed(p, left, right, env)]
             joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)
             joined = joined or numeric.of_lists(p, node, *terms)
             if joined is None:
@@ -526,16 +526,6 @@ def cell_of(p: Parser, node: ast.Subscript, env: Env) -> Term | None:
     return element(p, env[cell[0]], *(p.coerce(i, term, INT) for i, term in zip(cell[1:], at, strict=True)))
 
 
-def operands(p: Parser, left: ast.expr, right: ast.expr, env: Env) -> tuple[Term, Term]:
-    """Parse both operands of an operator; an empty list has the type of the other one."""
-    if isinstance(left, ast.List) and not left.elts:
-        after = expression(p, right, env)
-        return expression(p, left, env, after.type), after
-    before = expression(p, left, env)
-    is_empty = isinstance(right, ast.List) and not right.elts
-    return before, expression(p, right, env, before.type if is_empty else None)
-
-
 def condition(p: Parser, node: ast.expr, env: Env) -> Term:
     """Parse a condition: a bool, or a test of which member of a union something is."""
     if (has := presence(p, node, env)) is not None:
@@ -608,7 +598,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
         test = condition(p, node.test, env)
         if isinstance(test, Literal):
             return expression(p, node.body if test.value else node.orelse, env, wanted)
-        terms = alternatives(p, node.body, node.orelse, env, wanted)
+        terms = both_parsed(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
     each = members(p, narrowed, env)
@@ -618,8 +608,8 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     return Case(env[narrowed[0]], tuple(branches))
 
 
-def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None) -> tuple[Term, Term]:
-    """Parse two expressions of one type; the type of an empty list is that of the other expression."""
+def both_parsed(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None = None) -> tuple[Term, Term]:
+    """Parse two expressions; an empty list has the type of the other one."""
     if isinstance(a, ast.List) and not a.elts and wanted is None:
         second = expression(p, b, env)
         return expression(p, a, env, second.type), second

@@ -228,7 +228,7 @@ def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     total = p.fresh("a", element(xs))
     again = p.grammar.apply(p, node.args[0], node.args[0], (init, total), env)
     some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
-    return If(Op("eq", (Size(ys), lit(0)), BOOL), init, some)
+    return unless_empty(ys, init, some)
 
 
 @with_lets

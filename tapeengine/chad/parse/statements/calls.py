@@ -84,6 +84,7 @@ from ..names.syntax import load
 from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
 from ..names.uses import DUNDERS, defaults, parameters
+from ..operations import numeric
 from ..operations.functions import Env, Lifted, Local, Parameters
 from ..operations.raising import failing
 from ..operations.registered import primitive
@@ -530,12 +531,12 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
     if isinstance(found, Lifted | Local):
         args = with_defaults(args, found.parameters)
     if isinstance(found, Lifted):
-        _count(p, node, args, found.params)
+        numeric.wanted(p, node, args, len(found.params))
         return call_lifted(p, node, found, args, env)
     if isinstance(found, Local):
         if len(args) != len(found.parameters.types):
             only_called(p, node, found)
-        _count(p, node, args, found.parameters.types)
+        numeric.wanted(p, node, args, len(found.parameters.types))
         return call_local(p, node, found, args, env)
     if found is MISSING or isinstance(getattr(found, "type", None), Fixed):
         found = p.static(function, env)
@@ -554,7 +555,7 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
         of_variable = p.fresh("f", f.type)
         check_stars(p, node, opened(of_variable).parameters)
         args = with_defaults(args, opened(of_variable).parameters)
-        _count(p, node, args, f.type.code.parameters.types)
+        numeric.wanted(p, node, args, len(f.type.code.parameters.types))
         return Let(of_variable, f, call_closure(p, node, of_variable, args))
     if is_choice(f.type):
         given = [p.fresh("x", a.type) for a in args]
@@ -563,7 +564,7 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
     if not isinstance(f.type, Function):
         found = special(p, node, "__call__", [f, *args])
         return found or p.error(node, f"{show(f.type)} is not a function", "call a function")
-    _count(p, node, args, f.type.params)
+    numeric.wanted(p, node, args, len(f.type.params))
     return Apply(f, coerced(p, node, args, f.type.params))
 
 
@@ -571,11 +572,6 @@ def with_defaults(args: Sequence[Term], of: Parameters) -> Sequence[Term]:
     """Give arguments with the defaults of the parameters that they leave out."""
     rest = of.defaults[len(args) :]
     return args if None in rest else [*args, *(x for x in rest if x is not None)]
-
-
-def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Any]) -> None:
-    if len(args) != len(params):
-        p.error(node, f"{len(args)} arguments where {len(params)} are wanted", "match the function's parameters")
 
 
 def coerced(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type]) -> tuple[Term, ...]:
@@ -614,7 +610,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         if own.result == NEVER:
             return failing()
         params = tuple(v.of for v in own.params)
-        _count(p, node, args, params)
+        numeric.wanted(p, node, args, len(params))
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     if any(p.is_undecided(a.type) for a in args) and getattr(found, "inferred", True):
         return failing()
@@ -689,7 +685,7 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
     if result == NEVER:  # it calls this program
         return failing()
     p.table.learn(*program.named_types())
-    _count(p, node, args, params)
+    numeric.wanted(p, node, args, len(params))
     p.programs[symbol] = program
     p.passes(program, *arguments_of(p, node, program))
     p.unions.update(filter(is_union, (result, *params)))
@@ -728,7 +724,7 @@ def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], lis
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
-    _count(p, node, args, names)
+    numeric.wanted(p, node, args, len(names))
     types = {n: with_elements(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
     given = {n: p.table.known(of) for n, of in types.items()}
     ones = {n: axes for n, a in zip(names, args, strict=True) if (axes := p.single_axes.of(a))}
