@@ -180,9 +180,8 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     if value is None:
         return Tuple(())
     if is_strange(value):
-        p.on_duals(
-            node, f"a constant of type {named(value)}, a class of its own", "make it a plain number, list or record"
-        )
+        what = f"a constant of type {named(value)}, a class of its own"
+        p.on_duals(node, what, "make it a plain number, list or record")
     if isinstance(value, bool | int | float):
         return lit(value)
     if isinstance(value, str):

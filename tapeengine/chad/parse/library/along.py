@@ -209,13 +209,9 @@ def spread(p: Parser, xs: Term, sizes: Sequence[Term], single: frozenset[int]) -
     return p.of_each(xs, lambda row: spread(p, row, sizes[1:], inner))
 
 
-def outer(combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Callable[[Parser, ast.Call, Env], Term]:
+@with_lets
+def outer(p: Parser, node: ast.Call, env: Env, combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Term:
     """``np.add.outer(xs, ys)`` and the like: each element of the first array with the whole second one."""
-
-    @with_lets
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        p.by_numpy = True
-        xs, ys = argument(p, node, node.args[0], env), p.bound("ys", argument(p, node, node.args[1], env))
-        return arrays.inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))
-
-    return handle
+    p.by_numpy = True
+    xs, ys = argument(p, node, node.args[0], env), p.bound("ys", argument(p, node, node.args[1], env))
+    return arrays.inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))

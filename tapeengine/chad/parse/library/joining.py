@@ -58,9 +58,8 @@ def displayed(node: ast.expr) -> ast.expr:
 def concatenate(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.concatenate(parts, axis)``."""
     axis = written_axis(p, keyword(node, "axis") or ast.Constant(0), env)
-    return parts_of(
-        p, node, env, lambda p, node, items: joined(p, node, items, axis), lambda xs: flat(p, node, xs, axis)
-    )
+    written: Written = lambda p, node, items: joined(p, node, items, axis)  # noqa: E731
+    return parts_of(p, node, env, written, lambda xs: flat(p, node, xs, axis))
 
 
 def joined(p: Parser, node: ast.AST, items: list[Term], axis: int | None) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -73,16 +74,12 @@ def quantile(p: Parser, node: ast.Call, env: Env, scale: float = 1.0) -> Term:
     return Map((each,), at(each), (q,))
 
 
-def statistic(function: Callable[..., object]) -> Callable[[Parser, ast.Call, Env], Term]:
-    """Make the form of a number of a line, along axes."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        p.by_numpy = True
-        xs, axes = whole.array(p, node, operand(p, node.args[0], env)), written_axes(p, keyword(node, "axis"), env)
-        own = lines(p, node, xs, axes)
-        return with_axes(p, node, xs, axes, of_lines(p, node, of_line(function), own))
-
-    return handle
+def statistic(p: Parser, node: ast.Call, env: Env, function: Callable[..., object]) -> Term:
+    """Give a number of each line along axes, by a function that is written in the language."""
+    p.by_numpy = True
+    xs, axes = whole.array(p, node, operand(p, node.args[0], env)), written_axes(p, keyword(node, "axis"), env)
+    own = lines(p, node, xs, axes)
+    return with_axes(p, node, xs, axes, of_lines(p, node, of_line(function), own))
 
 
 @with_lets
@@ -163,7 +160,7 @@ def rooted(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Te
     if axes is not None and len(axes) > 1:
         squares = numeric.applied(numeric.square, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
         total = along(p, node, REDUCTIONS["sum"], squares, axes)
-        return numeric.elementwise(p, node, numeric.scalar_op("sqrt"), (total,))
+        return numeric.elementwise(p, node, functools.partial(numeric.scalar_op, name="sqrt"), (total,))
     axis = axes[0] if axes else None
     return arrays.reduced(p, node, whole.norm, xs, axis)
 

@@ -72,7 +72,7 @@ from .reductions import (
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     """A scalar operation, element by element on arrays; numpy computes those of bools with 16 bits."""
     numeric.no_conditions(p, node, args)
-    scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
+    scalar = numeric.absolute if name == "abs" else functools.partial(numeric.scalar_op, name=name)
     return numeric.applied(scalar, len(OPERATIONS_BY_NAME[name].takes))(p, node, args)
 
 
@@ -141,21 +141,17 @@ def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
     return Total(Concatenate(first, p.coerce(node, total.array, Array(of))))
 
 
-def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Term]:
+def along_axis(p: Parser, node: ast.Call, xs: Term, env: Env, change: arrays.Combine, default: int | None) -> Term:
     """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, or of all numbers in a row."""
-
-    def handle(p: Parser, node: ast.Call, xs: Term, env: Env) -> Term:
-        p.by_numpy = True
-        found = keyword(node, "axis")
-        axis = default if found is None else written_axis(p, found, env)
-        xs = of_wider(p, node, array(p, node, xs), env)
-        if axis is None and numeric.rank(xs.type) > 1 and default == 0:  # of ufuncs
-            p.on_duals(node, "all axes, along which a ufunc does not accumulate", "write np.cumsum, or one axis")
-        if axis is None and numeric.rank(xs.type) > 1:
-            xs = shapes.flattened(p, node, xs)
-        return arrays.along(p, node, change, xs, axis or 0)
-
-    return handle
+    p.by_numpy = True
+    found = keyword(node, "axis")
+    axis = default if found is None else written_axis(p, found, env)
+    xs = of_wider(p, node, array(p, node, xs), env)
+    if axis is None and numeric.rank(xs.type) > 1 and default == 0:  # of ufuncs
+        p.on_duals(node, "all axes, along which a ufunc does not accumulate", "write np.cumsum, or one axis")
+    if axis is None and numeric.rank(xs.type) > 1:
+        xs = shapes.flattened(p, node, xs)
+    return arrays.along(p, node, change, xs, axis or 0)
 
 
 def function_along(handle: Callable[..., Term]) -> Callable[..., Term]:
@@ -163,37 +159,33 @@ def function_along(handle: Callable[..., Term]) -> Callable[..., Term]:
     return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), env)
 
 
-def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+def extreme(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
     """``max`` and ``min``, of several arguments or of an array, with a default for an empty one."""
+    key = keyword(node, "key")
 
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        key = keyword(node, "key")
+    def by_key(p: Parser, node: ast.Call, xs: Term, axis: int | None) -> Term:
+        assert key is not None
+        return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
 
-        def by_key(p: Parser, node: ast.Call, xs: Term, axis: int | None) -> Term:
-            assert key is not None
-            return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
-
-        if len(node.args) == 1:
-            xs = listed(p, node, env)
-            if isinstance(element(xs), Array) and key is None:
-                p.error(node, f"Python's {which} of rows", f"write np.{which}")
-            default = keyword(node, "default")
-            largest = folded(numeric.maximum, which) if key is None else by_key
-            if default is None:
-                return largest(p, node, xs, None)
-            start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
-            return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
-        if keyword(node, "default") is not None:
-            p.on_duals(node, f"{which} of several arguments with a default", "leave the default out")
-        terms = args_of(p, node, env)
-        if key is not None:
-            return by_key(p, node, whole.items_of(p, node, terms), None)
-        result = terms[0]
-        for term in terms[1:]:
-            result = numeric.maximum(p, node, which, result, term)
-        return result
-
-    return handle
+    if len(node.args) == 1:
+        xs = listed(p, node, env)
+        if isinstance(element(xs), Array) and key is None:
+            p.error(node, f"Python's {which} of rows", f"write np.{which}")
+        default = keyword(node, "default")
+        largest = folded(numeric.maximum, which) if key is None else by_key
+        if default is None:
+            return largest(p, node, xs, None)
+        start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
+        return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+    if keyword(node, "default") is not None:
+        p.on_duals(node, f"{which} of several arguments with a default", "leave the default out")
+    terms = args_of(p, node, env)
+    if key is not None:
+        return by_key(p, node, whole.items_of(p, node, terms), None)
+    result = terms[0]
+    for term in terms[1:]:
+        result = numeric.maximum(p, node, which, result, term)
+    return result
 
 
 def unless_empty(xs: Term, start: Term, some: Term) -> Term:
@@ -201,18 +193,14 @@ def unless_empty(xs: Term, start: Term, some: Term) -> Term:
     return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
 
 
-def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+def exists(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
     """``any`` and ``all`` of an array; all its elements are computed."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        xs = array(p, node, expression(p, node.args[0], env))
-        x = p.fresh("x", element(xs))
-        test = truth(p, node, x)
-        test = test if which == "any" else Op("not", (test,), BOOL)
-        found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
-        return found if which == "any" else Op("not", (found,), BOOL)
-
-    return handle
+    xs = array(p, node, expression(p, node.args[0], env))
+    x = p.fresh("x", element(xs))
+    test = truth(p, node, x)
+    test = test if which == "any" else Op("not", (test,), BOOL)
+    found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
+    return found if which == "any" else Op("not", (found,), BOOL)
 
 
 @with_lets
@@ -397,7 +385,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``round(x)``, ``round(x, digits)``."""
     x, digits = expression(p, node.args[0], env), [expression(p, a, env) for a in node.args[1:2]]
     if not digits or digits[0].type == UNIT:
-        return whole.to_int("round")(p, node, [x])
+        return whole.to_int(p, node, [x], "round")
     if digits[0].type != INT:
         p.error(node.args[1], f"{show(digits[0].type)} as a number of digits", "give an int")
     if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
@@ -407,7 +395,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     if not p.in_python(node.args[0]):
         p.on_duals(node, "round to digits of a number that may be numpy's, which scales it", "write round(float(x), n)")
     made = p.grammar.apply_written(p, node, p.program_of(in_language.rounded), [p.coerce(node, x, FLOAT), digits[0]])
-    return whole.to_int("round")(p, node, [made]) if x.type == INT else made
+    return whole.to_int(p, node, [made], "round") if x.type == INT else made
 
 
 @with_lets
@@ -506,11 +494,7 @@ def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) ->
     of = dtype_of(p, dtype, env)
     if of is None:
         p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
-    known, convert = {
-        FLOAT: (float, whole.to_float),
-        INT: (int, whole.to_int("trunc")),
-        BOOL: (bool, whole.to_bool),
-    }[of]
+    known, convert = {FLOAT: (float, whole.to_float), INT: (int, whole.to_int), BOOL: (bool, whole.to_bool)}[of]
 
     def each(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
         return lit(known(xs[0].value)) if isinstance(xs[0], Literal) else convert(p, node, list(xs))
@@ -526,7 +510,7 @@ def diff(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
     found, axis = operand(p, node.args[0], env), joining.one_axis(p, keyword(node, "axis") or ast.Constant(-1), env)
     for _ in range(count):
-        found = along_axis(composed.differences, axis)(p, node, found, env)
+        found = along_axis(p, node, found, env, composed.differences, axis)
     return found
 
 
@@ -585,11 +569,13 @@ ORDERS: Mapping[str, str] = {
     **dict.fromkeys(("cumsum", "cumprod"), "a axis dtype out"),
     "quantile": "a q axis out overwrite_input method keepdims",
 }
+SUMS_SO_FAR = functools.partial(whole.so_far, combine=numeric.added, start=0)
+PRODUCTS_SO_FAR = functools.partial(whole.so_far, combine=numeric.multiplied, start=1)
 #: Functions from vectors to vectors, which run along an axis.
 ALONG: Mapping[str, Callable[..., Term]] = {
-    "cumsum": along_axis(whole.so_far(numeric.added, 0), None),
-    "cumprod": along_axis(whole.so_far(numeric.multiplied, 1), None),
-    "sort": along_axis(composed.sort, -1),
+    "cumsum": functools.partial(along_axis, change=SUMS_SO_FAR, default=None),
+    "cumprod": functools.partial(along_axis, change=PRODUCTS_SO_FAR, default=None),
+    "sort": functools.partial(along_axis, change=composed.sort, default=-1),
 }
 
 #: The operators of ufuncs that have an `outer` in the language.
@@ -600,8 +586,8 @@ OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
 }
 #: Reductions and functions of vectors as methods of ufuncs.
 OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = {
-    "add": ("sum", whole.so_far(numeric.added, 0)),
-    "multiply": ("prod", whole.so_far(numeric.multiplied, 1)),
+    "add": ("sum", SUMS_SO_FAR),
+    "multiply": ("prod", PRODUCTS_SO_FAR),
     "maximum": ("max", lines.of_line(in_language.largest_so_far)),
     "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
 }
@@ -624,10 +610,15 @@ WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] 
         for u, (r, _) in OF_UFUNCS.items()
     },
     **{
-        f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
+        f"{u}.accumulate": (
+            function_along(functools.partial(along_axis, change=change, default=0)),
+            ORDERS["cumsum"],
+            1,
+            ("axis", "dtype"),
+        )
         for u, (_, change) in OF_UFUNCS.items()
     },
-    **{f"{name}.outer": (along.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
+    **{f"{name}.outer": (functools.partial(along.outer, combine=made), "A B", 2, ()) for name, made in OUTER.items()},
     "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
     "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
     "roll": (along.roll, "a shift axis", 2, ("axis",)),
@@ -639,8 +630,13 @@ WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] 
     "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
     "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
     "percentile": (functools.partial(lines.quantile, scale=100.0), ORDERS["quantile"], 2, KEEPS),
-    "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
-    "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
+    "median": (
+        functools.partial(lines.statistic, function=in_language.median_of),
+        "a axis out overwrite_input keepdims",
+        1,
+        KEEPS,
+    ),
+    "ptp": (functools.partial(lines.statistic, function=in_language.span), "a axis out keepdims", 1, KEEPS),
     "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
     **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
     "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
@@ -677,11 +673,11 @@ SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = {
     },
     "numpy.einsum": einsum,
     "tapeengine.sum": sum_,
-    "builtins.max": extreme("max"),
-    "builtins.min": extreme("min"),
+    "builtins.max": functools.partial(extreme, which="max"),
+    "builtins.min": functools.partial(extreme, which="min"),
     "builtins.sorted": ordering.sorted_,
-    "builtins.any": exists("any"),
-    "builtins.all": exists("all"),
+    "builtins.any": functools.partial(exists, which="any"),
+    "builtins.all": functools.partial(exists, which="all"),
     "builtins.map": map_,
     "builtins.filter": filter_,
     "builtins.list": listed,
@@ -735,7 +731,7 @@ OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
 
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "builtins.len": whole.length,
-    "builtins.int": whole.to_int("trunc"),
+    "builtins.int": whole.to_int,
     "builtins.bool": whole.to_bool,
     "builtins.abs": numeric.applied(numeric.absolute, 1, False),
     "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
@@ -746,9 +742,9 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "numpy.power": numeric.of(2, functools.partial(whole.power, opcode="np.power")),
     "operator.pow": numeric.of(2, whole.power),
     "math.log": logarithm,
-    "math.floor": whole.to_int("floor"),
-    "math.ceil": whole.to_int("ceil"),
-    "math.trunc": whole.to_int("trunc"),
+    "math.floor": functools.partial(whole.to_int, op="floor"),
+    "math.ceil": functools.partial(whole.to_int, op="ceil"),
+    "math.trunc": whole.to_int,
     "math.isnan": whole.test("isnan"),
     "math.isfinite": whole.test("isfinite"),
     "math.prod": whole.product,

@@ -365,17 +365,13 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow"
     return Op(opcode, (base, real(p, node, right)))
 
 
-def of_number(name: str) -> Scalar:
-    """Give the function of an opcode for one number, which has one for integers, too: ``-x``, ``abs(x)``."""
-
-    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-        x = number(p, node, xs[0])
-        return Op(f"i{name}", (x,), INT) if x.type == INT else Op(name, (x,))
-
-    return apply
+def of_number(p: Parser, node: ast.AST, xs: Sequence[Term], name: str) -> Term:
+    """Apply the function of an opcode for one number, which has one for integers, too: ``-x``, ``abs(x)``."""
+    x = number(p, node, xs[0])
+    return Op(f"i{name}", (x,), INT) if x.type == INT else Op(name, (x,))
 
 
-negative, absolute = of_number("neg"), of_number("abs")
+negative, absolute = (functools.partial(of_number, name=name) for name in ("neg", "abs"))
 
 
 def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
@@ -432,13 +428,9 @@ def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     return Op(op, (left, right))
 
 
-def scalar_op(name: str) -> Scalar:
-    """Give the function of scalar terms for an opcode."""
-
-    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-        return Op(name, tuple(real(p, node, x) for x in xs))
-
-    return apply
+def scalar_op(p: Parser, node: ast.AST, xs: Sequence[Term], name: str) -> Term:
+    """Apply the function of an opcode to scalar terms."""
+    return Op(name, tuple(real(p, node, x) for x in xs))
 
 
 def square(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:

@@ -202,17 +202,13 @@ def to_float(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return p.coerce(node, args[0], FLOAT)
 
 
-def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+def to_int(p: Parser, node: ast.AST, args: list[Term], op: str = "trunc") -> Term:
     """``int``, ``math.floor``, ``math.ceil``, ``round``: discrete."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        if len(args) != 1:
-            p.error(node, "a base is not in the language", "leave it out")
-        if args[0].type == BOOL:
-            return counted(args[0])
-        return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
-
-    return handle
+    if len(args) != 1:
+        p.error(node, "a base is not in the language", "leave it out")
+    if args[0].type == BOOL:
+        return counted(args[0])
+    return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
 
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -263,15 +259,11 @@ def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return If(Op("eq", (Size(xs), lit(0)), BOOL), lit(1) if of == INT else lit(1.0), some)
 
 
-def so_far(combine: Callable[[Term, Term], Term], start: int) -> Callable[[Parser, ast.AST, Term], Term]:
+def so_far(p: Parser, node: ast.AST, xs: Term, combine: Callable[[Term, Term], Term], start: int) -> Term:
     """``np.cumsum``, ``np.cumprod`` of a vector; bools are counted."""
-
-    def scanned(p: Parser, node: ast.AST, xs: Term) -> Term:
-        xs = numbers(p, node, xs)
-        a, b = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-        return Scan(a, b, lit(start if a.type == INT else float(start)), combine(a, b), xs)
-
-    return scanned
+    xs = numbers(p, node, xs)
+    a, b = p.fresh("a", element(xs)), p.fresh("b", element(xs))
+    return Scan(a, b, lit(start if a.type == INT else float(start)), combine(a, b), xs)
 
 
 def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:

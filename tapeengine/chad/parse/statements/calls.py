@@ -60,6 +60,7 @@ from ..expressions.parameters import (
     with_args,
 )
 from ..expressions.rules import (
+    COMPARISONS,
     as_name,
     as_names,
     constant,
@@ -414,8 +415,9 @@ def overrides(p: Parser, operands: Sequence[Term], name: str = "") -> bool:
 
 def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Term) -> Term | None:
     """Compare by a method of a record, ``__lt__`` or the right operand's ``__gt__``; None where there is none."""
-    name, mirrored = MIRRORED.get(type(op), ("", ""))
-    ways = [(name, [left, right]), (mirrored, [right, left])]
+    name = COMPARISONS.get(type(op), "")
+    mirrored = name.translate(str.maketrans("lg", "gl"))  # less and greater exchanged
+    ways = [(f"__{name}__", [left, right]), (f"__{mirrored}__", [right, left])]
     for method, operands in reversed(ways) if overrides(p, [left, right]) else ways:
         if (found := special(p, node, method, operands)) is not None:
             return found
@@ -424,17 +426,6 @@ def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Te
         if issubclass(p.class_of(operands[0]) or object, tuple):
             return None  # tuples compare their items, and ask no other
     return None
-
-
-#: The method of each comparison, and that of its right operand.
-MIRRORED: Mapping[type, tuple[str, str]] = {
-    ast.Lt: ("__lt__", "__gt__"),
-    ast.LtE: ("__le__", "__ge__"),
-    ast.Gt: ("__gt__", "__lt__"),
-    ast.GtE: ("__ge__", "__le__"),
-    ast.Eq: ("__eq__", "__eq__"),
-    ast.NotEq: ("__ne__", "__ne__"),
-}
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:

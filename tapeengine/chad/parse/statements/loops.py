@@ -409,9 +409,8 @@ class Loop:
 
         def next_step(env: Env) -> Term:
             if STEP in env and self.leaves and STEP in carried.names:
-                return self.p.within(
-                    "step", Op("iadd", (env[STEP], lit(1)), INT), lambda step: end({**env, STEP: step})
-                )
+                following = Op("iadd", (env[STEP], lit(1)), INT)
+                return self.p.within("step", following, lambda step: end({**env, STEP: step}))
             return end(env)
 
         def left(env: Env) -> Term:
