@@ -19,13 +19,7 @@ from ...language import in_language
 
 #: For each module whose functions the library knows, the name that it uses for the module.
 MODULES: Mapping[str, str] = {
-    "builtins": "builtins",
-    "math": "math",
-    "bisect": "bisect",
-    "operator": "operator",
-    "functools": "functools",
-    "itertools": "itertools",
-    "numpy": "numpy",
+    **{name: name for name in ("builtins", "math", "bisect", "operator", "functools", "itertools", "numpy")},
     "numpy.linalg": "numpy",
     "scipy.special": "scipy",
     "tapeengine.math": "math",
