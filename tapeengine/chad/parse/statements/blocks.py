@@ -52,7 +52,7 @@ from ..rewrites.procedures import handing_back
 from . import in_place
 from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
 from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
-from .partial import held_type
+from .parts import held_type
 
 
 @dataclass(frozen=True)

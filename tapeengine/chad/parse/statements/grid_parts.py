@@ -21,8 +21,7 @@ from ..operations.functions import Env
 from ..operations.grids import cell, counted_from_end, is_within, rows, unless
 from ..operations.numeric import rank
 from ..operations.state import Parser, with_lets
-from .partial import Change
-from .parts import At, Between, Key, Store, along_first, count, depth_of, keyed, parts_of, stepped, stored_value
+from .parts import At, Between, Change, Key, Store, along_first, count, depth_of, keyed, parts_of, stepped, stored_value
 
 
 def is_named(p: Parser, parts: Sequence[ast.expr], env: Env) -> bool:

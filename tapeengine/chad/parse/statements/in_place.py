@@ -35,8 +35,7 @@ from ..operations.state import UNDECIDED, Decided, Parser, with_lets
 from ..operations.whole import appended, in_place_of
 from ..operations.whole import array as as_array
 from .grid_parts import with_part
-from .partial import Change, held_type, with_mask, with_slice
-from .parts import replaced, with_parts
+from .parts import Change, held_type, replaced, with_mask, with_parts, with_slice
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
