@@ -207,9 +207,7 @@ def inner_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
     """Give both names of ``a = b``; None for another statement."""
     match statement:
-        case ast.Assign(targets=[ast.Name(target)], value=ast.Name(value)):
-            return target, value
-        case ast.AnnAssign(target=ast.Name(target), value=ast.Name(value)):
+        case ast.Assign([ast.Name(target)], ast.Name(value)) | ast.AnnAssign(ast.Name(target), value=ast.Name(value)):
             return target, value
     return None
 
