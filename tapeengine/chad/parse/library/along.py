@@ -5,13 +5,30 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+import numpy
+
 from ...language import in_language
-from ...language.terms import Build, Elements, Gather, Index, Literal, Op, Replicate, Size, Term, Tuple, lit, parts
+from ...language.terms import (
+    Build,
+    Elements,
+    Gather,
+    Index,
+    Literal,
+    Op,
+    Replicate,
+    Size,
+    Term,
+    Tuple,
+    counted,
+    lit,
+    parts,
+)
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Type, numbers_of, show
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, shapes, whole
 from ..operations.functions import Env
+from ..operations.registered import primitive
 from ..operations.state import Parser, with_lets
 from .options import keyword
 from .reductions import shown, written_axes
@@ -56,6 +73,62 @@ def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
     for _ in range(numeric.rank(found.type)):
         of = Array(of)
     return p.bound("k", p.coerce(node, found, of))
+
+
+@with_lets
+def differences(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.diff(xs)`` of a vector."""
+    numeric.no_conditions(p, node, [xs])
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
+    ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
+    return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
+
+
+@with_lets
+def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
+    xs = p.bound("xs", xs)
+    return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
+
+
+def axes_exchanged(p: Parser, node: ast.AST, xs: Term, *axes: Term) -> Term:
+    """``np.swapaxes(xs, i, j)``."""
+    order = list(range(numeric.rank(xs.type)))
+    i, j = (arrays.axis_of(p, node, axis, len(order)) for axis in axes)
+    order[i], order[j] = j, i
+    return arrays.permuted(p, xs, order)
+
+
+def with_axis(p: Parser, node: ast.AST, xs: Term, axis: Term) -> Term:
+    """``np.expand_dims(xs, axis)``."""
+    xs = whole.array(p, node, xs)
+    return arrays.expanded(p, xs, arrays.axis_of(p, node, axis, numeric.rank(xs.type) + 1))
+
+
+@with_lets
+def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
+    n = numeric.rank(args[0].type)
+    if n == 0:
+        p.on_duals(node, "np.squeeze of a number", "leave it out")
+    single = p.single_axes.of(args[0]) if len(args) == 1 else {arrays.axis_of(p, node, args[1], n)}
+    if len(single) == n:
+        p.error(node, "an array of no axes", "read the number by its index")
+
+    def within(xs: Term, axis: int) -> Term:
+        if not isinstance(xs.type, Array):
+            return xs
+        if axis in single:
+            return p.within("row", only_item(xs), lambda row: within(row, axis + 1))
+        return p.of_each(xs, lambda row: within(row, axis + 1))
+
+    xs = p.bound("xs", args[0])
+    for axis, size in enumerate(arrays.axes(xs)):
+        if len(args) == 1 or axis in single:
+            is_one = Op("eq" if axis in single else "ne", (size, lit(1)), BOOL)
+            p.bound("n", Op("iequal", (counted(is_one), lit(1)), INT))
+    return within(xs, 0)
 
 
 @with_lets

@@ -15,8 +15,7 @@ from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
 from ..operations.shapes import flattened
 from ..operations.state import Parser, with_lets
-from .along import once
-from .composed import sort
+from .along import once, sort
 from .options import keyword
 from .reductions import REDUCTIONS, along, operand, shown, with_axes, written_axes
 

@@ -55,7 +55,7 @@ from ..operations.shapes import RESHAPING
 from ..operations.state import Parser, with_lets
 from ..operations.type_tests import tested
 from ..operations.whole import array, element, numbers
-from . import along, composed, joining, lines, ordering, reductions
+from . import along, joining, lines, ordering, reductions
 from .einsum import einsum
 from .iterables import ITERATED, elements, is_iterator
 from .options import dtype_of, keyword, of_wider, with_options
@@ -510,7 +510,7 @@ def diff(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
     found, axis = operand(p, node.args[0], env), joining.one_axis(p, keyword(node, "axis") or ast.Constant(-1), env)
     for _ in range(count):
-        found = along_axis(p, node, found, env, composed.differences, axis)
+        found = along_axis(p, node, found, env, along.differences, axis)
     return found
 
 
@@ -575,13 +575,16 @@ PRODUCTS_SO_FAR = functools.partial(whole.so_far, combine=numeric.multiplied, st
 ALONG: Mapping[str, Callable[..., Term]] = {
     "cumsum": functools.partial(along_axis, change=SUMS_SO_FAR, default=None),
     "cumprod": functools.partial(along_axis, change=PRODUCTS_SO_FAR, default=None),
-    "sort": functools.partial(along_axis, change=composed.sort, default=-1),
+    "sort": functools.partial(along_axis, change=along.sort, default=-1),
 }
 
 #: The operators of ufuncs that have an `outer` in the language.
 OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
-    **{name: composed.COMPOSED[f"numpy.{name}"] for name in ("add", "subtract", "multiply", "remainder")},
-    "divide": composed.operation(ast.Div()),
+    "add": numeric.operation(ast.Add()),
+    "subtract": numeric.operation(ast.Sub()),
+    "multiply": numeric.operation(ast.Mult()),
+    "remainder": numeric.operation(ast.Mod()),
+    "divide": numeric.operation(ast.Div()),
     **{name: numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
 }
 #: Reductions and functions of vectors as methods of ufuncs.
@@ -744,7 +747,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "numpy.matmul": numeric.of(2, arrays.matmul),
     "numpy.where": whole.where,
     "numpy.ix_": whole.open_grid,
-    **{f"numpy.{name}": numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
     **dict.fromkeys(("numpy.zeros", "numpy.empty"), whole.filled(0.0)),
     "numpy.ones": whole.filled(1.0),
     "numpy.full_like": numeric.of(2, whole.full_like),
@@ -756,7 +758,13 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "numpy.outer": numeric.of(2, shapes.outer),
     "numpy.reshape": shapes.reshaped,
     "numpy.ravel": RESHAPING["ravel"],
-    **composed.COMPOSED,
+    **{f"numpy.{name}": OUTER[name] for name in ("add", "subtract", "multiply", "remainder", "maximum", "minimum")},
+    "numpy.vdot": numeric.of(2, shapes.flat_inner),
+    "numpy.inner": numeric.of(2, whole.inner),
+    "numpy.linspace": whole.spaced,
+    "numpy.squeeze": along.squeezed,
+    "numpy.expand_dims": numeric.of(2, along.with_axis),
+    "numpy.swapaxes": numeric.of(3, along.axes_exchanged),
     "tapeengine.gather": whole.gather,
     "tapeengine.scatter": whole.scatter,
     "tapeengine.replicate": numeric.of(2, whole.replicate),

@@ -205,6 +205,11 @@ def of(count: int, make: Callable[..., Term]) -> Callable[[Parser, ast.AST, list
     return handle
 
 
+def operation(op: ast.operator) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``np.add(x, y)``: Python's ``x + y``; ``np.remainder`` is its ``%``, unlike ``math.remainder``."""
+    return of(2, lambda p, node, a, b: binary(p, node, op, a, b))
+
+
 def applied(scalar: Scalar, count: int, counts: bool = True) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """Turn a function of scalars into a function of whole arrays; `counts` says whether it takes arrays of bools."""
 

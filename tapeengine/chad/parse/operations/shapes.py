@@ -10,7 +10,7 @@ from ...language.types import INT, Array, Product, Type, numbers_of, show
 from .arrays import axes, axis_of, counted, digits, product, row, sizes_of, transpose
 from .numeric import multiplied, promoted, rank
 from .state import Parser, with_lets
-from .whole import array
+from .whole import array, dot
 
 
 def dimensions(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -115,6 +115,13 @@ def element(xs: Term, present: Sequence[Term], place: Term) -> Term:
     for index in digits(present, place):
         xs = Index(xs, index)
     return xs
+
+
+def flat_inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
+    """``np.vdot(a, b)``: the sum of the products of all numbers."""
+    if rank(a.type) or rank(b.type):
+        a, b = (flattened(p, node, x) for x in (a, b))
+    return dot(p, node, a, b)
 
 
 @with_lets

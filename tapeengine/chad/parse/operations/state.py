@@ -104,10 +104,9 @@ from ..names.types import (
     redefines,
 )
 from ..names.uses import parameters, renamed_once
-from ..rewrites.bound_inside import BoundInside
 from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
-from ..rewrites.desugar import OutOfOrder, Plain
+from ..rewrites.desugar import BoundInside, OutOfOrder, Plain
 from ..rewrites.elements import with_places
 from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators

@@ -233,6 +233,12 @@ def dot(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
     return arrays.matmul(p, node, a, b)
 
 
+def inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
+    """``np.inner(a, b)``: the sums of products along the last axes."""
+    is_product = numeric.rank(a.type) == 0  # a number times an array
+    return dot(p, node, a, b if is_product else arrays.transpose(p, node, b))
+
+
 @with_lets
 def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.isinf(x)``."""
@@ -338,6 +344,20 @@ def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         delta = Op("sub", (Op("add", (first, by)), first))
         at = Op("add", (first, Op("mul", (Op("real", (i,), FLOAT), delta))))
     return Build(Op("imax", (count, lit(0)), INT), i, at)
+
+
+@with_lets
+def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
+    args = [*args, lit(50)] if len(args) == 2 else args
+    is_open = args[3:4] == [lit(False)]
+    numeric.wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
+    a, b = (p.bound(name, p.coerce(node, x, FLOAT)) for name, x in zip("ab", args, strict=False))
+    n, i = p.bound("n", arrays.counted(p, p.coerce(node, args[2], INT))), p.fresh("i", INT)
+    steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
+    place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
+    at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
+    return Build(n, i, Op("add", (a, Op("mul", at))))
 
 
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
