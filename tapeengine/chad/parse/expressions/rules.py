@@ -423,29 +423,15 @@ def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: 
 
 
 def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
-    """Decide a comparison of texts, or with None, of values that are known when the program is defined."""
+    """Decide a comparison with None, or whether a text has a part, of values known when the program is defined."""
     if len(node.ops) != 1:
         return None
     (op,), (right,) = node.ops, node.comparators
     left = p.known(node.left, env)
     if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
         return None if left is MISSING else lit((left is None) == isinstance(op, ast.Is))
-    if not isinstance(left, str):
-        return None
-    container = env.get(right.id) if isinstance(right, ast.Name) else None
-    if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term) and not isinstance(container.type, Text):
-        is_dict = isinstance(container.type, Product) and container.type.name == "dict"
-        return lit((left in container.type.fields) == isinstance(op, ast.In)) if is_dict else None  # type: ignore[attr-defined]
-    elts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else None
-    values = [p.known(other, env) for other in elts or [right]]
-    if (
-        not all(isinstance(value, str) for value in values)
-        or isinstance(op, ast.Is | ast.IsNot)
-        or type(op) not in KNOWN
-    ):
-        return None
-    within = isinstance(op, ast.In | ast.NotIn) and elts is None
-    return lit((left in (values[0] if within else values)) == KNOWN[type(op)])
+    whole = p.known(right, env) if isinstance(left, str) and isinstance(op, ast.In | ast.NotIn) else MISSING
+    return lit((left in whole) == isinstance(op, ast.In)) if isinstance(whole, str) else None
 
 
 def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
