@@ -156,12 +156,9 @@ def vector_norm(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def rooted(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Term:
     """The root of the sum of squares of all elements, or along axes."""
-    if axes is not None and len(axes) > 1:
-        squares = numeric.applied(numeric.square, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
-        total = along(p, node, REDUCTIONS["sum"], squares, axes)
-        return numeric.elementwise(p, node, functools.partial(numeric.scalar_op, name="sqrt"), (total,))
-    axis = axes[0] if axes else None
-    return arrays.reduced(p, node, whole.norm, xs, axis)
+    squares = numeric.applied(numeric.square, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
+    total = along(p, node, REDUCTIONS["sum"], squares, axes)
+    return numeric.elementwise(p, node, functools.partial(numeric.scalar_op, name="sqrt"), (total,))
 
 
 def sizes(p: Parser, node: ast.AST, xs: Term) -> Term:

@@ -401,10 +401,3 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     if sorted(order) != list(range(n)) or len(given) != n:
         p.error(node, "these are not the axes of the array", f"write each of 0 to {n - 1} once, as a number")
     return arrays.permuted(p, xs, order)
-
-
-def norm(p: Parser, node: ast.AST, xs: Term) -> Term:
-    """``np.linalg.norm(xs)`` of a vector."""
-    x = p.fresh("x", FLOAT)
-    squares = Map((x,), numeric.multiplied(x, x), (p.coerce(node, xs, Array(FLOAT)),))
-    return Op("sqrt", (Total(squares, in_pairs=True),))
