@@ -7,7 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy
@@ -304,9 +304,7 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     p.error(node, "~ of other values than integers and arrays of conditions is not in the language", "use not")
 
 
-COMPARISONS: Mapping[type, str] = MappingProxyType(
-    {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
-)
+COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
 def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
@@ -384,9 +382,7 @@ def same_bool(node: ast.Compare) -> ast.expr | None:
 
 
 #: The results of comparisons with known values, if one of the values is equal.
-KNOWN: Mapping[type, bool] = MappingProxyType(
-    {ast.Eq: True, ast.NotEq: False, ast.Is: True, ast.IsNot: False, ast.In: True, ast.NotIn: False}
-)
+KNOWN = {ast.Eq: True, ast.NotEq: False, ast.Is: True, ast.IsNot: False, ast.In: True, ast.NotIn: False}
 
 
 def known_items(p: Parser, node: ast.AST, options: list[Term] | Term) -> list[Term] | None:

@@ -9,7 +9,6 @@ import ast
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
@@ -355,9 +354,7 @@ ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = {
     "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
 }
 #: Their arguments by name.
-KEYWORDS = MappingProxyType(
-    {"builtins.zip": ("strict",), "builtins.enumerate": ("start",), "itertools.product": ("repeat",)}
-)
+KEYWORDS = {"builtins.zip": ("strict",), "builtins.enumerate": ("start",), "itertools.product": ("repeat",)}
 #: Functions of Python's that give iterators.
 ITERATORS = {*ITERATED, "builtins.map", "builtins.filter", "itertools.chain", CHAIN, "itertools.accumulate"} - {
     "builtins.range"

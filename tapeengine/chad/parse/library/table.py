@@ -10,7 +10,6 @@ import ast
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from types import MappingProxyType
 
 from ...intermediate.operations import OPERATIONS_BY_NAME
 from ...language import in_language
@@ -67,6 +66,9 @@ from .reductions import (
     operand,
     written_axis,
 )
+
+#: Reads a call.
+Form = Callable[[Parser, ast.Call, Env], Term]
 
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
@@ -662,11 +664,9 @@ OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = {
 }
 
 #: Functions of which an argument may be ``*rows`` for any number of rows.
-OF_STARS: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
-    {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
-)
+OF_STARS: Mapping[str, Form] = {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
 
-SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = {
+SPECIAL: Mapping[str, Form] = {
     **OF_STARS,
     **dict.fromkeys(("builtins.sum", "tapeengine.sum"), sum_),
     "numpy.clip": clip,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
 
 from ...language.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
 from ...language.terms import (
@@ -40,17 +39,9 @@ from .state import Parser, with_lets
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
 
-REAL: Mapping[type, str] = MappingProxyType(
-    {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod", ast.Pow: "pow"}
-)
-WHOLE: Mapping[type, str] = MappingProxyType(
-    {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.FloorDiv: "ifloordiv", ast.Mod: "imod"}
-)
-
-
-BITS: Mapping[type, Callable[[int, int], int]] = MappingProxyType(
-    {ast.BitAnd: bit_and, ast.BitOr: bit_or, ast.BitXor: bit_xor, ast.LShift: shift_left, ast.RShift: shift_right}
-)
+REAL = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod", ast.Pow: "pow"}
+WHOLE = {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.FloorDiv: "ifloordiv", ast.Mod: "imod"}
+BITS = {ast.BitAnd: bit_and, ast.BitOr: bit_or, ast.BitXor: bit_xor, ast.LShift: shift_left, ast.RShift: shift_right}
 
 
 def real(p: Parser, node: ast.AST, term: Term) -> Term:
