@@ -60,8 +60,8 @@ from .parse.names.types import TypeTable
 from .parse.operations.numeric import rank
 from .parse.operations.state import Parsed, unannotated
 from .parse.parser import ProgramParser
+from .parse.refusals import forget
 from .parse.rewrites.procedures import changed_parameters, starting
-from .parse.rewrites.remembered import forget
 from .parse.rewrites.results import TOGETHER
 from .reading import guess_of, settled
 from .registered import find

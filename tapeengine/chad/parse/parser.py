@@ -22,7 +22,7 @@ from .library import iterables
 from .names.constants import Constants
 from .names.scopes import parameter_names
 from .names.uses import uses
-from .operations import arrays, reshaping
+from .operations import arrays
 from .operations.functions import Env
 from .operations.state import Grammar, Parsed, Parser
 from .refusals import watched
@@ -57,7 +57,6 @@ class ProgramParser(Parser):
         body=body,
         recursive=statements.call_recursive,
         matmul=arrays.matmul,
-        attribute=reshaping.array_attribute,
         property_of=calls.property_of,
         of_super=calls.of_super,
         operator_of=calls.operator_of,

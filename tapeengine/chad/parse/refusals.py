@@ -1,4 +1,4 @@
-"""The names on which a refusal may depend: it is remembered until one of their values changes."""
+"""What is remembered until something that a program has read changes: refusals, and what texts of functions say."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from ..language.nodes import every_node
 from .names.callees import is_plain
 from .names.constants import Constants, global_names, path_of, value_at
 from .names.outside import named_outside, names_outside, root
-from .rewrites.procedures import text_of
+from .rewrites.classes import maker_of
+from .rewrites.generators import collected
+from .rewrites.procedures import changed_parameters, made_handing_back, text_of
 
 
 def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tuple[Checks, ...]:
-    """Watch what has been read, and all names that functions, methods and their callees use, also in modules."""
+    """Watch what a refusal may depend on.
+
+    That is what has been read, and all names that functions, methods and their callees use, also in modules.
+    """
     classes = tuple(classes)
     pending, seen = [function, *classes], list[Any]()
     while pending:
@@ -35,3 +40,9 @@ def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tup
                     constants.note(value, path_of(node))
                     pending.append(value_at(value, path_of(node)))
     return (constants.checks(classes),)
+
+
+def forget() -> None:
+    """Forget all that was found from texts of functions and classes."""
+    for find in (maker_of, collected, changed_parameters, made_handing_back):
+        find.cache_clear()

@@ -29,15 +29,12 @@ def changes(statement: ast.AST) -> Iterator[tuple[str, int]]:
             case (
                 ast.Subscript(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)), ctx=ast.Store())
                 | ast.Attribute(value=ast.Name(id=name), ctx=ast.Store())
+                | ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
+                | ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop")))
+                | ast.AugAssign(target=ast.Name(id=name))  # of an array
             ):
                 yield name, node.lineno
             case ast.Name(id=name) if is_handed(node):
-                yield name, node.lineno
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
-                yield name, node.lineno
-            case ast.AugAssign(target=ast.Name(id=name)):  # of an array
-                yield name, node.lineno
-            case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop"))):
                 yield name, node.lineno
 
 

@@ -136,7 +136,7 @@ def local_functions(node: ast.AST) -> Iterator[str]:
             yield from (t.id for t in targets if isinstance(t, ast.Name))
 
 
-def blocks(nodes: Sequence[ast.AST]) -> Iterator[Sequence[ast.stmt]]:
+def blocks(nodes: Sequence[ast.AST]) -> Iterator[list[ast.stmt]]:
     """Go through the blocks of statements."""
     for node in nodes:
         for field in ("body", "orelse", "finalbody"):
@@ -147,9 +147,7 @@ def blocks(nodes: Sequence[ast.AST]) -> Iterator[Sequence[ast.stmt]]:
 def named(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     """Give the name of ``g = ...`` and its value; None for another statement."""
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return name, value
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+        case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), value=ast.expr() as value):
             return name, value
     return None
 

@@ -597,9 +597,7 @@ def bindings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         case ast.Assign(targets=targets, value=value):
             for target in targets:
                 yield from taken(target, value)
-        case ast.AnnAssign(target=target, value=value) if value is not None:
-            yield from taken(target, value)
-        case ast.NamedExpr(target=target, value=value):
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
             yield from taken(target, value)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "insert"), args=[*_, value]):
             yield name, Held(value)

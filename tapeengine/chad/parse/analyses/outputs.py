@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import MappingProxyType
-from typing import Any
 
-from ...language.nodes import Transformer, every_node
+from ...language.nodes import Transformer
+from ..names.outside import root
+from ..names.syntax import expression, statements
 
 
 class Extreme(ast.operator):
@@ -19,12 +19,10 @@ class Extreme(ast.operator):
 
 
 #: The operators of ufuncs.
-OPERATORS = MappingProxyType(
-    {
-        **dict(zip(("add", "subtract", "multiply", "divide"), (ast.Add(), ast.Sub(), ast.Mult(), ast.Div()))),
-        **{name: Extreme(name) for name in ("maximum", "minimum")},
-    }
-)
+OPERATORS = {
+    **dict(zip(("add", "subtract", "multiply", "divide"), (ast.Add(), ast.Sub(), ast.Mult(), ast.Div()))),
+    **{name: Extreme(name) for name in ("maximum", "minimum")},
+}
 
 
 def is_exact(target: ast.expr) -> bool:
@@ -44,48 +42,26 @@ class Filling(Transformer):
             case ast.Call(func=ast.Attribute(value=ast.Name() as filled, attr="fill"), args=[value], keywords=[]):
                 return assigned(node, filled, value)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="remove"), args=[value], keywords=[]):
-                return placed(node, name, value)
+                return statements("_.pop(_.index(value))", node, _=name, value=value)[0]
             case ast.Call(
                 func=ast.Attribute(value=ast.Attribute(attr=name) as ufunc, attr="at"),
                 args=[ast.Name() as array, index, value],
                 keywords=[],
-            ) if name in OPERATORS and of_numpy(ufunc, self.is_numpy):
+            ) if name in OPERATORS and self.is_numpy(root(ufunc)):
                 target = ast.copy_location(ast.Subscript(array, index, ast.Store()), node)
                 target.one_by_one = OPERATORS[name], value  # type: ignore[attr-defined]
                 return ast.copy_location(ast.AugAssign(target, OPERATORS[name], value), node)
             case ast.Call(
                 func=ast.Attribute(attr="fill_diagonal") as function, args=[ast.Name() as array, value], keywords=[]
-            ) if of_numpy(function, self.is_numpy):
-                places: Any = ast.parse(f"_.diag_indices(min({array.id}.shape))", mode="eval").body
-                places.func.value = function.value
-                for part in every_node(places):
-                    ast.copy_location(part, node)
+            ) if self.is_numpy(root(function)):
+                places = expression("np.diag_indices(min(_.shape))", node, np=function.value, _=array.id)
                 return assigned(node, ast.copy_location(ast.Subscript(array, places, ast.Load()), node), value)
-            case ast.Call(keywords=keywords) as call if of_numpy(call.func, self.is_numpy):
+            case ast.Call(keywords=keywords) as call if self.is_numpy(root(call.func)):
                 out = [k.value for k in keywords if k.arg == "out"]
                 if len(out) == 1 and isinstance(out[0], ast.Name | ast.Subscript):
                     rest = [k for k in keywords if k.arg != "out"]
                     return assigned(node, out[0], ast.copy_location(ast.Call(call.func, call.args, rest), call))
         return node
-
-
-def placed(node: ast.Expr, name: str, value: ast.expr) -> ast.stmt:
-    """Write ``name.remove(value)`` as ``name.pop(name.index(value))``."""
-
-    def method(attr: str, arg: ast.expr) -> ast.expr:
-        of = ast.copy_location(ast.Name(name, ast.Load()), node)
-        return ast.copy_location(
-            ast.Call(ast.copy_location(ast.Attribute(of, attr, ast.Load()), node), [arg], []), node
-        )
-
-    return ast.copy_location(ast.Expr(method("pop", method("index", value))), node)
-
-
-def of_numpy(function: ast.expr, is_numpy: Callable[[str], bool]) -> bool:
-    """Tell whether an expression is a function of numpy."""
-    while isinstance(function, ast.Attribute):
-        function = function.value
-    return isinstance(function, ast.Name) and is_numpy(function.id)
 
 
 def assigned(node: ast.Expr, filled: ast.Name | ast.Subscript, value: ast.expr) -> ast.stmt:

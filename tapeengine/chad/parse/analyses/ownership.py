@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeGuard
 
 import numpy
 
 from ...language.nodes import child_nodes, every_node
-from ..names.scopes import bound
 from ..names.uses import (
     OWN,
     assigned,
+    bound,
     defaults,
     exchanged,
     handed,
@@ -31,6 +32,7 @@ from ..names.uses import (
 from .aliases import changes
 from .liveness import changed_after
 from .outputs import is_exact
+from .rectangles import changed_part
 
 #: Functions whose result is always a new array.
 MAKING = frozenset(
@@ -61,22 +63,28 @@ METHODS = frozenset(
 ADDING = frozenset(("append", "extend", "insert"))
 
 
-def shared(
-    function: ast.FunctionDef,
-    is_copy: Callable[[ast.expr], bool] = lambda node: False,
-    is_numpy: Callable[[str], bool] = lambda name: False,
-    makes_record: Callable[[ast.expr], bool] = lambda function: False,
-    is_fresh: Callable[[ast.Call], bool | None] = lambda call: None,
-    only_of_arrays: Callable[[str], bool] = lambda name: False,
-) -> Mapping[str, str | None]:
-    r"""Map each assigned variable to the reason why its array or record may be shared; None if it is not.
+@dataclass(frozen=True)
+class Facts:
+    """What the text of a function does not say by itself.
 
-    `is_copy` tells whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
-    `makes_record` tells whether a function makes a new record, `is_fresh` whether the value of a call is a number or a
-    new array; None where the function's name says it. `only_of_arrays` tells whether a method of a name is numpy's.
+    * `is_copy`: whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
+    * `is_numpy`: whether a name is numpy's module.
+    * `makes_record`: whether a function makes a new record.
+    * `is_fresh`: whether the value of a call is a number or a new array; None where the function's name says it.
+    * `only_of_arrays`: whether a method of a name is numpy's.
     """
-    copied = frozenset(id(node) for node in slices_that_matter(function) if is_copy(node))
-    walk = Walk(copied, same(function), is_numpy, makes_record, is_fresh, only_of_arrays)
+
+    is_copy: Callable[[ast.expr], bool] = lambda node: False
+    is_numpy: Callable[[str], bool] = lambda name: False
+    makes_record: Callable[[ast.expr], bool] = lambda function: False
+    is_fresh: Callable[[ast.Call], bool | None] = lambda call: None
+    only_of_arrays: Callable[[str], bool] = lambda name: False
+
+
+def shared(function: ast.FunctionDef, facts: Facts = Facts()) -> Mapping[str, str | None]:
+    """Map each assigned variable to the reason why its array or record may be shared; None if it is not."""
+    copied = frozenset(id(node) for node in slices_that_matter(function) if facts.is_copy(node))
+    walk = Walk(copied, same(function), facts)
     walk.find_arrays(function)
     for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
         given = {a.arg for a in parameters(scope.args)} - set(rebound(scope))
@@ -188,25 +196,11 @@ class Walk:
 
     * `copies`: the ids of the slices that are copies.
     * `same`: the names that are assigned to one another.
-    * `is_numpy`: tells whether a name is numpy's module.
-    * `makes_record`, `is_fresh`: tell whether a function makes a new record, and whether the value of a call is a
-      number or a new array.
     * `later`: the names that are changed after each statement of the present scope.
     """
 
-    def __init__(
-        self,
-        copies: frozenset[int],
-        same: Mapping[str, set[str]],
-        is_numpy: Callable[[str], bool],
-        makes_record: Callable[[ast.expr], bool],
-        is_fresh: Callable[[ast.Call], bool | None],
-        only_of_arrays: Callable[[str], bool],
-    ) -> None:
-        self.copies = copies
-        self.same = same
-        self.is_numpy = is_numpy
-        self.makes_record, self.is_fresh, self.only_of_arrays = makes_record, is_fresh, only_of_arrays
+    def __init__(self, copies: frozenset[int], same: Mapping[str, set[str]], facts: Facts) -> None:
+        self.copies, self.same, self.facts = copies, same, facts
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
         self.arrays: frozenset[str] = frozenset()
@@ -223,16 +217,9 @@ class Walk:
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
 
     def stores_elements(self, s: ast.stmt) -> bool:
-        """Tell whether a statement stores the elements of its value only."""
+        """Tell whether a statement stores the elements of its value only, also in parts of arrays of numpy."""
         targets = s.targets if isinstance(s, ast.Assign) else []
-        return copies(s) or (bool(targets) and all(self.is_part_of_array(t) for t in targets))
-
-    def is_part_of_array(self, target: ast.expr) -> bool:
-        """Tell whether a target is a part of an array that numpy has made."""
-        is_part = isinstance(target, ast.Subscript)
-        while isinstance(target, ast.Subscript):
-            target = target.value
-        return is_part and isinstance(target, ast.Name) and target.id in self.arrays
+        return copies(s) or (bool(targets) and all(changed_part(t) in self.arrays for t in targets))
 
     def changes_after(self, statement: ast.stmt, name: str) -> bool:
         """Tell whether an array that a statement stores may be changed by one of its names afterwards."""
@@ -306,10 +293,10 @@ class Walk:
         match value:
             case ast.IfExp(body=body, orelse=orelse):
                 return self.makes(body) and self.makes(orelse)
-            case ast.Call(func=ast.Attribute(attr=name)) if name in ALONG and self.only_of_arrays(name):
+            case ast.Call(func=ast.Attribute(attr=name)) if name in ALONG and self.facts.only_of_arrays(name):
                 return True
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return name in MAKING or self.computes(value.func) or self.makes_record(value.func)
+                return name in MAKING or self.computes(value.func) or self.facts.makes_record(value.func)
             case ast.Subscript(value=xs, slice=ast.Compare(left=ys)) if ast.unparse(xs) == ast.unparse(ys):
                 return True  # elements of an array of numpy
             case ast.Subscript(slice=ast.List()):
@@ -324,7 +311,7 @@ class Walk:
         if not isinstance(function, ast.Attribute):
             return False
         is_new = function.attr in names or isinstance(getattr(numpy, function.attr, None), numpy.ufunc)
-        return is_new and self.is_numpy(ast.unparse(function.value).removesuffix(".linalg"))
+        return is_new and self.facts.is_numpy(ast.unparse(function.value).removesuffix(".linalg"))
 
     def uses(self, statement: ast.stmt, keeps: bool) -> None:
         """Record the uses of variables in a statement's own expressions that store an array elsewhere."""
@@ -370,8 +357,8 @@ class Walk:
         is_method = isinstance(function, ast.Attribute)
         adds = is_method and name in ADDING
         reads = name in READING or self.computes(function) or (is_method and name in METHODS)
-        reads = reads or (name == "replace" and self.makes_record(function))  # it takes the fields out
-        if (is_fresh := self.is_fresh(node)) is not None and not handed(statement):
+        reads = reads or (name == "replace" and self.facts.makes_record(function))  # it takes the fields out
+        if (is_fresh := self.facts.is_fresh(node)) is not None and not handed(statement):
             reads, keeps = False, keeps and not is_fresh
         gives_one = name in ("max", "min") and len(node.args) > 1
         for arg in node.args:

@@ -10,6 +10,7 @@ from ...language.errors import OnDuals
 from ...language.terms import If, Literal, Term, Tuple, lit
 from ...language.types import NEVER, UNIT, Fixed, is_choice
 from ..analyses.iterators import VIEWS
+from ..names.syntax import load
 from ..names.texts import MISSING, is_key
 from ..operations.functions import Env
 from ..operations.membership import equal
@@ -104,7 +105,7 @@ def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) ->
 
 def updated(p: Parser, node: ast.Call, name: str, env: Env) -> Term:
     """``d.update(e, a=x)``: a dict with more values, or others."""
-    whole = [ast.copy_location(ast.Name(name, ast.Load()), node), *node.args]
+    whole = [load(name, node), *node.args]
     named = [ast.keyword(None, each) for each in whole] + node.keywords
     return called(p, ast.copy_location(ast.Call(node.func, [], named), node), env)
 

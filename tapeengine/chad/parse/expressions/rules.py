@@ -7,7 +7,7 @@ import functools
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy
@@ -52,6 +52,7 @@ from ...language.types import (
 )
 from ..analyses.rectangles import indices
 from ..names.constants import DEEPEST, is_deep
+from ..names.syntax import load
 from ..names.texts import MISSING, is_key
 from ..names.types import class_fields
 from ..operations import numeric
@@ -59,6 +60,7 @@ from ..operations.functions import Env
 from ..operations.grids import both, element, rows
 from ..operations.membership import equal, membership
 from ..operations.raising import failing
+from ..operations.shapes import array_attribute
 from ..operations.state import Parser, with_lets
 from ..operations.type_tests import by_type, narrowing, place, presence, tested
 from ..operations.whole import array, have_one_type, items_of
@@ -80,7 +82,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
             p.error(node, "a text that is known only in a run", advice)
         case ast.BinOp(left=left, op=op, right=right):
-            terms = [present(p, node, x) for x in operands(p, left, right, env)]
+            terms = [present(p, node, x) for x in both_parsed(p, left, right, env)]
             joined = p.grammar.operator_of(p, node, op, terms, env) or joined_records(p, node, *terms)
             joined = joined or numeric.of_lists(p, node, *terms)
             if joined is None:
@@ -159,7 +161,7 @@ def as_names(
     variables = [p.fresh(hint, term.type) for term in terms]
     for v, term in zip(variables, terms, strict=True):
         p.single_axes.note(v.name, term)
-    named: list[ast.expr] = [ast.copy_location(ast.Name(f" {v.name}", ast.Load()), node) for v in variables]
+    named: list[ast.expr] = [load(f" {v.name}", node) for v in variables]
     inside = {**env, **{f" {v.name}": v for v in variables}}
     return lets(zip(variables, terms, strict=True), body(named, inside))
 
@@ -178,9 +180,8 @@ def constant(p: Parser, node: ast.AST, value: Any) -> Term:
     if value is None:
         return Tuple(())
     if is_strange(value):
-        p.on_duals(
-            node, f"a constant of type {named(value)}, a class of its own", "make it a plain number, list or record"
-        )
+        what = f"a constant of type {named(value)}, a class of its own"
+        p.on_duals(node, what, "make it a plain number, list or record")
     if isinstance(value, bool | int | float):
         return lit(value)
     if isinstance(value, str):
@@ -290,22 +291,20 @@ def unary(p: Parser, node: ast.AST, op: ast.unaryop, operand: ast.expr, env: Env
     match op:
         case ast.UAdd():
             numeric.no_conditions(p, node, (term,))
-            return numeric.elementwise(p, node, numeric.positive, (term,))
+            return numeric.elementwise(p, node, lambda p, node, xs: numeric.number(p, node, xs[0]), (term,))
         case ast.USub():
             if isinstance(term, Literal):
                 return lit(-term.value)
             numeric.no_conditions(p, node, (term,))
             return numeric.elementwise(p, node, numeric.negative, (term,))
     if isinstance(term.type, Array) and numbers_of(term.type) == BOOL:
-        return numeric.elementwise(p, node, numeric.opposite, (term,))
+        return numeric.elementwise(p, node, lambda p, node, xs: Op("not", (xs[0],), BOOL), (term,))
     if term.type == INT:
         return Op("isub", (lit(-1), term), INT)
     p.error(node, "~ of other values than integers and arrays of conditions is not in the language", "use not")
 
 
-COMPARISONS: Mapping[type, str] = MappingProxyType(
-    {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
-)
+COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 
 
 def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
@@ -383,9 +382,7 @@ def same_bool(node: ast.Compare) -> ast.expr | None:
 
 
 #: The results of comparisons with known values, if one of the values is equal.
-KNOWN: Mapping[type, bool] = MappingProxyType(
-    {ast.Eq: True, ast.NotEq: False, ast.Is: True, ast.IsNot: False, ast.In: True, ast.NotIn: False}
-)
+KNOWN = {ast.Eq: True, ast.NotEq: False, ast.Is: True, ast.IsNot: False, ast.In: True, ast.NotIn: False}
 
 
 def known_items(p: Parser, node: ast.AST, options: list[Term] | Term) -> list[Term] | None:
@@ -422,35 +419,15 @@ def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: 
 
 
 def decided_before(p: Parser, node: ast.Compare, env: Env) -> Term | None:
-    """Decide a comparison of texts, or with None, of values that are known when the program is defined."""
+    """Decide a comparison with None, or whether a text has a part, of values known when the program is defined."""
     if len(node.ops) != 1:
         return None
     (op,), (right,) = node.ops, node.comparators
     left = p.known(node.left, env)
     if isinstance(op, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and right.value is None:
         return None if left is MISSING else lit((left is None) == isinstance(op, ast.Is))
-    if not isinstance(left, str):
-        return None
-    container = env.get(right.id) if isinstance(right, ast.Name) else None
-    if isinstance(op, ast.In | ast.NotIn) and isinstance(container, Term) and not isinstance(container.type, Text):
-        return membership_of_key(left, container.type, op)
-    elts = right.elts if isinstance(right, ast.Tuple | ast.List | ast.Set) else None
-    values = [p.known(other, env) for other in elts or [right]]
-    if not all(isinstance(value, str) for value in values) or type(op) not in TEXTS:
-        return None
-    within = isinstance(op, ast.In | ast.NotIn) and elts is None
-    return lit((left in (values[0] if within else values)) == TEXTS[type(op)])
-
-
-def membership_of_key(key: str, of: Type, op: ast.cmpop) -> Term | None:
-    """Decide whether a dict has a key."""
-    if not isinstance(of, Product) or of.name != "dict":
-        return None
-    return lit((key in of.fields) == isinstance(op, ast.In))
-
-
-#: The comparisons of texts, each with its result for equal texts.
-TEXTS: Mapping[type, bool] = MappingProxyType({ast.Eq: True, ast.NotEq: False, ast.In: True, ast.NotIn: False})
+    whole = p.known(right, env) if isinstance(left, str) and isinstance(op, ast.In | ast.NotIn) else MISSING
+    return lit((left in whole) == isinstance(op, ast.In)) if isinstance(whole, str) else None
 
 
 def options(p: Parser, node: ast.expr, env: Env) -> list[Term] | Term:
@@ -530,16 +507,6 @@ def cell_of(p: Parser, node: ast.Subscript, env: Env) -> Term | None:
     return element(p, env[cell[0]], *(p.coerce(i, term, INT) for i, term in zip(cell[1:], at, strict=True)))
 
 
-def operands(p: Parser, left: ast.expr, right: ast.expr, env: Env) -> tuple[Term, Term]:
-    """Parse both operands of an operator; an empty list has the type of the other one."""
-    if isinstance(left, ast.List) and not left.elts:
-        after = expression(p, right, env)
-        return expression(p, left, env, after.type), after
-    before = expression(p, left, env)
-    is_empty = isinstance(right, ast.List) and not right.elts
-    return before, expression(p, right, env, before.type if is_empty else None)
-
-
 def condition(p: Parser, node: ast.expr, env: Env) -> Term:
     """Parse a condition: a bool, or a test of which member of a union something is."""
     if (has := presence(p, node, env)) is not None:
@@ -612,7 +579,7 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
         test = condition(p, node.test, env)
         if isinstance(test, Literal):
             return expression(p, node.body if test.value else node.orelse, env, wanted)
-        terms = alternatives(p, node.body, node.orelse, env, wanted)
+        terms = both_parsed(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
     each = members(p, narrowed, env)
@@ -622,8 +589,8 @@ def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> 
     return Case(env[narrowed[0]], tuple(branches))
 
 
-def alternatives(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None) -> tuple[Term, Term]:
-    """Parse two expressions of one type; the type of an empty list is that of the other expression."""
+def both_parsed(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None = None) -> tuple[Term, Term]:
+    """Parse two expressions; an empty list has the type of the other one."""
     if isinstance(a, ast.List) and not a.elts and wanted is None:
         second = expression(p, b, env)
         return expression(p, a, env, second.type), second
@@ -731,7 +698,7 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
     if isinstance(term.type, Array):
         if attr != "pop":
             p.operated(node, [(value, term)])
-        return p.grammar.attribute(p, node, term, attr)
+        return array_attribute(p, node, term, attr)
     if p.table.options(term.type) is not None:
         return of_each_option(p, node, term, lambda own: field_of(p, node, own, attr))
     return field_of(p, node, term, attr)

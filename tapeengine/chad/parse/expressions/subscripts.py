@@ -1,4 +1,4 @@
-"""Subscripts: indices, slices and arrays of indices, along one axis or several."""
+"""Subscripts: indices, slices and arrays of indices, along one axis or several; parts by place: ``a, *b = xs``."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from ..operations.functions import Env
 from ..operations.grids import counted_from_end, is_within
 from ..operations.numeric import elementwise, rank
 from ..operations.raising import failing
-from ..operations.reshaping import element
+from ..operations.shapes import element
 from ..operations.state import Parser, with_lets
-from ..operations.whole import array
+from ..operations.whole import array, items_of
 from .dicts import at_key
 from .rules import as_names, expression, read_ahead
 
@@ -302,3 +302,36 @@ def _bound(p: Parser, part: ast.expr | None, default: Term, n: Term, limits: tup
     at = p.bound("at", at)
     from_end = If(Op("lt", (at, lit(0)), BOOL), Op("imax", (Op("iadd", (at, n), INT), low), INT), at)
     return Op("imin", (from_end, high), INT)
+
+
+def parts_of(p: Parser, node: ast.AST, elts: Sequence[ast.expr], term: Term) -> Term | None:
+    """Give the parts of a variable for each of several targets, as a tuple; None for what has no such parts.
+
+    A run fails where an array has another number of elements.
+    """
+    stars = [k for k, e in enumerate(elts) if isinstance(e, ast.Starred)]
+    before, after = (stars[0], len(elts) - stars[0] - 1) if stars else (len(elts), 0)
+    if isinstance(term.type, Product):
+        count = len(term.type.items)
+        if not stars or count < before + after:
+            return None
+        items = terms.parts(term)
+        if count == before + after:
+            p.error(node, "no parts are left for a target with *", "leave it out")
+        rest = items_of(p, node, items[before : count - after])
+        return Tuple((*items[:before], rest, *items[count - after :]))
+    if not isinstance(term.type, Array):
+        return None
+    fits = Op("le" if stars else "eq", (lit(before + after), Size(term)), BOOL)
+    first = tuple(Index(term, lit(k)) for k in range(before))
+    last = tuple(Index(term, lit(k - after)) for k in range(after))
+    middle = (between(p, term, before, after),) if stars else ()
+    whole = Tuple((*first, *middle, *last))
+    return If(fits, whole, failing(whole.type))
+
+
+def between(p: Parser, xs: Term, before: int, after: int) -> Term:
+    """Give the elements of an array but the first and the last ones."""
+    i = p.fresh("i", INT)
+    size = Op("isub", (Size(xs), lit(before + after)), INT)
+    return Build(size, i, Index(xs, Op("iadd", (i, lit(before)), INT)))

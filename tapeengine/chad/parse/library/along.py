@@ -5,25 +5,35 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+import numpy
+
 from ...language import in_language
-from ...language.terms import Build, Elements, Gather, Index, Literal, Op, Replicate, Size, Term, Tuple, lit, parts
+from ...language.terms import (
+    Build,
+    Elements,
+    Gather,
+    Index,
+    Literal,
+    Op,
+    Replicate,
+    Size,
+    Term,
+    Tuple,
+    counted,
+    lit,
+    parts,
+)
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Type, numbers_of, show
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression
-from ..operations import arrays, numeric, reshaping, whole
+from ..operations import arrays, numeric, shapes, whole
 from ..operations.functions import Env
+from ..operations.registered import primitive
 from ..operations.state import Parser, with_lets
 from .options import keyword
 from .reductions import shown, written_axes
 
 Change = Callable[[Parser, Term], Term]
-
-
-def inside(p: Parser, xs: Term, axis: int, change: Change) -> Term:
-    """Change the parts of an array from an axis on."""
-    if axis == 0:
-        return change(p, xs)
-    return p.of_each(xs, lambda row: inside(p, row, axis - 1, change))
 
 
 def array_at(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -50,10 +60,10 @@ def along_one(p: Parser, node: ast.Call, xs: Term, change: Change, env: Env) -> 
     p.by_numpy = True
     axes = written_axes(p, keyword(node, "axis"), env)
     if axes is None:
-        return change(p, reshaping.flattened(p, node, [xs]))
+        return change(p, shapes.flattened(p, node, xs))
     if len(axes) != 1:
         p.on_duals(node, "several axes", "write one axis")
-    return inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
+    return arrays.inside(p, xs, arrays.counted_axis(p, node, axes[0], numeric.rank(xs.type)), change)
 
 
 def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -63,6 +73,62 @@ def bound_index(p: Parser, node: ast.Call, env: Env) -> Term:
     for _ in range(numeric.rank(found.type)):
         of = Array(of)
     return p.bound("k", p.coerce(node, found, of))
+
+
+@with_lets
+def differences(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.diff(xs)`` of a vector."""
+    numeric.no_conditions(p, node, [xs])
+    xs, i = p.bound("xs", xs), p.fresh("i", INT)
+    size = Op("imax", (Op("isub", (Size(xs), lit(1)), INT), lit(0)), INT)
+    ends = Index(xs, Op("iadd", (i, lit(1)), INT)), Index(xs, i)
+    return Build(size, i, Op("isub" if ends[1].type == INT else "sub", ends, ends[1].type))
+
+
+@with_lets
+def sort(p: Parser, node: ast.AST, xs: Term) -> Term:
+    """``np.sort(xs)`` of a vector: its elements at the indices that sort it, which are discrete."""
+    xs = p.bound("xs", xs)
+    return Gather(xs, primitive(p, node, numpy.argsort, [whole.numbers(p, node, xs)], {}))
+
+
+def axes_exchanged(p: Parser, node: ast.AST, xs: Term, *axes: Term) -> Term:
+    """``np.swapaxes(xs, i, j)``."""
+    order = list(range(numeric.rank(xs.type)))
+    i, j = (arrays.axis_of(p, node, axis, len(order)) for axis in axes)
+    order[i], order[j] = j, i
+    return arrays.permuted(p, xs, order)
+
+
+def with_axis(p: Parser, node: ast.AST, xs: Term, axis: Term) -> Term:
+    """``np.expand_dims(xs, axis)``."""
+    xs = whole.array(p, node, xs)
+    return arrays.expanded(p, xs, arrays.axis_of(p, node, axis, numeric.rank(xs.type) + 1))
+
+
+@with_lets
+def squeezed(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.squeeze(xs, axis)``: a run fails where the axis has more elements, or another one has one element."""
+    n = numeric.rank(args[0].type)
+    if n == 0:
+        p.on_duals(node, "np.squeeze of a number", "leave it out")
+    single = p.single_axes.of(args[0]) if len(args) == 1 else {arrays.axis_of(p, node, args[1], n)}
+    if len(single) == n:
+        p.error(node, "an array of no axes", "read the number by its index")
+
+    def within(xs: Term, axis: int) -> Term:
+        if not isinstance(xs.type, Array):
+            return xs
+        if axis in single:
+            return p.within("row", only_item(xs), lambda row: within(row, axis + 1))
+        return p.of_each(xs, lambda row: within(row, axis + 1))
+
+    xs = p.bound("xs", args[0])
+    for axis, size in enumerate(arrays.axes(xs)):
+        if len(args) == 1 or axis in single:
+            is_one = Op("eq" if axis in single else "ne", (size, lit(1)), BOOL)
+            p.bound("n", Op("iequal", (counted(is_one), lit(1)), INT))
+    return within(xs, 0)
 
 
 @with_lets
@@ -79,7 +145,7 @@ def flip(p: Parser, node: ast.Call, env: Env) -> Term:
     n = numeric.rank(xs.type)
     axes = written_axes(p, keyword(node, "axis"), env)
     for axis in range(n) if axes is None else once(p, node, axes, n):
-        xs = inside(p, xs, axis, backwards)
+        xs = arrays.inside(p, xs, axis, backwards)
     return xs
 
 
@@ -102,7 +168,7 @@ def rot90(p: Parser, node: ast.Call, env: Env) -> Term:
         p.on_duals(node, "turns that are not written out", "write np.rot90(xs, 1)")
     flips = {0: (), 1: (1,), 2: (0, 1), 3: (0,)}[turns % 4]
     for k in flips:
-        xs = inside(p, xs, axes[k], backwards)
+        xs = arrays.inside(p, xs, axes[k], backwards)
     order = list(range(n))
     if turns % 2:
         order[axes[0]], order[axes[1]] = axes[1], axes[0]
@@ -116,21 +182,17 @@ def roll(p: Parser, node: ast.Call, env: Env) -> Term:
     k = expression(p, node.args[1], env)
     if k.type != INT:
         p.on_duals(node, "several shifts, or one that is no integer", "roll along one axis after the other")
-    made = along_one(p, node, xs, rolled_by(p.bound("k", k)), env)
-    if numeric.rank(made.type) == numeric.rank(xs.type):
-        return made
-    return p.within("xs", made, lambda flat: reshaping.in_shape(p, flat, arrays.axes(xs)))
-
-
-def rolled_by(k: Term) -> Change:
-    """Make the function that rolls an array along its first axis."""
+    k = p.bound("k", k)
 
     @with_lets
     def rolled(p: Parser, xs: Term) -> Term:
         xs, i = p.bound("xs", xs), p.fresh("i", INT)
         return Build(Size(xs), i, Index(xs, Op("imod", (Op("isub", (i, k), INT), Size(xs)), INT)))
 
-    return rolled
+    made = along_one(p, node, xs, rolled, env)
+    if numeric.rank(made.type) == numeric.rank(xs.type):
+        return made
+    return p.within("xs", made, lambda flat: shapes.in_shape(p, flat, arrays.axes(xs)))
 
 
 @with_lets
@@ -183,7 +245,7 @@ def tile(p: Parser, node: ast.Call, env: Env) -> Term:
         xs = arrays.expanded(p, xs, 0)
     for axis, n in enumerate(reps, numeric.rank(xs.type) - len(reps)):
         if not (isinstance(n, Literal) and n.value == 1):
-            xs = inside(p, xs, axis, lambda p, xs, n=n: numeric.repeated(p, xs, n))  # type: ignore[misc]
+            xs = arrays.inside(p, xs, axis, lambda p, xs, n=n: numeric.repeated(p, xs, n))  # type: ignore[misc]
     return xs
 
 
@@ -220,13 +282,9 @@ def spread(p: Parser, xs: Term, sizes: Sequence[Term], single: frozenset[int]) -
     return p.of_each(xs, lambda row: spread(p, row, sizes[1:], inner))
 
 
-def outer(combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Callable[[Parser, ast.Call, Env], Term]:
+@with_lets
+def outer(p: Parser, node: ast.Call, env: Env, combine: Callable[[Parser, ast.AST, list[Term]], Term]) -> Term:
     """``np.add.outer(xs, ys)`` and the like: each element of the first array with the whole second one."""
-
-    @with_lets
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        p.by_numpy = True
-        xs, ys = argument(p, node, node.args[0], env), p.bound("ys", argument(p, node, node.args[1], env))
-        return inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))
-
-    return handle
+    p.by_numpy = True
+    xs, ys = argument(p, node, node.args[0], env), p.bound("ys", argument(p, node, node.args[1], env))
+    return arrays.inside(p, xs, numeric.rank(xs.type), lambda p, x: combine(p, node, [x, ys]))

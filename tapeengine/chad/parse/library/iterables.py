@@ -9,15 +9,14 @@ import ast
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
-from ...language.nodes import every_node
 from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
 from ...language.types import BOOL, FLOAT, INT, Array, Product, Text, is_known, show
 from ..expressions.closures import held_by
 from ..expressions.parameters import no_other_keywords, of_all, with_args
 from ..expressions.rules import constant, expression, text
+from ..names import syntax
 from ..names.callees import CHAIN, library_name
 from ..operations.arrays import axes, digits, product, row, sizes_of
 from ..operations.functions import Env
@@ -26,7 +25,6 @@ from ..operations.raising import failing
 from ..operations.state import Parser, with_lets
 from ..operations.whole import array as as_array
 from ..operations.whole import element, have_one_type, items_of, rectangle, some
-from ..rewrites.by_cells import placed
 
 
 @dataclass(frozen=True)
@@ -138,13 +136,9 @@ def _chosen(p: Parser, node: ast.Call, env: Env) -> Iteration:
         first = {"combinations": f"i{k - 1} + 1", "permutations": "0"}.get(name, f"i{k - 1}") if k else "0"
         loops.append(f"for {i} in range({first}, len(xs))")
         loops += [f"if {i} != {j}" for j in places[:k] if name == "permutations"]
-    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(xs)] {' '.join(loops)}]"
-    made: Any = placed(ast.parse(text, mode="eval").body, node)
-    for n in every_node(made):
-        if isinstance(n, ast.Name) and n.id in ("len", "range", "tuple"):
-            n.id = f" {n.id}"  # which a program cannot bind
-    made.generators[0].iter.elts[0].args = [xs]
-    return iteration(p, made, env)
+    text = f"[({', '.join(f'xs[{i}]' for i in places)},) for xs in [tuple(of)] {' '.join(loops)}]"
+    own = {name: f" {name}" for name in ("len", "range", "tuple")}  # which a program cannot bind
+    return iteration(p, syntax.expression(text, node, of=xs, **own), env)
 
 
 def _indices(p: Parser, sizes: Sequence[Term]) -> Iteration:
@@ -343,28 +337,24 @@ def _count(p: Parser, node: ast.Call, env: Env) -> Iteration:
 
 
 #: What makes an iterable, by the name of the function that a program calls.
-ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = MappingProxyType(
-    {
-        "builtins.range": lambda p, node, env: _range(
-            p, node, [p.coerce(a, expression(p, a, env), INT) for a in node.args]
-        ),
-        "builtins.enumerate": _enumerate,
-        "builtins.reversed": _reversed,
-        "builtins.zip": _zip,
-        "itertools.count": _count,
-        "itertools.pairwise": lambda p, node, env: _pairwise(in_steps(p, node.args[0], env)),
-        "itertools.product": _repeated,
-        **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
-        "numpy.ndindex": lambda p, node, env: _indices(
-            p, [n for a in node.args for n in sizes_of(p, node, expression(p, a, env))]
-        ),
-        "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
-    }
-)
+ITERATED: Mapping[str, Callable[[Parser, ast.Call, Env], Iteration]] = {
+    "builtins.range": lambda p, node, env: _range(
+        p, node, [p.coerce(a, expression(p, a, env), INT) for a in node.args]
+    ),
+    "builtins.enumerate": _enumerate,
+    "builtins.reversed": _reversed,
+    "builtins.zip": _zip,
+    "itertools.count": _count,
+    "itertools.pairwise": lambda p, node, env: _pairwise(in_steps(p, node.args[0], env)),
+    "itertools.product": _repeated,
+    **{f"itertools.{name}": _chosen for name in ("combinations", "combinations_with_replacement", "permutations")},
+    "numpy.ndindex": lambda p, node, env: _indices(
+        p, [n for a in node.args for n in sizes_of(p, node, expression(p, a, env))]
+    ),
+    "numpy.ndenumerate": lambda p, node, env: _numbered(p, as_array(p, node, expression(p, node.args[0], env))),
+}
 #: Their arguments by name.
-KEYWORDS = MappingProxyType(
-    {"builtins.zip": ("strict",), "builtins.enumerate": ("start",), "itertools.product": ("repeat",)}
-)
+KEYWORDS = {"builtins.zip": ("strict",), "builtins.enumerate": ("start",), "itertools.product": ("repeat",)}
 #: Functions of Python's that give iterators.
 ITERATORS = {*ITERATED, "builtins.map", "builtins.filter", "itertools.chain", CHAIN, "itertools.accumulate"} - {
     "builtins.range"

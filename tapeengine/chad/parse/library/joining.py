@@ -20,7 +20,7 @@ from ..expressions.rules import as_name, expression
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
 from ..operations.registered import primitive
-from ..operations.reshaping import RESHAPING
+from ..operations.shapes import flattened
 from ..operations.state import Parser, with_lets
 from .along import as_array
 from .options import keyword
@@ -57,17 +57,15 @@ def displayed(node: ast.expr) -> ast.expr:
 
 def concatenate(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.concatenate(parts, axis)``."""
-    given = keyword(node, "axis", 1)
-    axis = 0 if given is None else written_axis(p, given, env)
-    return parts_of(
-        p, node, env, lambda p, node, items: joined(p, node, items, axis), lambda xs: flat(p, node, xs, axis)
-    )
+    axis = written_axis(p, keyword(node, "axis") or ast.Constant(0), env)
+    written: Written = lambda p, node, items: joined(p, node, items, axis)  # noqa: E731
+    return parts_of(p, node, env, written, lambda xs: flat(p, node, xs, axis))
 
 
 def joined(p: Parser, node: ast.AST, items: list[Term], axis: int | None) -> Term:
     """Put arrays that are written out one after another along an axis; without one, all their numbers in a row."""
     if axis is None:
-        items, axis = [RESHAPING["ravel"](p, node, [item]) for item in items], 0
+        items, axis = [flattened(p, node, item) for item in items], 0
     if len({numeric.rank(item.type) for item in items}) > 1:
         p.error(node, "arrays of different ranks are put together", "give arrays of one rank")
     first, *others = numeric.promoted(p, node, [whole.array(p, node, item) for item in items])
@@ -112,7 +110,7 @@ def flat(p: Parser, node: ast.AST, xs: Term, axis: int | None) -> Term:
     if n == 0:
         p.error(node, f"{show(of)} cannot be put together", "give a list of arrays")
     if axis is None:
-        xs, of, n, axis = mapped(p, xs, lambda x: RESHAPING["ravel"](p, node, [x])), Array(numbers_of(of)), 1, 0
+        xs, of, n, axis = mapped(p, xs, lambda x: flattened(p, node, x)), Array(numbers_of(of)), 1, 0
     axis = arrays.counted_axis(p, node, axis, n)
     if n == 1:
         return whole.in_a_row(p, xs)
@@ -131,8 +129,7 @@ def mapped(p: Parser, xs: Term, change: Callable[[Term], Term]) -> Term:
 
 def stack(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.stack(parts, axis)``: along a new axis."""
-    given = keyword(node, "axis", 1)
-    axis = 0 if given is None else one_axis(p, given, env)
+    axis = one_axis(p, keyword(node, "axis") or ast.Constant(0), env)
 
     def piled(xs: Term) -> Term:
         n = numeric.rank(xs.type)
@@ -158,7 +155,11 @@ def hstack(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def vstack(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.vstack(parts)``: vectors as rows, and the rows of matrices."""
-    return parts_of(p, node, env, stacked_rows, lambda xs: rows_of(p, node, xs))
+
+    def listed(xs: Term) -> Term:
+        return whole.rectangle(p, xs) if numeric.rank(xs.type) == 2 else flat(p, node, xs, 0)
+
+    return parts_of(p, node, env, stacked_rows, listed)
 
 
 def stacked_rows(p: Parser, node: ast.AST, items: list[Term]) -> Term:
@@ -169,11 +170,6 @@ def stacked_rows(p: Parser, node: ast.AST, items: list[Term]) -> Term:
         return whole.of_one_size(p, Elements(tuple(items), items[0].type))
     as_rows = [Elements((item,), item.type) if numeric.rank(item.type) == 1 else item for item in items]
     return joined(p, node, as_rows, 0)
-
-
-def rows_of(p: Parser, node: ast.AST, xs: Term) -> Term:
-    """Put listed vectors, or the rows of listed matrices, below one another."""
-    return whole.rectangle(p, xs) if numeric.rank(xs.type) == 2 else flat(p, node, xs, 0)
 
 
 def column_stack(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -208,8 +204,7 @@ def block(p: Parser, node: ast.Call, env: Env) -> Term:
 def append(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.append(xs, values, axis)``; without an axis, the numbers of both in a row."""
     numeric.wanted(p, node, node.args[:2], 2)
-    given = keyword(node, "axis", 2)
-    axis = None if given is None else written_axis(p, given, env)
+    axis = written_axis(p, keyword(node, "axis"), env)
     items = [operand(p, a, env) for a in node.args[:2]]
     return joined(p, node, items if axis is not None else [as_array(item) for item in items], axis)
 
@@ -226,12 +221,11 @@ def one_axis(p: Parser, node: ast.expr, env: Env) -> int:
 def split(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.split(xs, n, axis)``, ``np.split(xs, (i, j))``: equal parts, or those between places written out."""
     numeric.wanted(p, node, node.args[:2], 2)
-    given = keyword(node, "axis", 2)
     xs = expression(p, node.args[0], env)
     if not isinstance(xs.type, Array) or isinstance(p.kinds.of(node.args[0]), ListOf):
         p.error(node, "np.split of something other than an array", "give an array")
     n = numeric.rank(xs.type)
-    axis = arrays.counted_axis(p, node, 0 if given is None else one_axis(p, given, env), n)
+    axis = arrays.counted_axis(p, node, one_axis(p, keyword(node, "axis") or ast.Constant(0), env), n)
     order = [axis, *(k for k in range(n) if k != axis)]
     back = [order.index(k) for k in range(n)]
     xs = p.bound("xs", arrays.permuted(p, xs, order))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Callable, Sequence
 
@@ -12,10 +13,9 @@ from ...language.types import FLOAT, INT, Product
 from ..expressions.rules import expression
 from ..operations import arrays, numeric, whole
 from ..operations.functions import Env
-from ..operations.reshaping import flattened
+from ..operations.shapes import flattened
 from ..operations.state import Parser, with_lets
-from .along import inside, once
-from .composed import sort
+from .along import once, sort
 from .options import keyword
 from .reductions import REDUCTIONS, along, operand, shown, with_axes, written_axes
 
@@ -36,12 +36,12 @@ def lines(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Ter
     n = numeric.rank(xs.type)
     chosen = list(range(n)) if axes is None else once(p, node, axes, n)
     if len(chosen) == n:
-        return flattened(p, node, [xs]) if n > 1 else xs
+        return flattened(p, node, xs) if n > 1 else xs
     rest = [k for k in range(n) if k not in chosen]
     xs = arrays.permuted(p, xs, rest + chosen)
     if len(chosen) == 1:
         return xs
-    return inside(p, xs, len(rest), lambda p, xs: flattened(p, node, [xs]))
+    return arrays.inside(p, xs, len(rest), lambda p, xs: flattened(p, node, xs))
 
 
 def of_lines(p: Parser, node: ast.AST, change: arrays.Combine, xs: Term) -> Term:
@@ -73,21 +73,12 @@ def quantile(p: Parser, node: ast.Call, env: Env, scale: float = 1.0) -> Term:
     return Map((each,), at(each), (q,))
 
 
-def percentile(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``np.percentile(xs, q, axis)``."""
-    return quantile(p, node, env, 100.0)
-
-
-def statistic(function: Callable[..., object]) -> Callable[[Parser, ast.Call, Env], Term]:
-    """Make the form of a number of a line, along axes."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        p.by_numpy = True
-        xs, axes = whole.array(p, node, operand(p, node.args[0], env)), written_axes(p, keyword(node, "axis"), env)
-        own = lines(p, node, xs, axes)
-        return with_axes(p, node, xs, axes, of_lines(p, node, of_line(function), own))
-
-    return handle
+def statistic(p: Parser, node: ast.Call, env: Env, function: Callable[..., object]) -> Term:
+    """Give a number of each line along axes, by a function that is written in the language."""
+    p.by_numpy = True
+    xs, axes = whole.array(p, node, operand(p, node.args[0], env)), written_axes(p, keyword(node, "axis"), env)
+    own = lines(p, node, xs, axes)
+    return with_axes(p, node, xs, axes, of_lines(p, node, of_line(function), own))
 
 
 @with_lets
@@ -165,12 +156,9 @@ def vector_norm(p: Parser, node: ast.Call, env: Env) -> Term:
 
 def rooted(p: Parser, node: ast.AST, xs: Term, axes: Sequence[int] | None) -> Term:
     """The root of the sum of squares of all elements, or along axes."""
-    if axes is not None and len(axes) > 1:
-        squares = numeric.applied(numeric.square, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
-        total = along(p, node, REDUCTIONS["sum"], squares, axes)
-        return numeric.elementwise(p, node, numeric.scalar_op("sqrt"), (total,))
-    axis = axes[0] if axes else None
-    return arrays.reduced(p, node, lambda p, node, xs: whole.norm(p, node, [xs]), xs, axis)
+    squares = numeric.applied(numeric.square, 1)(p, node, [numeric.of_kind(p, node, xs, FLOAT)])
+    total = along(p, node, REDUCTIONS["sum"], squares, axes)
+    return numeric.elementwise(p, node, functools.partial(numeric.scalar_op, name="sqrt"), (total,))
 
 
 def sizes(p: Parser, node: ast.AST, xs: Term) -> Term:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy
@@ -22,13 +21,11 @@ from ..operations.functions import Env
 from ..operations.state import Parser
 
 #: What stands for the three types of numbers.
-DTYPES: Mapping[Any, Type] = MappingProxyType(
-    {
-        **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
-        **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
-        **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
-    }
-)
+DTYPES: Mapping[Any, Type] = {
+    **dict.fromkeys((float, numpy.float64, "float", "float64", "d", "f8"), FLOAT),
+    **dict.fromkeys((int, numpy.int64, "int", "int64", "i8"), INT),
+    **dict.fromkeys((bool, numpy.bool_, "bool"), BOOL),
+}
 
 
 def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
@@ -38,19 +35,14 @@ def keyword(node: ast.Call, name: str, position: int = -1) -> ast.expr | None:
     return next((k.value for k in node.keywords if k.arg == name), None)
 
 
-def own_dtype(p: Parser, dtype: ast.Attribute, env: Env) -> Type | None:
-    """Give the type of the numbers of an array: ``xs.dtype``."""
-    if dtype.attr != "dtype" or p.is_module(dtype.value):
-        return None
-    given = expression(p, dtype.value, env)
-    p.operated(dtype, [(dtype.value, given)])
-    return numbers_of(given.type) if isinstance(given.type, Array) else None
-
-
 def dtype_of(p: Parser, dtype: ast.expr, env: Env) -> Type | None:
-    """Give the type of numbers that a dtype names."""
-    of = own_dtype(p, dtype, env) if isinstance(dtype, ast.Attribute) else None
-    return of or DTYPES.get(p.known(dtype, env))
+    """Give the type of numbers that a dtype names, or of those of an array: ``xs.dtype``."""
+    if isinstance(dtype, ast.Attribute) and dtype.attr == "dtype" and not p.is_module(dtype.value):
+        given = expression(p, dtype.value, env)
+        p.operated(dtype, [(dtype.value, given)])
+        if isinstance(given.type, Array):
+            return numbers_of(given.type)
+    return DTYPES.get(p.known(dtype, env))
 
 
 def of_wider(p: Parser, node: ast.Call, xs: Term, env: Env) -> Term:
@@ -93,13 +85,11 @@ def arranged(p: Parser, node: ast.Call, order: Sequence[str], count: int) -> ast
 
 
 #: The values of options that have no effect.
-DEFAULTS: Mapping[str, Any] = MappingProxyType(
-    {
-        **dict.fromkeys(("out", "dtype", "order"), None),
-        **dict.fromkeys(("overwrite_input", "returned", "subok"), False),
-        "method": "linear",
-    }
-)
+DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys(("out", "dtype", "order"), None),
+    **dict.fromkeys(("overwrite_input", "returned", "subok"), False),
+    "method": "linear",
+}
 
 
 def says_nothing(name: str, value: ast.expr) -> bool:

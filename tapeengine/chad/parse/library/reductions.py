@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ...language.terms import Fold, If, Op, Size, Term, counted, lit
@@ -72,23 +71,14 @@ def shown(p: Parser, node: ast.expr, env: Env) -> Any:
     return p.known(node, env)
 
 
-def function_of(made: Reduction, default: int | None = None) -> Callable[[Parser, ast.Call, Env], Term]:
-    """``np.sum(xs, axis)`` and the like, with the axis that is meant where none is named."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        return reduced(p, node, made, array(p, node, operand(p, node.args[0], env)), default, env)
-
-    return handle
-
-
 def operand(p: Parser, given: ast.expr, env: Env) -> Term:
     """Give an argument of a function of numpy, which makes an array of a list."""
     return whole.of_numpy(p, given, expression(p, given, env))
 
 
-def method_of(made: Reduction) -> Callable[[Parser, ast.Call, Term, Env], Term]:
-    """``xs.sum(axis)`` and the like."""
-    return lambda p, node, receiver, env: reduced(p, node, made, array(p, node, receiver), None, env)
+def method_of(made: Reduction, default: int | None = None) -> Callable[[Parser, ast.Call, Term, Env], Term]:
+    """``xs.sum(axis)`` and the like, with the axis that is meant where none is named."""
+    return lambda p, node, receiver, env: reduced(p, node, made, array(p, node, receiver), default, env)
 
 
 def reduced(p: Parser, node: ast.Call, made: Reduction, xs: Term, default: int | None, env: Env) -> Term:
@@ -120,9 +110,7 @@ def with_axes(p: Parser, node: ast.Call, xs: Term, axes: Sequence[int] | None, r
     n = numeric.rank(xs.type)
     if not keeps.value:
         return result
-    if axes is None:
-        return arrays.kept(p, result, None, n)
-    for axis in sorted(axis % n for axis in axes):
+    for axis in [0] * n if axes is None else sorted(axis % n for axis in axes):
         result = arrays.expanded(p, result, axis)
     return result
 
@@ -212,12 +200,10 @@ def larger(which: str) -> numeric.Scalar:
 
 
 #: Reductions of whole arrays, by the names of functions and methods.
-REDUCTIONS: Mapping[str, Reduction] = MappingProxyType(
-    {
-        "sum": Reduction(of_numbers(arrays.summed), 0, lambda p, node, xs: numeric.added(*xs)),
-        "prod": Reduction(product, 1, lambda p, node, xs: numeric.multiplied(*xs)),
-        "mean": Reduction(of_numbers(arrays.mean), 0),
-        "max": Reduction(folded(numeric.larger, "maximum"), None, larger("maximum")),
-        "min": Reduction(folded(numeric.larger, "minimum"), None, larger("minimum")),
-    }
-)
+REDUCTIONS: Mapping[str, Reduction] = {
+    "sum": Reduction(of_numbers(arrays.summed), 0, lambda p, node, xs: numeric.added(*xs)),
+    "prod": Reduction(product, 1, lambda p, node, xs: numeric.multiplied(*xs)),
+    "mean": Reduction(of_numbers(arrays.mean), 0),
+    "max": Reduction(folded(numeric.larger, "maximum"), None, larger("maximum")),
+    "min": Reduction(folded(numeric.larger, "minimum"), None, larger("minimum")),
+}

@@ -7,10 +7,9 @@ methods of arrays.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
-from types import MappingProxyType
-from typing import Any
 
 from ...intermediate.operations import OPERATIONS_BY_NAME
 from ...language import in_language
@@ -45,34 +44,37 @@ from ..expressions.closures import only_called
 from ..expressions.fixed_points import settled_step
 from ..expressions.parameters import no_other_keywords, of_all, parameters_of, with_args
 from ..expressions.rules import as_name, condition, expression, truth
+from ..names import syntax
 from ..names.callees import CHAIN
 from ..names.outside import root
+from ..names.syntax import load
 from ..operations import arrays, membership, numeric, shapes, whole
 from ..operations.functions import Env
-from ..operations.reshaping import RESHAPING, outer, reshaped
+from ..operations.shapes import RESHAPING
 from ..operations.state import Parser, with_lets
 from ..operations.type_tests import tested
 from ..operations.whole import array, element, numbers
-from ..rewrites.by_cells import placed
-from . import along, composed, joining, lines, ordering, reductions
+from . import along, joining, lines, ordering, reductions
 from .einsum import einsum
 from .iterables import ITERATED, elements, is_iterator
 from .options import dtype_of, keyword, of_wider, with_options
 from .reductions import (
     REDUCTIONS,
     folded,
-    function_of,
     larger,
     method_of,
     operand,
     written_axis,
 )
 
+#: Reads a call.
+Form = Callable[[Parser, ast.Call, Env], Term]
+
 
 def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
     """A scalar operation, element by element on arrays; numpy computes those of bools with 16 bits."""
     numeric.no_conditions(p, node, args)
-    scalar = numeric.absolute if name == "abs" else numeric.scalar_op(name)
+    scalar = numeric.absolute if name == "abs" else functools.partial(numeric.scalar_op, name=name)
     return numeric.applied(scalar, len(OPERATIONS_BY_NAME[name].takes))(p, node, args)
 
 
@@ -107,10 +109,13 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
     if isinstance(element(xs), Product | Sum | Named):
         return added_up(p, node, xs, None if start is None else expression(p, start, env), env)
     if isinstance(element(xs), Array) and start is None:
-        return added_rows(p, node, first, xs)
+        p.operated(node, [(Element(first), Index(xs, lit(0)))])
+        some = whole.some(p, xs)  # Python gives 0 if there are none
+        return p.within("rows", some, lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
     term = numbers(p, node, xs)
-    term = Total(term) if numeric.rank(term.type) == 1 else _bad(p, node)
-    return term if start is None else added_from(p, node, expression(p, start, env), term)
+    if numeric.rank(term.type) != 1:
+        p.error(node, "Python's sum of an array of arrays", "use np.sum")
+    return Total(term) if start is None else added_from(p, node, expression(p, start, env), Total(term))
 
 
 @with_lets
@@ -129,12 +134,6 @@ def added_up(p: Parser, node: ast.AST, xs: Term, start: Term | None, env: Env) -
     return For(Op("isub", (Size(ys), skipped), INT), k, state, first, body)
 
 
-def added_rows(p: Parser, node: ast.AST, first: ast.expr, xs: Term) -> Term:
-    """``sum(rows)`` of arrays; a run fails if there are none, because Python then gives 0."""
-    p.operated(node, [(Element(first), Index(xs, lit(0)))])
-    return p.within("rows", whole.some(p, xs), lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
-
-
 def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
     """``sum(xs, start)``: the start is the first summand."""
     if not isinstance(total, Total) or start.type not in (INT, FLOAT):
@@ -144,63 +143,51 @@ def added_from(p: Parser, node: ast.AST, start: Term, total: Term) -> Term:
     return Total(Concatenate(first, p.coerce(node, total.array, Array(of))))
 
 
-def along_axis(change: arrays.Combine, default: int | None) -> Callable[..., Term]:
+def along_axis(p: Parser, node: ast.Call, xs: Term, env: Env, change: arrays.Combine, default: int | None) -> Term:
     """``np.cumsum(xs, axis)`` and the like: other vectors along an axis, or of all numbers in a row."""
-
-    def handle(p: Parser, node: ast.Call, xs: Term, env: Env) -> Term:
-        p.by_numpy = True
-        found = keyword(node, "axis")
-        axis = default if found is None else written_axis(p, found, env)
-        xs = of_wider(p, node, array(p, node, xs), env)
-        if axis is None and numeric.rank(xs.type) > 1 and default == 0:  # of ufuncs
-            p.on_duals(node, "all axes, along which a ufunc does not accumulate", "write np.cumsum, or one axis")
-        if axis is None and numeric.rank(xs.type) > 1:
-            xs = RESHAPING["ravel"](p, node, [xs])
-        return arrays.along(p, node, change, xs, axis or 0)
-
-    return handle
+    p.by_numpy = True
+    found = keyword(node, "axis")
+    axis = default if found is None else written_axis(p, found, env)
+    xs = of_wider(p, node, array(p, node, xs), env)
+    if axis is None and numeric.rank(xs.type) > 1 and default == 0:  # of ufuncs
+        p.on_duals(node, "all axes, along which a ufunc does not accumulate", "write np.cumsum, or one axis")
+    if axis is None and numeric.rank(xs.type) > 1:
+        xs = shapes.flattened(p, node, xs)
+    return arrays.along(p, node, change, xs, axis or 0)
 
 
 def function_along(handle: Callable[..., Term]) -> Callable[..., Term]:
-    """``np.cumsum(xs, axis)``."""
+    """``np.sum(xs, axis)``, ``np.cumsum(xs, axis)`` and the like, which are methods as well."""
     return lambda p, node, env: handle(p, node, operand(p, node.args[0], env), env)
 
 
-def _bad(p: Parser, node: ast.AST) -> Term:
-    p.error(node, "Python's sum of an array of arrays", "use np.sum")
-
-
-def extreme(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+def extreme(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
     """``max`` and ``min``, of several arguments or of an array, with a default for an empty one."""
+    key = keyword(node, "key")
 
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        key = keyword(node, "key")
+    def by_key(p: Parser, node: ast.Call, xs: Term, axis: int | None) -> Term:
+        assert key is not None
+        return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
 
-        def by_key(p: Parser, node: ast.Call, xs: Term, axis: int | None) -> Term:
-            assert key is not None
-            return ordering.best(p, node, "gt" if which == "max" else "lt", key, xs, env)
-
-        if len(node.args) == 1:
-            xs = listed(p, node, env)
-            if isinstance(element(xs), Array) and key is None:
-                p.error(node, f"Python's {which} of rows", f"write np.{which}")
-            default = keyword(node, "default")
-            largest = folded(numeric.maximum, which) if key is None else by_key
-            if default is None:
-                return largest(p, node, xs, None)
-            start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
-            return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
-        if keyword(node, "default") is not None:
-            p.on_duals(node, f"{which} of several arguments with a default", "leave the default out")
-        terms = args_of(p, node, env)
-        if key is not None:
-            return by_key(p, node, whole.items_of(p, node, terms), None)
-        result = terms[0]
-        for term in terms[1:]:
-            result = numeric.maximum(p, node, which, result, term)
-        return result
-
-    return handle
+    if len(node.args) == 1:
+        xs = listed(p, node, env)
+        if isinstance(element(xs), Array) and key is None:
+            p.error(node, f"Python's {which} of rows", f"write np.{which}")
+        default = keyword(node, "default")
+        largest = folded(numeric.maximum, which) if key is None else by_key
+        if default is None:
+            return largest(p, node, xs, None)
+        start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
+        return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+    if keyword(node, "default") is not None:
+        p.on_duals(node, f"{which} of several arguments with a default", "leave the default out")
+    terms = args_of(p, node, env)
+    if key is not None:
+        return by_key(p, node, whole.items_of(p, node, terms), None)
+    result = terms[0]
+    for term in terms[1:]:
+        result = numeric.maximum(p, node, which, result, term)
+    return result
 
 
 def unless_empty(xs: Term, start: Term, some: Term) -> Term:
@@ -208,23 +195,14 @@ def unless_empty(xs: Term, start: Term, some: Term) -> Term:
     return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
 
 
-def exists(which: str) -> Callable[[Parser, ast.Call, Env], Term]:
+def exists(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
     """``any`` and ``all`` of an array; all its elements are computed."""
-
-    def handle(p: Parser, node: ast.Call, env: Env) -> Term:
-        xs = array(p, node, expression(p, node.args[0], env))
-        x = p.fresh("x", element(xs))
-        test = truth(p, node, x)
-        test = test if which == "any" else Op("not", (test,), BOOL)
-        found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
-        return found if which == "any" else Op("not", (found,), BOOL)
-
-    return handle
-
-
-def function_body(p: Parser, node: ast.expr, variables: Sequence[Term], env: Env) -> Term:
-    """Apply a function argument to variables."""
-    return p.grammar.apply(p, node, node, variables, env)
+    xs = array(p, node, expression(p, node.args[0], env))
+    x = p.fresh("x", element(xs))
+    test = truth(p, node, x)
+    test = test if which == "any" else Op("not", (test,), BOOL)
+    found = Op("lt", (lit(0), Total(Map((x,), counted(test), (xs,)))), BOOL)
+    return found if which == "any" else Op("not", (found,), BOOL)
 
 
 @with_lets
@@ -232,15 +210,15 @@ def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     """``te.fold(f, xs)`` and ``te.fold(f, xs, init)``, with an associative f."""
     xs = array(p, node, expression(p, node.args[1], env))
     left, right = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-    body = p.coerce(node, function_body(p, node.args[0], (left, right), env), element(xs))
+    body = p.coerce(node, p.grammar.apply(p, node.args[0], node.args[0], (left, right), env), element(xs))
     if len(node.args) == 2:
         return Fold(left, right, body, xs)
     ys = p.bound("xs", xs)
     init = p.bound("init", p.coerce(node, expression(p, node.args[2], env, element(xs)), element(xs)))
     total = p.fresh("a", element(xs))
-    again = function_body(p, node.args[0], (init, total), env)
+    again = p.grammar.apply(p, node.args[0], node.args[0], (init, total), env)
     some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
-    return If(Op("eq", (Size(ys), lit(0)), BOOL), init, some)
+    return unless_empty(ys, init, some)
 
 
 @with_lets
@@ -251,7 +229,9 @@ def reduce(p: Parser, node: ast.Call, env: Env) -> Term:
     skip = 1 if len(node.args) == 2 else 0
     k, x = p.fresh("k", INT), p.fresh("x", element(ys))
     at: Term = k if skip == 0 else Op("iadd", (k, lit(skip)), INT)
-    of, state, body = settled_step(p, node, first, lambda state: function_body(p, node.args[0], (state, x), env))
+    of, state, body = settled_step(
+        p, node, first, lambda state: p.grammar.apply(p, node.args[0], node.args[0], (state, x), env)
+    )
     size: Term = Size(ys) if skip == 0 else Op("isub", (Size(ys), lit(skip)), INT)
     return For(size, k, state, p.coerce(node, first, of), Let(x, Index(ys, at), p.coerce(node, body, of)))
 
@@ -261,26 +241,24 @@ def scan(p: Parser, node: ast.Call, env: Env) -> Term:
     xs = array(p, node, expression(p, node.args[1], env))
     init = expression(p, node.args[2], env)
     x = p.fresh("x", element(xs))
-    of, state, body = settled_step(p, node, init, lambda state: function_body(p, node.args[0], (state, x), env))
+    of, state, body = settled_step(
+        p, node, init, lambda state: p.grammar.apply(p, node.args[0], node.args[0], (state, x), env)
+    )
     return Scan(state, x, p.coerce(node, init, of), p.coerce(node, body, of), xs)
 
 
 def map_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``map(f, xs, ...)``."""
     p.at_once(node, "map(...)")
-    return mapped(p, node, env, is_parallel=False)
+    return fork_map(p, node, env, is_parallel=False)
 
 
-def fork_map(p: Parser, node: ast.Call, env: Env) -> Term:
+def fork_map(p: Parser, node: ast.Call, env: Env, is_parallel: bool = True) -> Term:
     """``te.fork_map(f, xs, ...)``: a map whose steps may run on threads."""
-    return mapped(p, node, env, is_parallel=True)
-
-
-def mapped(p: Parser, node: ast.Call, env: Env, is_parallel: bool) -> Term:
-    """Parse a map."""
     xss = [array(p, node, expression(p, a, env)) for a in node.args[1:]]
     variables = tuple(p.fresh("x", element(xs)) for xs in xss)
-    return Map(variables, function_body(p, node.args[0], variables, env), tuple(xss), is_parallel=is_parallel)
+    body = p.grammar.apply(p, node.args[0], node.args[0], variables, env)
+    return Map(variables, body, tuple(xss), is_parallel=is_parallel)
 
 
 def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -289,7 +267,7 @@ def filter_(p: Parser, node: ast.Call, env: Env) -> Term:
     xs = array(p, node, expression(p, node.args[1], env))
     x = p.fresh("x", element(xs))
     is_own = isinstance(node.args[0], ast.Constant) and node.args[0].value is None
-    kept = x if is_own else function_body(p, node.args[0], (x,), env)
+    kept = x if is_own else p.grammar.apply(p, node.args[0], node.args[0], (x,), env)
     return Filter(x, p.coerce(node, kept, BOOL) if isinstance(kept.type, Array) else truth(p, node, kept), xs)
 
 
@@ -306,18 +284,15 @@ def with_others(p: Parser, node: ast.Call, env: Env) -> tuple[ast.Lambda, Env]:
     by_place = list(takewhile(lambda n: n not in named, rest[: max(len(rest) - of.by_name, 0)]))
     by_name = [n for n in rest if n not in by_place]
 
-    def load(n: str) -> ast.expr:
-        return ast.copy_location(ast.Name(n, ast.Load()), node)
-
     def defaults(names: Sequence[str]) -> list[ast.expr | None]:
-        return [load(f" {n}=") if f" {n}=" in inside else None for n in names]
+        return [load(f" {n}=", node) if f" {n}=" in inside else None for n in names]
 
     def params(names: Sequence[str]) -> list[ast.arg]:
         return [ast.copy_location(ast.arg(n), node) for n in names]
 
     places = [d for d in defaults(by_place) if d is not None]
     args = ast.arguments([], params(by_place), None, params(by_name), defaults(by_name), None, places)
-    loads = [ast.keyword(n, load(f" {n}=" if n in fixed else n)) for n in of.names]
+    loads = [ast.keyword(n, load(f" {n}=" if n in fixed else n, node)) for n in of.names]
     body = ast.copy_location(ast.Call(node.args[0], [], loads), node)
     return ast.copy_location(ast.Lambda(args, body), node), inside
 
@@ -380,9 +355,7 @@ def chained(p: Parser, node: ast.Call, env: Env) -> Term:
 def chained_rows(p: Parser, node: ast.Call, env: Env) -> Term:
     """``itertools.chain.from_iterable(rows)``."""
     p.at_once(node, "itertools.chain(...)")
-    made: Any = placed(ast.parse("[x for row in rows for x in row]", mode="eval").body, node)
-    made.generators[0].iter = node.args[0]
-    return expression(p, made, env)
+    return expression(p, syntax.expression("[x for row in rows for x in row]", node, rows=node.args[0]), env)
 
 
 @with_lets
@@ -414,7 +387,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``round(x)``, ``round(x, digits)``."""
     x, digits = expression(p, node.args[0], env), [expression(p, a, env) for a in node.args[1:2]]
     if not digits or digits[0].type == UNIT:
-        return whole.to_int("round")(p, node, [x])
+        return whole.to_int(p, node, [x], "round")
     if digits[0].type != INT:
         p.error(node.args[1], f"{show(digits[0].type)} as a number of digits", "give an int")
     if x.type == INT and isinstance(digits[0], Literal) and digits[0].value >= 0:
@@ -424,7 +397,7 @@ def round_(p: Parser, node: ast.Call, env: Env) -> Term:
     if not p.in_python(node.args[0]):
         p.on_duals(node, "round to digits of a number that may be numpy's, which scales it", "write round(float(x), n)")
     made = p.grammar.apply_written(p, node, p.program_of(in_language.rounded), [p.coerce(node, x, FLOAT), digits[0]])
-    return whole.to_int("round")(p, node, [made]) if x.type == INT else made
+    return whole.to_int(p, node, [made], "round") if x.type == INT else made
 
 
 @with_lets
@@ -439,7 +412,9 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
         x = p.fresh("x", element(rest))
 
         def step(state: Var) -> Term:
-            return numeric.binary(p, node, ast.Add(), state, x) if f is None else function_body(p, f, (state, x), env)
+            return (
+                numeric.binary(p, node, ast.Add(), state, x) if f is None else p.grammar.apply(p, f, f, (state, x), env)
+            )
 
         of, state, body = settled_step(p, node, first, step)
         first = p.coerce(node, first, of)
@@ -461,7 +436,9 @@ def iterate(p: Parser, node: ast.Call, env: Env) -> Term:
     size = arrays.counted(p, p.coerce(node, expression(p, node.args[1], env), INT))
     init = expression(p, node.args[2], env)
     k, state = p.fresh("k", INT), p.fresh("x", init.type)
-    return For(size, k, state, init, p.coerce(node, function_body(p, node.args[0], (state,), env), init.type))
+    return For(
+        size, k, state, init, p.coerce(node, p.grammar.apply(p, node.args[0], node.args[0], (state,), env), init.type)
+    )
 
 
 def select(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -495,14 +472,12 @@ def isinstance_(p: Parser, node: ast.Call, env: Env) -> Term:
 
 
 #: The place of ``dtype=`` among the arguments of the functions that take it.
-DTYPE_AT = MappingProxyType(
-    {
-        **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
-        "numpy.fromiter": 1,
-        **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
-        **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye"), 9),
-    }
-)
+DTYPE_AT = {
+    **{f"numpy.{name}": 1 for name in ("array", "asarray", "zeros", "ones", "empty", "zeros_like", "ones_like")},
+    "numpy.fromiter": 1,
+    **dict.fromkeys(("numpy.full", "numpy.full_like"), 2),
+    **dict.fromkeys(("numpy.arange", "numpy.linspace", "numpy.eye"), 9),
+}
 
 
 def with_dtype(p: Parser, node: ast.Call, name: str, env: Env) -> tuple[ast.Call, ast.expr | None]:
@@ -521,11 +496,7 @@ def of_dtype(p: Parser, node: ast.AST, dtype: ast.expr, made: Term, env: Env) ->
     of = dtype_of(p, dtype, env)
     if of is None:
         p.error(dtype, "a dtype other than float, int and bool", "write dtype=float")
-    known, convert = {
-        FLOAT: (float, whole.to_float),
-        INT: (int, whole.to_int("trunc")),
-        BOOL: (bool, whole.to_bool),
-    }[of]
+    known, convert = {FLOAT: (float, whole.to_float), INT: (int, whole.to_int), BOOL: (bool, whole.to_bool)}[of]
 
     def each(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
         return lit(known(xs[0].value)) if isinstance(xs[0], Literal) else convert(p, node, list(xs))
@@ -541,7 +512,7 @@ def diff(p: Parser, node: ast.Call, env: Env) -> Term:
         p.error(node, "differences of order 0, or of one that is not written out", "write np.diff(xs, n=2)")
     found, axis = operand(p, node.args[0], env), joining.one_axis(p, keyword(node, "axis") or ast.Constant(-1), env)
     for _ in range(count):
-        found = along_axis(composed.differences, axis)(p, node, found, env)
+        found = along_axis(p, node, found, env, along.differences, axis)
     return found
 
 
@@ -593,234 +564,211 @@ def method(function: Callable[..., Term]) -> Callable[..., Term]:
 
 
 #: numpy's parameters in order, of functions that are also methods.
-ORDERS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("sum", "prod"), "a axis dtype out keepdims initial where"),
-        **dict.fromkeys(("max", "min"), "a axis out keepdims initial where"),
-        "mean": "a axis dtype out keepdims",
-        **dict.fromkeys(("cumsum", "cumprod"), "a axis dtype out"),
-        "quantile": "a q axis out overwrite_input method keepdims",
-    }
-)
+ORDERS: Mapping[str, str] = {
+    **dict.fromkeys(("sum", "prod"), "a axis dtype out keepdims initial where"),
+    **dict.fromkeys(("max", "min"), "a axis out keepdims initial where"),
+    "mean": "a axis dtype out keepdims",
+    **dict.fromkeys(("cumsum", "cumprod"), "a axis dtype out"),
+    "quantile": "a q axis out overwrite_input method keepdims",
+}
+SUMS_SO_FAR = functools.partial(whole.so_far, combine=numeric.added, start=0)
+PRODUCTS_SO_FAR = functools.partial(whole.so_far, combine=numeric.multiplied, start=1)
 #: Functions from vectors to vectors, which run along an axis.
-ALONG: Mapping[str, Callable[..., Term]] = MappingProxyType(
-    {
-        "cumsum": along_axis(whole.so_far(numeric.added, 0), None),
-        "cumprod": along_axis(whole.so_far(numeric.multiplied, 1), None),
-        "sort": along_axis(composed.sort, -1),
-    }
-)
+ALONG: Mapping[str, Callable[..., Term]] = {
+    "cumsum": functools.partial(along_axis, change=SUMS_SO_FAR, default=None),
+    "cumprod": functools.partial(along_axis, change=PRODUCTS_SO_FAR, default=None),
+    "sort": functools.partial(along_axis, change=along.sort, default=-1),
+}
 
 #: The operators of ufuncs that have an `outer` in the language.
-OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        **{name: composed.COMPOSED[f"numpy.{name}"] for name in ("add", "subtract", "multiply", "remainder")},
-        "divide": composed.operation(ast.Div()),
-        **{name: numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
-    }
-)
+OUTER: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
+    "add": numeric.operation(ast.Add()),
+    "subtract": numeric.operation(ast.Sub()),
+    "multiply": numeric.operation(ast.Mult()),
+    "remainder": numeric.operation(ast.Mod()),
+    "divide": numeric.operation(ast.Div()),
+    **{name: numeric.applied(larger(name), 2) for name in ("maximum", "minimum")},
+}
 #: Reductions and functions of vectors as methods of ufuncs.
-OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = MappingProxyType(
-    {
-        "add": ("sum", whole.so_far(numeric.added, 0)),
-        "multiply": ("prod", whole.so_far(numeric.multiplied, 1)),
-        "maximum": ("max", lines.of_line(in_language.largest_so_far)),
-        "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
-    }
-)
+OF_UFUNCS: Mapping[str, tuple[str, arrays.Combine]] = {
+    "add": ("sum", SUMS_SO_FAR),
+    "multiply": ("prod", PRODUCTS_SO_FAR),
+    "maximum": ("max", lines.of_line(in_language.largest_so_far)),
+    "minimum": ("min", lines.of_line(in_language.smallest_so_far)),
+}
 KEEPS = ("axis", "keepdims")
 SUMS = (*reductions.KEYWORDS, "dtype")
-READS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {
-        **{name: SUMS if "dtype" in order else reductions.KEYWORDS for name, order in ORDERS.items()},
-        "mean": (*KEEPS, "where", "dtype"),
-    }
-)
+READS: Mapping[str, Sequence[str]] = {
+    **{name: SUMS if "dtype" in order else reductions.KEYWORDS for name, order in ORDERS.items()},
+    "mean": (*KEEPS, "where", "dtype"),
+}
 #: Functions of numpy with options: the form, numpy's parameters in order, how many are operands, and the options read.
-WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = MappingProxyType(
-    {
-        **{name: (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
-        **{f"a{name}": (function_of(REDUCTIONS[name]), ORDERS[name], 1, READS[name]) for name in ("max", "min")},
-        **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
-        **{f"{u}.reduce": (function_of(REDUCTIONS[r], 0), ORDERS["sum"], 1, SUMS) for u, (r, _) in OF_UFUNCS.items()},
-        **{
-            f"{u}.accumulate": (function_along(along_axis(change, 0)), ORDERS["cumsum"], 1, ("axis", "dtype"))
-            for u, (_, change) in OF_UFUNCS.items()
-        },
-        **{f"{name}.outer": (along.outer(made), "A B", 2, ()) for name, made in OUTER.items()},
-        "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
-        "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
-        "roll": (along.roll, "a shift axis", 2, ("axis",)),
-        "flip": (along.flip, "m axis", 1, ("axis",)),
-        "rot90": (along.rot90, "m k axes", 1, ("k", "axes")),
-        "repeat": (along.repeat, "a repeats axis", 2, ("axis",)),
-        "take": (along.take, "a indices axis out mode", 2, ("axis", "mode")),
-        "tile": (along.tile, "A reps", 2, ()),
-        "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
-        "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
-        "percentile": (lines.percentile, ORDERS["quantile"], 2, KEEPS),
-        "median": (lines.statistic(in_language.median_of), "a axis out overwrite_input keepdims", 1, KEEPS),
-        "ptp": (lines.statistic(in_language.span), "a axis out keepdims", 1, KEEPS),
-        "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
-        **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
-        "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
-        "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
-        **{
-            name: (form, "arrays axis out", 1, ("axis",))
-            for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
-        },
-        **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
-        "append": (joining.append, "arr values axis", 2, ("axis",)),
-        "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),
-    }
-)
-#: The methods of arrays with options, and the names of their arguments.
-OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = MappingProxyType(
-    {
-        name: (with_options(form, ORDERS[name].split(), 1, reads), (*ORDERS[name].split()[1:], *reads))
-        for name, form, reads in (
-            *((name, method_of(made), READS[name]) for name, made in REDUCTIONS.items()),
-            *((name, ALONG[name], ("axis", "dtype")) for name in ("cumsum", "cumprod")),
+WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = {
+    **{name: (function_along(method_of(REDUCTIONS[name])), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
+    **{
+        f"a{name}": (function_along(method_of(REDUCTIONS[name])), ORDERS[name], 1, READS[name])
+        for name in ("max", "min")
+    },
+    **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
+    **{
+        f"{u}.reduce": (function_along(method_of(REDUCTIONS[r], 0)), ORDERS["sum"], 1, SUMS)
+        for u, (r, _) in OF_UFUNCS.items()
+    },
+    **{
+        f"{u}.accumulate": (
+            function_along(functools.partial(along_axis, change=change, default=0)),
+            ORDERS["cumsum"],
+            1,
+            ("axis", "dtype"),
         )
-    }
-)
+        for u, (_, change) in OF_UFUNCS.items()
+    },
+    **{f"{name}.outer": (functools.partial(along.outer, combine=made), "A B", 2, ()) for name, made in OUTER.items()},
+    "sort": (sort, "a axis kind order", 1, ("axis", "kind", "stable")),
+    "diff": (diff, "a n axis prepend append", 1, ("n", "axis")),
+    "roll": (along.roll, "a shift axis", 2, ("axis",)),
+    "flip": (along.flip, "m axis", 1, ("axis",)),
+    "rot90": (along.rot90, "m k axes", 1, ("k", "axes")),
+    "repeat": (along.repeat, "a repeats axis", 2, ("axis",)),
+    "take": (along.take, "a indices axis out mode", 2, ("axis", "mode")),
+    "tile": (along.tile, "A reps", 2, ()),
+    "broadcast_to": (along.broadcast_to, "array shape subok", 2, ()),
+    "quantile": (lines.quantile, ORDERS["quantile"], 2, KEEPS),
+    "percentile": (functools.partial(lines.quantile, scale=100.0), ORDERS["quantile"], 2, KEEPS),
+    "median": (
+        functools.partial(lines.statistic, function=in_language.median_of),
+        "a axis out overwrite_input keepdims",
+        1,
+        KEEPS,
+    ),
+    "ptp": (functools.partial(lines.statistic, function=in_language.span), "a axis out keepdims", 1, KEEPS),
+    "average": (lines.average, "a axis weights returned", 1, (*KEEPS, "weights")),
+    **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
+    "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
+    "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
+    **{
+        name: (form, "arrays axis out", 1, ("axis",))
+        for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
+    },
+    **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
+    "append": (joining.append, "arr values axis", 2, ("axis",)),
+    "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),
+}
+#: The methods of arrays with options, and the names of their arguments.
+OF_ARRAYS: Mapping[str, tuple[Callable[..., Term], tuple[str, ...]]] = {
+    name: (with_options(form, ORDERS[name].split(), 1, reads), (*ORDERS[name].split()[1:], *reads))
+    for name, form, reads in (
+        *((name, method_of(made), READS[name]) for name, made in REDUCTIONS.items()),
+        *((name, ALONG[name], ("axis", "dtype")) for name in ("cumsum", "cumprod")),
+    )
+}
 
 #: Functions of which an argument may be ``*rows`` for any number of rows.
-OF_STARS: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
-    {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
-)
+OF_STARS: Mapping[str, Form] = {**dict.fromkeys(ITERATED, elements), "itertools.chain": chained}
 
-SPECIAL: Mapping[str, Callable[[Parser, ast.Call, Env], Term]] = MappingProxyType(
-    {
-        **OF_STARS,
-        "builtins.sum": sum_,
-        "numpy.clip": clip,
-        **{
-            f"numpy.{name}": with_options(form, order.split(), count, reads)
-            for name, (form, order, count, reads) in WITH_OPTIONS.items()
-        },
-        "numpy.einsum": einsum,
-        "tapeengine.sum": sum_,
-        "builtins.max": extreme("max"),
-        "builtins.min": extreme("min"),
-        "builtins.sorted": ordering.sorted_,
-        "builtins.any": exists("any"),
-        "builtins.all": exists("all"),
-        "builtins.map": map_,
-        "builtins.filter": filter_,
-        "builtins.list": listed,
-        "builtins.tuple": tuple_,
-        CHAIN: chained_rows,
-        "builtins.float": float_,
-        "numpy.float64": float_,
-        "builtins.round": round_,
-        "builtins.next": next_,
-        "itertools.accumulate": accumulated,
-        "tapeengine.iterate": iterate,
-        "tapeengine.fork_map": fork_map,
-        "numpy.array": array_of,
-        "numpy.asarray": array_of,
-        "numpy.asanyarray": array_of,
-        "numpy.ascontiguousarray": array_of,
-        "numpy.fromiter": array_of,
-        "numpy.select": select,
-        "numpy.block": joining.block,
-        "numpy.c_": joining.columns,
-        "numpy.r_": joining.rows,
-        "builtins.isinstance": isinstance_,
-        "functools.reduce": reduce,
-        "functools.partial": partial,
-        "tapeengine.fold": fold,
-        "tapeengine.scan": scan,
-    }
-)
+SPECIAL: Mapping[str, Form] = {
+    **OF_STARS,
+    **dict.fromkeys(("builtins.sum", "tapeengine.sum"), sum_),
+    "numpy.clip": clip,
+    **{
+        f"numpy.{name}": with_options(form, order.split(), count, reads)
+        for name, (form, order, count, reads) in WITH_OPTIONS.items()
+    },
+    "numpy.einsum": einsum,
+    **{f"builtins.{which}": functools.partial(extreme, which=which) for which in ("max", "min")},
+    "builtins.sorted": ordering.sorted_,
+    **{f"builtins.{which}": functools.partial(exists, which=which) for which in ("any", "all")},
+    "builtins.map": map_,
+    "builtins.filter": filter_,
+    "builtins.list": listed,
+    "builtins.tuple": tuple_,
+    CHAIN: chained_rows,
+    **dict.fromkeys(("builtins.float", "numpy.float64"), float_),
+    "builtins.round": round_,
+    "builtins.next": next_,
+    "itertools.accumulate": accumulated,
+    "tapeengine.iterate": iterate,
+    "tapeengine.fork_map": fork_map,
+    **{f"numpy.{n}": array_of for n in ("array", "asarray", "asanyarray", "ascontiguousarray", "fromiter")},
+    "numpy.select": select,
+    "numpy.block": joining.block,
+    "numpy.c_": joining.columns,
+    "numpy.r_": joining.rows,
+    "builtins.isinstance": isinstance_,
+    "functools.reduce": reduce,
+    "functools.partial": partial,
+    "tapeengine.fold": fold,
+    "tapeengine.scan": scan,
+}
 
 #: The arguments by name that the functions of `SPECIAL` take; the others take none.
-KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "builtins.sum": ("start",),
-        "tapeengine.sum": ("start",),
-        **{f"numpy.{n}": (*order.split(), *reads, "dtype") for n, (_, order, _, reads) in WITH_OPTIONS.items()},
-        "numpy.einsum": ("optimize",),
-        "numpy.array": ("copy",),
-        "numpy.clip": ("a_min", "a_max", "min", "max"),
-        "numpy.select": ("default",),
-        "itertools.accumulate": ("func", "initial"),
-        "tapeengine.iterate": ("checkpoints",),
-        "builtins.max": ("default", "key"),
-        "builtins.sorted": ("key", "reverse"),
-        "builtins.min": ("default", "key"),
-    }
-)
-#: The same for the methods of arrays.
-METHOD_KEYWORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {name: names for name, (_, names) in OF_ARRAYS.items()}
-)
-
+KEYWORDS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("builtins.sum", "tapeengine.sum"), ("start",)),
+    **{f"numpy.{n}": (*order.split(), *reads, "dtype") for n, (_, order, _, reads) in WITH_OPTIONS.items()},
+    "numpy.einsum": ("optimize",),
+    "numpy.array": ("copy",),
+    "numpy.clip": ("a_min", "a_max", "min", "max"),
+    "numpy.select": ("default",),
+    "itertools.accumulate": ("func", "initial"),
+    "tapeengine.iterate": ("checkpoints",),
+    **dict.fromkeys(("builtins.max", "builtins.min"), ("default", "key")),
+    "builtins.sorted": ("key", "reverse"),
+}
 #: The methods that lists have too.
-OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        "copy": lambda p, node, args: whole.array(p, node, args[0]),
-        "tolist": lambda p, node, args: whole.array(p, node, args[0]),
-        "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
-        "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
-    }
-)
+OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
+    **dict.fromkeys(("copy", "tolist"), lambda p, node, args: whole.array(p, node, args[0])),
+    "count": lambda p, node, args: membership.count_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+    "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
+}
 
-FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = MappingProxyType(
-    {
-        "builtins.len": whole.length,
-        "builtins.int": whole.to_int("trunc"),
-        "builtins.bool": whole.to_bool,
-        "builtins.abs": numeric.applied(numeric.absolute, 1, False),
-        "numpy.absolute": numeric.applied(numeric.absolute, 1, False),
-        "builtins.pow": whole.power,
-        "math.pow": of_floats(whole.power),
-        "math.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
-        "numpy.fabs": numeric.applied(of_floats(numeric.absolute), 1, False),
-        "numpy.power": lambda p, node, args: whole.power(p, node, args, "np.power"),
-        "operator.pow": whole.power,
-        "math.log": logarithm,
-        "math.floor": whole.to_int("floor"),
-        "math.ceil": whole.to_int("ceil"),
-        "math.trunc": whole.to_int("trunc"),
-        "math.isnan": whole.test("isnan"),
-        "math.isfinite": whole.test("isfinite"),
-        "math.prod": whole.product,
-        "math.isinf": whole.is_infinite,
-        "numpy.ndim": shapes.dimensions,
-        "numpy.shape": shapes.shape,
-        "numpy.size": shapes.size,
-        "numpy.copy": OF_LISTS["copy"],
-        "numpy.square": numeric.applied(numeric.square, 1, False),
-        "numpy.sign": numeric.applied(whole.sign, 1, False),
-        "numpy.negative": numeric.applied(numeric.negative, 1, False),
-        "builtins.divmod": whole.quotient_and_rest,
-        "numpy.dot": whole.dot,
-        "numpy.matmul": whole.matmul,
-        "numpy.where": whole.where,
-        "numpy.ix_": whole.open_grid,
-        "numpy.maximum": numeric.applied(larger("maximum"), 2),
-        "numpy.minimum": numeric.applied(larger("minimum"), 2),
-        "numpy.zeros": whole.filled(0.0),
-        "numpy.ones": whole.filled(1.0),
-        "numpy.empty": whole.filled(0.0),
-        "numpy.empty_like": whole.like(0.0),
-        "numpy.full_like": whole.full_like,
-        "numpy.full": full,
-        "numpy.zeros_like": whole.like(0.0),
-        "numpy.ones_like": whole.like(1.0),
-        "numpy.arange": whole.arange,
-        "numpy.transpose": whole.transpose,
-        "numpy.outer": outer,
-        "numpy.reshape": reshaped,
-        "numpy.ravel": RESHAPING["ravel"],
-        **composed.COMPOSED,
-        "tapeengine.gather": whole.gather,
-        "tapeengine.scatter": whole.scatter,
-        "tapeengine.replicate": whole.replicate,
-    }
-)
+FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
+    "builtins.len": whole.length,
+    "builtins.int": whole.to_int,
+    "builtins.bool": whole.to_bool,
+    **dict.fromkeys(("builtins.abs", "numpy.absolute"), numeric.applied(numeric.absolute, 1, False)),
+    **dict.fromkeys(("builtins.pow", "operator.pow"), numeric.of(2, whole.power)),
+    "math.pow": of_floats(numeric.of(2, whole.power)),
+    **dict.fromkeys(("math.fabs", "numpy.fabs"), numeric.applied(of_floats(numeric.absolute), 1, False)),
+    "numpy.power": numeric.of(2, functools.partial(whole.power, opcode="np.power")),
+    "math.log": logarithm,
+    **{f"math.{name}": functools.partial(whole.to_int, op=name) for name in ("floor", "ceil", "trunc")},
+    **{f"math.{name}": whole.test(name) for name in ("isnan", "isfinite")},
+    "math.prod": whole.product,
+    "math.isinf": whole.is_infinite,
+    "numpy.ndim": shapes.dimensions,
+    "numpy.shape": shapes.shape,
+    "numpy.size": shapes.size,
+    "numpy.copy": OF_LISTS["copy"],
+    "numpy.square": numeric.applied(numeric.square, 1, False),
+    "numpy.sign": numeric.applied(whole.sign, 1, False),
+    "numpy.negative": numeric.applied(numeric.negative, 1, False),
+    "builtins.divmod": numeric.of(2, whole.quotient_and_rest),
+    "numpy.dot": numeric.of(2, whole.dot),
+    "numpy.matmul": numeric.of(2, arrays.matmul),
+    "numpy.where": whole.where,
+    "numpy.ix_": whole.open_grid,
+    **dict.fromkeys(("numpy.zeros", "numpy.empty"), whole.filled(0.0)),
+    "numpy.ones": whole.filled(1.0),
+    "numpy.full_like": numeric.of(2, whole.full_like),
+    "numpy.full": full,
+    **dict.fromkeys(("numpy.zeros_like", "numpy.empty_like"), whole.like(0.0)),
+    "numpy.ones_like": whole.like(1.0),
+    "numpy.arange": whole.arange,
+    "numpy.transpose": whole.transpose,
+    "numpy.outer": numeric.of(2, shapes.outer),
+    "numpy.reshape": shapes.reshaped,
+    "numpy.ravel": RESHAPING["ravel"],
+    **{f"numpy.{name}": OUTER[name] for name in ("add", "subtract", "multiply", "remainder", "maximum", "minimum")},
+    "numpy.vdot": numeric.of(2, shapes.flat_inner),
+    "numpy.inner": numeric.of(2, whole.inner),
+    "numpy.linspace": whole.spaced,
+    "numpy.squeeze": along.squeezed,
+    "numpy.expand_dims": numeric.of(2, along.with_axis),
+    "numpy.swapaxes": numeric.of(3, along.axes_exchanged),
+    "tapeengine.gather": whole.gather,
+    "tapeengine.scatter": whole.scatter,
+    "tapeengine.replicate": numeric.of(2, whole.replicate),
+}
 
 #: The methods of arrays that do what numpy's function of the same name does.
 AS_FUNCTIONS = (
@@ -828,13 +776,11 @@ AS_FUNCTIONS = (
     *("squeeze", "swapaxes", "nonzero", "searchsorted", "conj", "take"),
 )
 
-METHODS: Mapping[str, Callable[..., Term]] = MappingProxyType(
-    {
-        **{name: form for name, (form, _) in OF_ARRAYS.items()},
-        "dot": method(whole.dot),
-        "transpose": method(whole.transpose),
-        "astype": lambda p, node, xs, env: of_dtype(p, node, node.args[0], xs, env),
-        **{name: method(function) for name, function in OF_LISTS.items()},
-        **{name: method(function) for name, function in RESHAPING.items()},
-    }
-)
+METHODS: Mapping[str, Callable[..., Term]] = {
+    **{name: form for name, (form, _) in OF_ARRAYS.items()},
+    "dot": method(numeric.of(2, whole.dot)),
+    "transpose": method(whole.transpose),
+    "astype": lambda p, node, xs, env: of_dtype(p, node, node.args[0], xs, env),
+    **{name: method(function) for name, function in OF_LISTS.items()},
+    **{name: method(function) for name, function in RESHAPING.items()},
+}

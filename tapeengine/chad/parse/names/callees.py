@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from types import FunctionType, MappingProxyType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy
@@ -18,24 +18,16 @@ from ....naming import attribute_of
 from ...language import in_language
 
 #: For each module whose functions the library knows, the name that it uses for the module.
-MODULES: Mapping[str, str] = MappingProxyType(
-    {
-        "builtins": "builtins",
-        "math": "math",
-        "bisect": "bisect",
-        "operator": "operator",
-        "functools": "functools",
-        "itertools": "itertools",
-        "numpy": "numpy",
-        "numpy.linalg": "numpy",
-        "scipy.special": "scipy",
-        "tapeengine.math": "math",
-        "tapeengine.numpy": "numpy",
-        "tapeengine.numpy.linalg": "numpy",
-        "tapeengine.chad.language.functions": "tapeengine",
-        "tapeengine": "tapeengine",
-    }
-)
+MODULES: Mapping[str, str] = {
+    **{name: name for name in ("builtins", "math", "bisect", "operator", "functools", "itertools", "numpy")},
+    "numpy.linalg": "numpy",
+    "scipy.special": "scipy",
+    "tapeengine.math": "math",
+    "tapeengine.numpy": "numpy",
+    "tapeengine.numpy.linalg": "numpy",
+    "tapeengine.chad.language.functions": "tapeengine",
+    "tapeengine": "tapeengine",
+}
 
 
 #: The name of a method of a class of functions.

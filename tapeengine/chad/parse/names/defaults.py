@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from .scopes import original
+from .syntax import load, statements
 from .uses import defaults, inner_nodes, parameters, uses
 
 
@@ -40,11 +41,11 @@ def kept_defaults(function: ast.FunctionDef, names: set[str], changed: list[str]
 
 def keep(function: ast.FunctionDef, default: ast.expr, name: str) -> None:
     """Write ``def f(v=e)`` as ``name = e`` and ``def f(v=name)``."""
-    load, store = (ast.copy_location(ast.Name(name, ctx), default) for ctx in (ast.Load(), ast.Store()))
-    load.is_given_back = True  # type: ignore[attr-defined]
+    variable = load(name, default)
+    variable.is_given_back = True  # type: ignore[attr-defined]
     for given in (function.args.defaults, function.args.kw_defaults):
-        given[:] = [load if each is default else each for each in given]  # type: ignore[misc]
-    function.before.append(ast.copy_location(ast.Assign([store], default), default))  # type: ignore[attr-defined]
+        given[:] = [variable if each is default else each for each in given]  # type: ignore[misc]
+    function.before += statements("_ = default", default, _=name, default=default)  # type: ignore[attr-defined]
 
 
 def give(call: ast.Call, function: ast.FunctionDef, kept: Mapping[str, str]) -> None:
@@ -55,5 +56,4 @@ def give(call: ast.Call, function: ast.FunctionDef, kept: Mapping[str, str]) -> 
     given = {a.arg for a in [*args.posonlyargs, *args.args][: len(call.args)]}
     for name in kept:
         if name not in given and original(name) not in {k.arg for k in call.keywords}:
-            load = ast.copy_location(ast.Name(kept[name], ast.Load()), call)
-            call.keywords.append(ast.copy_location(ast.keyword(original(name), load), call))
+            call.keywords.append(ast.copy_location(ast.keyword(original(name), load(kept[name], call)), call))

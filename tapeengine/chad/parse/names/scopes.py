@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
-from .uses import assigned, functions_in, is_around, is_handed, parameters, uses, walrus
+from .uses import bound, functions_in, is_around, is_handed, parameters, uses
 
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
 
@@ -27,18 +27,9 @@ def original(text: str) -> str:
 
 
 def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str]]:
-    r"""Rename the variables of inner scopes where another scope uses their name.
+    """Rename the variables of inner scopes where another scope uses their name.
 
-    Parameters
-    ----------
-    function : ast.FunctionDef
-        It is changed in place.
-
-    Returns
-    -------
-    ast.FunctionDef
-    frozenset of str
-        The variables of all scopes.
+    The function is changed in place, and given with the variables of all scopes.
     """
     own = {*_parameters(function.args), *bound(function)}
     survey = _Renamer(own)
@@ -56,13 +47,6 @@ def parameter_names(args: ast.arguments) -> tuple[str, ...]:
 
 def _parameters(args: ast.arguments) -> Iterator[str]:
     return (a.arg for a in parameters(args))
-
-
-def bound(function: ast.FunctionDef) -> list[str]:
-    """Give the variables of a function that its statements bind, without those of functions around it."""
-    declared = {name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names}
-    declared.update(a.arg for a in parameters(function.args) if is_around(a))
-    return [name for name in dict.fromkeys([*assigned(function.body), *walrus(function.body)]) if name not in declared]
 
 
 def _captured(statement: ast.stmt) -> set[str]:

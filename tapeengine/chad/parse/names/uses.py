@@ -1,4 +1,4 @@
-"""Which names statements assign and use, and whether they return."""
+"""Which names statements assign and use, and which ones local functions may read; whether statements return."""
 
 from __future__ import annotations
 
@@ -64,10 +64,6 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def _is_here(statement: ast.stmt) -> bool:
     """Tell whether what is inside a statement belongs to the function around it."""
     return not isinstance(statement, ast.FunctionDef)
-
-
-def _is_outside_loops(statement: ast.stmt) -> bool:
-    return not isinstance(statement, ast.FunctionDef | ast.For | ast.While)
 
 
 def assigned(statements: Sequence[ast.stmt]) -> list[str]:
@@ -139,7 +135,8 @@ def in_all(arms: Sequence[Sequence[ast.stmt]]) -> list[str]:
 def jumps(statements: Sequence[ast.stmt]) -> Jumps:
     """Tell how statements may leave their block; break and continue count for the loop around them."""
     returned = any(isinstance(node, ast.Return) for node in _walk(statements, _is_here))
-    kinds = {type(node) for node in _walk(statements, _is_outside_loops)}
+    inside = _walk(statements, lambda s: not isinstance(s, ast.FunctionDef | ast.For | ast.While))
+    kinds = {type(node) for node in inside}
     return Jumps(returned, ast.Break in kinds, ast.Continue in kinds)
 
 
@@ -210,9 +207,7 @@ def inner_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
     """Give both names of ``a = b``; None for another statement."""
     match statement:
-        case ast.Assign(targets=[ast.Name(target)], value=ast.Name(value)):
-            return target, value
-        case ast.AnnAssign(target=ast.Name(target), value=ast.Name(value)):
+        case ast.Assign([ast.Name(target)], ast.Name(value)) | ast.AnnAssign(ast.Name(target), value=ast.Name(value)):
             return target, value
     return None
 
@@ -262,3 +257,65 @@ def handed(statement: ast.AST) -> list[str]:
         case ast.Assign(targets=[ast.Tuple(elts=elts)]):
             return [e.id for e in elts if isinstance(e, ast.Name) and is_handed(e)]
     return []
+
+
+def bound(function: ast.FunctionDef) -> list[str]:
+    """Give the variables of a function that its statements bind, without those of functions around it."""
+    declared = {name for s in function.body if isinstance(s, ast.Nonlocal) for name in s.names}
+    declared.update(a.arg for a in parameters(function.args) if is_around(a))
+    return [name for name in dict.fromkeys([*assigned(function.body), *walrus(function.body)]) if name not in declared]
+
+
+def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
+    """Give the names that stand elsewhere than in front of a call's arguments."""
+    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
+
+
+def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
+    """Give for each local function, or variable that may hold one, the names around it that its calls may read."""
+    nodes = every_node(tree)
+    inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
+    own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
+    makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in every_node(n) if part is not n)}
+    found = {n.name: set(uses(n.body)) - own[n.name] for n in inner}
+    before = None
+    while before != found:
+        before = {name: set(read) for name, read in found.items()}
+        for s in nodes:
+            if isinstance(s, ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) and (value := value_of(s)):
+                parts = [] if is_number(value) else every_node(value)
+                held = used_as_values(parts).union(makers.intersection(uses([value]))).intersection(found)
+                if held or any(isinstance(part, ast.Lambda) for part in parts):
+                    for target in names_in(s):
+                        found.setdefault(target, set()).update(uses([value]))
+        for name, read in found.items():
+            read.update(*(found[n] for n in tuple(read) if n in found))
+            read -= own.get(name, set())
+    return found
+
+
+#: Functions inside functions.
+FUNCTIONS_IN = (ast.FunctionDef, ast.Lambda)
+
+
+def value_of(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> ast.expr | None:
+    """Give the expression whose value, or whose elements, get a name."""
+    return s.iter if isinstance(s, ast.For) else s.value
+
+
+#: Functions that give no functions.
+MEASURES = frozenset("sum len float int abs any all round".split())
+
+
+def is_number(value: ast.expr) -> bool:
+    """Tell whether the text shows that a value holds no function."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in MEASURES
+    return isinstance(value, ast.BinOp | ast.Compare | ast.UnaryOp | ast.Constant)
+
+
+def names_in(s: ast.Assign | ast.AnnAssign | ast.NamedExpr | ast.For) -> set[str]:
+    """Give the names that get the value, or a part of it."""
+    targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+    return {n.id for target in targets for n in every_node(target) if isinstance(n, ast.Name)}

@@ -14,6 +14,13 @@ from .registered import primitive
 from .state import Parser, with_lets
 
 
+def inside(p: Parser, xs: Term, axis: int, change: Callable[[Parser, Term], Term]) -> Term:
+    """Change the parts of an array from an axis on."""
+    if axis == 0:
+        return change(p, xs)
+    return p.of_each(xs, lambda row: inside(p, row, axis - 1, change))
+
+
 def axes(xs: Term) -> list[Term]:
     """Give the sizes of an array along its axes."""
     sizes: list[Term] = []
@@ -97,9 +104,7 @@ def along(p: Parser, node: ast.AST, change: Combine, xs: Term, axis: int) -> Ter
 
 def of_last(p: Parser, node: ast.AST, change: Combine, xs: Term) -> Term:
     """Apply a function of vectors along the last axis."""
-    if rank(xs.type) == 1:
-        return change(p, node, xs)
-    return p.of_each(xs, lambda row: of_last(p, node, change, row))
+    return inside(p, xs, rank(xs.type) - 1, lambda p, row: change(p, node, row))
 
 
 def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | None) -> Term:
@@ -116,18 +121,7 @@ def reduced(p: Parser, node: ast.AST, combine: Combine, xs: Term, axis: int | No
 
 def expanded(p: Parser, term: Term, axis: int) -> Term:
     """Give an array with an additional axis of size one."""
-    if axis == 0:
-        return Elements((term,), term.type)
-    return p.of_each(term, lambda row: expanded(p, row, axis - 1))
-
-
-def kept(p: Parser, term: Term, axis: int | None, dimensions: int) -> Term:
-    """Give the result of a reduction with its reduced axes as axes of size one: ``keepdims=True``."""
-    if axis is not None:
-        return expanded(p, term, axis if axis >= 0 else axis + dimensions)
-    for _ in range(dimensions):
-        term = expanded(p, term, 0)
-    return term
+    return inside(p, term, axis, lambda p, row: Elements((row,), row.type))
 
 
 def summed(p: Parser, node: ast.AST, term: Term, axis: int | None = None) -> Term:

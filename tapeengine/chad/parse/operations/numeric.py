@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
 
 from ...language.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
 from ...language.terms import (
@@ -40,17 +39,9 @@ from .state import Parser, with_lets
 #: A function of scalar terms.
 Scalar = Callable[["Parser", ast.AST, Sequence[Term]], Term]
 
-REAL: Mapping[type, str] = MappingProxyType(
-    {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod", ast.Pow: "pow"}
-)
-WHOLE: Mapping[type, str] = MappingProxyType(
-    {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.FloorDiv: "ifloordiv", ast.Mod: "imod"}
-)
-
-
-BITS: Mapping[type, Callable[[int, int], int]] = MappingProxyType(
-    {ast.BitAnd: bit_and, ast.BitOr: bit_or, ast.BitXor: bit_xor, ast.LShift: shift_left, ast.RShift: shift_right}
-)
+REAL = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Mod: "mod", ast.Pow: "pow"}
+WHOLE = {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.FloorDiv: "ifloordiv", ast.Mod: "imod"}
+BITS = {ast.BitAnd: bit_and, ast.BitOr: bit_or, ast.BitXor: bit_xor, ast.LShift: shift_left, ast.RShift: shift_right}
 
 
 def real(p: Parser, node: ast.AST, term: Term) -> Term:
@@ -195,6 +186,21 @@ def wanted(p: Parser, node: ast.AST, args: Sequence[Term | ast.expr], count: int
         p.error(node, f"{few}{len(args)} arguments where {count} are wanted", "match the function's parameters")
 
 
+def of(count: int, make: Callable[..., Term]) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """Turn a function of a number of terms into one of a list of them."""
+
+    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+        wanted(p, node, args, count)
+        return make(p, node, *args)
+
+    return handle
+
+
+def operation(op: ast.operator) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+    """``np.add(x, y)``: Python's ``x + y``; ``np.remainder`` is its ``%``, unlike ``math.remainder``."""
+    return of(2, lambda p, node, a, b: binary(p, node, op, a, b))
+
+
 def applied(scalar: Scalar, count: int, counts: bool = True) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """Turn a function of scalars into a function of whole arrays; `counts` says whether it takes arrays of bools."""
 
@@ -261,11 +267,6 @@ def logical(p: Parser, node: ast.AST, op: ast.operator, left: Term, right: Term)
     if isinstance(op, ast.BitAnd):
         return Op("and", (left, right), BOOL)
     return Op("not", (Op("and", (Op("not", (left,), BOOL), Op("not", (right,), BOOL)), BOOL),), BOOL)
-
-
-def opposite(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``not x`` of an element of an array of bools."""
-    return Op("not", (xs[0],), BOOL)
 
 
 def no_conditions(p: Parser, node: ast.AST, operands: Sequence[Term]) -> None:
@@ -360,22 +361,13 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow"
     return Op(opcode, (base, real(p, node, right)))
 
 
-def of_number(name: str) -> Scalar:
-    """Give the function of an opcode for one number, which has one for integers, too: ``-x``, ``abs(x)``."""
-
-    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-        x = number(p, node, xs[0])
-        return Op(f"i{name}", (x,), INT) if x.type == INT else Op(name, (x,))
-
-    return apply
+def of_number(p: Parser, node: ast.AST, xs: Sequence[Term], name: str) -> Term:
+    """Apply the function of an opcode for one number, which has one for integers, too: ``-x``, ``abs(x)``."""
+    x = number(p, node, xs[0])
+    return Op(f"i{name}", (x,), INT) if x.type == INT else Op(name, (x,))
 
 
-negative, absolute = of_number("neg"), of_number("abs")
-
-
-def positive(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-    """``+x``."""
-    return number(p, node, xs[0])
+negative, absolute = (functools.partial(of_number, name=name) for name in ("neg", "abs"))
 
 
 def comparison(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
@@ -432,13 +424,9 @@ def larger(p: Parser, node: ast.AST, op: str, left: Term, right: Term) -> Term:
     return Op(op, (left, right))
 
 
-def scalar_op(name: str) -> Scalar:
-    """Give the function of scalar terms for an opcode."""
-
-    def apply(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:
-        return Op(name, tuple(real(p, node, x) for x in xs))
-
-    return apply
+def scalar_op(p: Parser, node: ast.AST, xs: Sequence[Term], name: str) -> Term:
+    """Apply the function of an opcode to scalar terms."""
+    return Op(name, tuple(real(p, node, x) for x in xs))
 
 
 def square(p: Parser, node: ast.AST, xs: Sequence[Term]) -> Term:

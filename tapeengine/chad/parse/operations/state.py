@@ -78,7 +78,7 @@ from ..analyses.aliases import aliases
 from ..analyses.iterators import VIEWS, consumed, place_of
 from ..analyses.lists import Kinds
 from ..analyses.liveness import live_after
-from ..analyses.ownership import shared
+from ..analyses.ownership import Facts, shared
 from ..analyses.rectangles import grids, views
 from ..analyses.single_axes import SingleAxes
 from ..analyses.whole_arrays import Passed, Wanted
@@ -104,10 +104,9 @@ from ..names.types import (
     redefines,
 )
 from ..names.uses import parameters, renamed_once
-from ..rewrites.bound_inside import BoundInside
 from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
-from ..rewrites.desugar import OutOfOrder, Plain
+from ..rewrites.desugar import BoundInside, OutOfOrder, Plain
 from ..rewrites.elements import with_places
 from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators
@@ -213,7 +212,6 @@ class Grammar:
     body: Callable[..., Term]
     recursive: Callable[..., Term]
     matmul: Callable[..., Term]
-    attribute: Callable[..., Term]
     property_of: Callable[..., Term | None]
     of_super: Callable[..., Term | None]
     operator_of: Callable[..., Term | None]
@@ -293,9 +291,8 @@ class Parser(Lets):
         self.aliases = aliases(self.tree, self.live_after)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
         of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
-        self.shared = shared(
-            self.tree, self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh, of_arrays
-        )
+        facts = Facts(self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh, of_arrays)
+        self.shared = shared(self.tree, facts)
         self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
         self.views = views(self.tree)
         self.renamed = renamed_once(self.tree)
@@ -783,22 +780,18 @@ class Parser(Lets):
             params = tuple(self.fresh("x", t) for t in of.params)
             value = self.convert(self.grammar.applied(self, self.tree, term, params), of.result)
             return value and Lambda(params, value)
-        if isinstance(of, Array) and isinstance(term, Elements):
-            items = [self.convert(item, of.element) for item in term.items]
+        is_tuple = isinstance(term.type, Product) and self.is_sequence(term.type)
+        if isinstance(of, Array) and (is_tuple or isinstance(term, Elements)):
+            each = term.items if isinstance(term, Elements) else parts(term)
+            items = [self.convert(item, of.element) for item in each]
             return None if None in items else Elements(tuple(filter(None, items)), of.element)
-        if isinstance(of, Array) and isinstance(term.type, Product) and self.is_sequence(term.type):
-            found = [self.convert(part, of.element) for part in parts(term)]
-            return None if None in found else Elements(tuple(filter(None, found)), of.element)
         if isinstance(of, Array) and isinstance(term.type, Array):
             var = self.fresh("x", term.type.element)
             body = self.convert(var, of.element)
             return None if body is None else Map((var,), body, (term,))
         if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
-            if (
-                of.name != term.type.name
-                or (of.name and of.fields != term.type.fields)
-                or isinstance(of, Fixed | Closure)
-            ):
+            is_other = of.name != term.type.name or (of.name and of.fields != term.type.fields)
+            if is_other or isinstance(of, Fixed | Closure):
                 return None
             items = [self.convert(part, item) for part, item in zip(parts(term), of.items, strict=True)]
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)

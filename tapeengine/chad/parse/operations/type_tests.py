@@ -6,7 +6,7 @@ import ast
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType, MappingProxyType, UnionType
+from types import FunctionType, UnionType
 from typing import Any
 
 import numpy
@@ -24,7 +24,7 @@ NONE = (type(None),)
 #: Python's classes of numbers, and numpy's.
 NUMBERS = {FLOAT: (float, numpy.float64), INT: (int, numpy.int64), BOOL: (bool, numpy.bool_), UNIT: NONE}
 #: The classes of numbers that are converted to another type where paths or elements of a list have one type.
-CONVERTED: Mapping[Type, tuple[type, ...]] = MappingProxyType({FLOAT: (int, bool), INT: (bool,)})
+CONVERTED: Mapping[Type, tuple[type, ...]] = {FLOAT: (int, bool), INT: (bool,)}
 
 
 @dataclass(frozen=True)

@@ -112,17 +112,9 @@ def of_numpy(p: Parser, given: ast.expr, term: Term) -> Term:
             p.error(given, f"an array of {show(term.type)}", "give arrays of one rank")
         return p.within("t", term, lambda t: of_one_size(p, items_of(p, given, parts(t))))
     may_be_list = isinstance(p.kinds.of(given), Given | ListOf) and p.function not in WRITTEN
-    return rectangle(p, some_rows(p, term)) if may_be_list else term
-
-
-@with_lets
-def some_rows(p: Parser, rows: Term) -> Term:
-    """Give an array of arrays; a run fails if there are none, because numpy makes a vector of a list without rows."""
-    if numeric.rank(rows.type) < 2:
-        return rows
-    xs = p.bound("rows", rows)
-    p.bound("n", Op("iequal", (Op("imin", (Size(xs), lit(1)), INT), lit(1)), INT))
-    return xs
+    if not may_be_list or numeric.rank(term.type) < 2:
+        return term
+    return rectangle(p, some(p, term))  # numpy makes a vector of a list without rows
 
 
 def of_one_size(p: Parser, rows: Elements) -> Term:
@@ -210,17 +202,13 @@ def to_float(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return p.coerce(node, args[0], FLOAT)
 
 
-def to_int(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
+def to_int(p: Parser, node: ast.AST, args: list[Term], op: str = "trunc") -> Term:
     """``int``, ``math.floor``, ``math.ceil``, ``round``: discrete."""
-
-    def handle(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-        if len(args) != 1:
-            p.error(node, "a base is not in the language", "leave it out")
-        if args[0].type == BOOL:
-            return counted(args[0])
-        return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
-
-    return handle
+    if len(args) != 1:
+        p.error(node, "a base is not in the language", "leave it out")
+    if args[0].type == BOOL:
+        return counted(args[0])
+    return args[0] if args[0].type == INT else Op(op, (args[0],), INT)
 
 
 def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -233,24 +221,22 @@ def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
 
 
-def power(p: Parser, node: ast.AST, args: list[Term], opcode: str = "pow") -> Term:
+def power(p: Parser, node: ast.AST, x: Term, y: Term, opcode: str = "pow") -> Term:
     """``pow(x, y)``."""
-    numeric.wanted(p, node, args, 2)
-    return numeric.binary(p, node, ast.Pow(), args[0], args[1], opcode=opcode)
+    return numeric.binary(p, node, ast.Pow(), x, y, opcode=opcode)
 
 
-def dot(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def dot(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
     """``np.dot(a, b)``, which multiplies where one of them is a number."""
-    numeric.wanted(p, node, args, 2)
-    if 0 in map(numeric.rank, (args[0].type, args[1].type)):
-        return numeric.binary(p, node, ast.Mult(), *args)
-    return arrays.matmul(p, node, args[0], args[1])
+    if 0 in map(numeric.rank, (a.type, b.type)):
+        return numeric.binary(p, node, ast.Mult(), a, b)
+    return arrays.matmul(p, node, a, b)
 
 
-def matmul(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.matmul(a, b)``."""
-    numeric.wanted(p, node, args, 2)
-    return arrays.matmul(p, node, args[0], args[1])
+def inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
+    """``np.inner(a, b)``: the sums of products along the last axes."""
+    is_product = numeric.rank(a.type) == 0  # a number times an array
+    return dot(p, node, a, b if is_product else arrays.transpose(p, node, b))
 
 
 @with_lets
@@ -261,10 +247,9 @@ def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 
 @with_lets
-def quotient_and_rest(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def quotient_and_rest(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
     """``divmod(a, b)``."""
-    numeric.wanted(p, node, args, 2)
-    a, b = p.bound("a", args[0]), p.bound("b", args[1])
+    a, b = p.bound("a", a), p.bound("b", b)
     return Tuple(tuple(numeric.binary(p, node, op, a, b) for op in (ast.FloorDiv(), ast.Mod())))
 
 
@@ -280,15 +265,11 @@ def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return If(Op("eq", (Size(xs), lit(0)), BOOL), lit(1) if of == INT else lit(1.0), some)
 
 
-def so_far(combine: Callable[[Term, Term], Term], start: int) -> Callable[[Parser, ast.AST, Term], Term]:
+def so_far(p: Parser, node: ast.AST, xs: Term, combine: Callable[[Term, Term], Term], start: int) -> Term:
     """``np.cumsum``, ``np.cumprod`` of a vector; bools are counted."""
-
-    def scanned(p: Parser, node: ast.AST, xs: Term) -> Term:
-        xs = numbers(p, node, xs)
-        a, b = p.fresh("a", element(xs)), p.fresh("b", element(xs))
-        return Scan(a, b, lit(start if a.type == INT else float(start)), combine(a, b), xs)
-
-    return scanned
+    xs = numbers(p, node, xs)
+    a, b = p.fresh("a", element(xs)), p.fresh("b", element(xs))
+    return Scan(a, b, lit(start if a.type == INT else float(start)), combine(a, b), xs)
 
 
 def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -320,10 +301,9 @@ def filled(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return lambda p, node, args: arrays.filled(p, node, args[0], lit(value))
 
 
-def replicate(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def replicate(p: Parser, node: ast.AST, n: Term, x: Term) -> Term:
     """``te.replicate(n, x)``."""
-    numeric.wanted(p, node, args, 2)
-    return Replicate(p.coerce(node, args[0], INT), args[1])
+    return Replicate(p.coerce(node, n, INT), x)
 
 
 def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
@@ -338,12 +318,11 @@ def like(value: float) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     return numeric.applied(number, 1)
 
 
-def full_like(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+def full_like(p: Parser, node: ast.AST, xs: Term, value: Term) -> Term:
     """``np.full_like(xs, value)``."""
-    numeric.wanted(p, node, args, 2)
-    if numeric.rank(args[1].type) > numeric.rank(args[0].type):
+    if numeric.rank(value.type) > numeric.rank(xs.type):
         p.error(node, "a value of more axes than the array", "give a number")
-    return numeric.applied(lambda p, node, xs: p.coerce(node, xs[1], xs[0].type), 2)(p, node, args)
+    return numeric.elementwise(p, node, lambda p, node, pair: p.coerce(node, pair[1], pair[0].type), (xs, value))
 
 
 @with_lets
@@ -365,6 +344,20 @@ def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         delta = Op("sub", (Op("add", (first, by)), first))
         at = Op("add", (first, Op("mul", (Op("real", (i,), FLOAT), delta))))
     return Build(Op("imax", (count, lit(0)), INT), i, at)
+
+
+@with_lets
+def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
+    """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
+    args = [*args, lit(50)] if len(args) == 2 else args
+    is_open = args[3:4] == [lit(False)]
+    numeric.wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
+    a, b = (p.bound(name, p.coerce(node, x, FLOAT)) for name, x in zip("ab", args, strict=False))
+    n, i = p.bound("n", arrays.counted(p, p.coerce(node, args[2], INT))), p.fresh("i", INT)
+    steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
+    place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
+    at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
+    return Build(n, i, Op("add", (a, Op("mul", at))))
 
 
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -408,10 +401,3 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     if sorted(order) != list(range(n)) or len(given) != n:
         p.error(node, "these are not the axes of the array", f"write each of 0 to {n - 1} once, as a number")
     return arrays.permuted(p, xs, order)
-
-
-def norm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.linalg.norm(xs)`` of a vector."""
-    x = p.fresh("x", FLOAT)
-    squares = Map((x,), numeric.multiplied(x, x), (p.coerce(node, args[0], Array(FLOAT)),))
-    return Op("sqrt", (Total(squares, in_pairs=True),))

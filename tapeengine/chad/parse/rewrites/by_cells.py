@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import Any
 
 from ...language.nodes import Transformer, every_node
 from ..analyses.rectangles import PLACES, bound, indices, is_fresh_row
-
-Node = TypeVar("Node", bound=ast.AST)
+from ..names.syntax import expression, statements
 
 REPLACED = """
-{row} = None
-if len({row}) != len({m}[{i}]):
+row = value
+if len(row) != len(old):
     raise ValueError
-for {k} in range(len({row})):
-    {m}[{i}][{k}] = {row}[{k}]
+for k in range(len(row)):
+    old[k] = row[k]
 """
 
 
@@ -47,28 +46,17 @@ class ByCells(Transformer):
                 return self.permuted(node, targets, values)
         return node
 
-    def replaced(self, node: ast.Assign, target: ast.Subscript) -> list[ast.AST]:
+    def replaced(self, node: ast.Assign, target: ast.Subscript) -> list[ast.stmt]:
         """Write ``m[i] = row`` as a loop."""
-        row, k = self.fresh("row"), self.fresh("k")
-        made = ast.parse(REPLACED.format(row=row, k=k, m=ast.unparse(target.value), i=ast.unparse(target.slice))).body
-        made[0].value = node.value  # type: ignore[attr-defined]
-        return [placed(s, node, node.value) for s in made]
+        old = expression(ast.unparse(target), node)
+        return statements(REPLACED, node, row=self.fresh("row"), k=self.fresh("k"), old=old, value=node.value)
 
     def permuted(self, node: ast.Assign, targets: list[ast.expr], values: list[ast.expr]) -> ast.AST:
         """Write ``m[i], m[p] = m[p], m[i]`` as a loop."""
         k = self.fresh("k")
         left, right = (", ".join(f"{ast.unparse(row)}[{k}]" for row in rows) for rows in (targets, values))
-        over = ast.unparse(targets[0])
-        return placed(ast.parse(f"for {k} in range(len({over})):\n    {left} = {right}").body[0], node)
-
-
-def placed(made: Node, node: ast.AST, kept: ast.AST | None = None) -> Node:
-    """Give new nodes the source position of the node that they replace."""
-    own = set(every_node(kept)) if kept else set()
-    for inner in every_node(made):
-        if inner not in own and "lineno" in inner._attributes:
-            ast.copy_location(inner, node)
-    return made
+        text = f"for {k} in range(len({ast.unparse(targets[0])})):\n    {left} = {right}"
+        return statements(text, node)[0]
 
 
 def row_of(node: ast.expr, names: Collection[str]) -> bool:

@@ -14,8 +14,8 @@ from typing import Any, TypeGuard
 from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
 from ..analyses.ownership import READING
+from ..names.syntax import load, statements
 from ..names.uses import assigned, handed, jumps
-from .by_cells import placed
 from .procedures import Changed, Of, Procedures, given_to
 
 Statements = list[ast.stmt]
@@ -69,8 +69,7 @@ class Plain(Transformer):
             return [node, *orelse]
         name = self.names("is_left")
         node.body = Left(name).visited(node.body)
-        test = ast.copy_location(ast.Name(name, ast.Load()), orelse[0])
-        after = ast.copy_location(ast.If(opposite(test), orelse, []), orelse[0])
+        after = ast.copy_location(ast.If(opposite(load(name, orelse[0])), orelse, []), orelse[0])
         return [assignment(name, ast.Constant(False), node), node, after]
 
     def visit_Try(self, node: ast.Try) -> Any:
@@ -109,11 +108,11 @@ class Plain(Transformer):
         for target in node.targets:
             match target:
                 case ast.Subscript(value=ast.Name(id=xs), slice=ast.Slice(step=None)):
-                    cut: Any = placed(ast.parse(f"_ = {xs}[:0]").body[0], node)
+                    cut: Any = statements(f"_ = {xs}[:0]", node)[0]
                     target.ctx, cut.targets, target.is_cut = ast.Store(), [target], True  # type: ignore[attr-defined]
                     made.append(cut)
                 case ast.Subscript(value=ast.Name(id=xs), slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
-                    made.append(placed(ast.parse(f"{xs}.pop({ast.unparse(index)})").body[0], node))
+                    made += statements(f"{xs}.pop({ast.unparse(index)})", node)
                 case _:
                     return node
         return made
@@ -148,10 +147,10 @@ class Plain(Transformer):
         before: Statements = []
         if any(isinstance(n, ast.Call | ast.Slice | ast.Tuple) for n in every_node(index)):
             name = self.names("place")
-            before = [placed(ast.parse(f"{name} = {ast.unparse(index)}").body[0], node)]
-            row.slice = ast.copy_location(ast.Name(name, ast.Load()), index)
+            before = statements(f"{name} = {ast.unparse(index)}", node)
+            row.slice = load(name, index)
         place = ast.unparse(row)
-        made: Any = placed(ast.parse(f"{place} = {place} + [{ast.unparse(item)}]").body[0], node)
+        made: Any = statements(f"{place} = {place} + [{ast.unparse(item)}]", node)[0]
         made.targets[0].is_longer_row = True
         parts = [self.visit_Assign(s) for s in (*before, made)]
         return [s for part in parts for s in (part if isinstance(part, list) else [part])]
@@ -166,9 +165,7 @@ class Plain(Transformer):
         name = first.id if isinstance(first, ast.Name) else self.names("value")
         node.targets = [ast.copy_location(ast.Name(name, ast.Store()), node)]
         made = self.of_value(node)
-        again = (
-            node.value if isinstance(node.value, ast.Constant) else ast.copy_location(ast.Name(name, ast.Load()), node)
-        )
+        again = node.value if isinstance(node.value, ast.Constant) else load(name, node)
         rest = others if isinstance(first, ast.Name) else [first, *others]
         return [
             *(made if isinstance(made, list) else [made]),
@@ -237,7 +234,7 @@ class Finally(Left):
             return self.before(node)
         name = self.names("result")
         kept = assignment(name, node.value, node)
-        node.value = ast.copy_location(ast.Name(name, ast.Load()), node)
+        node.value = load(name, node)
         return [kept, *self.before(node)]
 
     def visit_Break(self, node: Any) -> Statements:
@@ -308,23 +305,16 @@ def handing(
 ) -> ast.Assign:
     """Write a call as a statement that assigns its value and the variables that it changes."""
 
-    def placed(node: Any) -> Any:
-        return ast.copy_location(node, call)
-
-    elts = [placed(ast.Name(n, ast.Store())) for n in targets]
-    for target in elts:
-        target.is_handed = target.id in in_place
-    around = [placed(ast.Name(n, ast.Load())) for n in changed.around]
+    elts: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Store()), call) for n in targets]
+    for target, name in zip(elts, targets, strict=True):
+        target.is_handed = name in in_place  # type: ignore[attr-defined]
     named = dict(zip(given_to(call, changed).values(), given.values(), strict=True))
-    args = [placed(ast.Name(named[a], ast.Load())) if a in named else a for a in call.args]
-    keywords = [
-        ast.keyword(k.arg, placed(ast.Name(named[k.value], ast.Load()))) if k.value in named else k
-        for k in call.keywords
-    ]
-    function = placed(ast.Name(changed.called, ast.Load()))
-    value = placed(ast.Call(function, [*around, *args], keywords))
-    value.is_handing = True
-    return placed(ast.Assign([placed(ast.Tuple(elts, ast.Store()))], value))  # type: ignore[no-any-return]
+    args = [load(named[a], call) if a in named else a for a in call.args]
+    keywords = [ast.keyword(k.arg, load(named[k.value], call)) if k.value in named else k for k in call.keywords]
+    around = [load(n, call) for n in changed.around]
+    value = ast.copy_location(ast.Call(load(changed.called, call), [*around, *args], keywords), call)
+    value.is_handing = True  # type: ignore[attr-defined]
+    return ast.copy_location(ast.Assign([ast.copy_location(ast.Tuple(elts, ast.Store()), call)], value), call)
 
 
 class Taker(Transformer):
@@ -352,7 +342,7 @@ class Taker(Transformer):
             return node
         self.bound.append(ast.copy_location(ast.Assign([node.target], node.value), node))
         self.seen.add(node.target.id)
-        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+        return load(node.target.id, node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Take a popped element out, unless something before it stays and the list was read there."""
@@ -370,7 +360,7 @@ class Taker(Transformer):
             return node
         name = self.names("popped")
         self.bound.append(assignment(name, node, node))
-        return ast.copy_location(ast.Name(name, ast.Load()), node)
+        return load(name, node)
 
     def changed(self, node: ast.Call, changed: Changed, before: set[str]) -> ast.AST:
         """Take a call out that changes variables, unless an earlier part that stays reads them."""
@@ -426,3 +416,63 @@ class Taker(Transformer):
                 self.visit_Name(name)
             return node
         return super().visit(node)
+
+
+class BoundInside(Transformer):
+    """Rewrites comprehensions without ``:=``, unless the name is used outside of them.
+
+    The names become variables of an inner comprehension.
+    """
+
+    def __init__(self, tree: ast.FunctionDef, names: Names) -> None:
+        self.tree, self.names = tree, names
+
+    def comprehension(self, node: Any) -> Any:
+        """Move the names out of the tests of the last ``for``, then out of the element."""
+        self.generic_visit(node)
+        bound = {n.target.id for n in every_node(node) if isinstance(n, ast.NamedExpr)}
+        if not bound or bound.intersection(self.outside(node)):
+            return node
+        last = node.generators[-1]
+        tests, last.ifs = last.ifs, []
+        for part in (part for test in tests for part in conjuncts(test)):
+            rest = self.taken(node, part)
+            node.generators[-1].ifs.append(rest)
+        node.elt = self.taken(node, node.elt)
+        return node
+
+    visit_ListComp = visit_GeneratorExp = comprehension
+
+    def outside(self, node: ast.AST) -> set[str]:
+        """Give the names that are used outside of a comprehension."""
+        inside = set(map(id, every_node(node)))
+        return {n.id for n in every_node(self.tree) if isinstance(n, ast.Name) and id(n) not in inside}
+
+    def taken(self, node: Any, part: ast.expr) -> ast.expr:
+        """Give a part without ``:=``; an inner comprehension computes the values of its names."""
+        taker = Taker(part, self.names)
+        rest: ast.expr = taker.visit(part)
+        for statement in taker.bound:
+            assert isinstance(statement, ast.Assign)
+            targets = [g.target for g in node.generators]
+            value = ast.Tuple([*map(loaded, targets), statement.value], ast.Load())
+            rows = ast.ListComp(value, node.generators)
+            target = ast.Tuple([*copy.deepcopy(targets), *statement.targets], ast.Store())
+            node.generators = [ast.comprehension(target, rows, [], 0)]
+            for made in (value, rows, target):
+                ast.copy_location(made, part)
+        return rest
+
+
+def conjuncts(test: ast.expr) -> list[ast.expr]:
+    """Give the operands of an ``and``, in their order."""
+    return list(test.values) if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
+def loaded(target: ast.expr) -> ast.expr:
+    """Write the target of a loop as an expression."""
+    found = copy.deepcopy(target)
+    for part in every_node(found):
+        if isinstance(part, ast.Name | ast.Tuple | ast.List | ast.Starred):
+            part.ctx = ast.Load()
+    return found

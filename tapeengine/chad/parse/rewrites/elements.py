@@ -13,16 +13,17 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...language.kinds import COMPUTED, NUMBER
 from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
+from ..names import syntax
 from ..names.outside import named_outside, root
+from ..names.syntax import load
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import assigned
-from .by_cells import placed, row_of
+from .by_cells import row_of
 from .classes import record_of
 from .procedures import handing_back
 from .results import Outside
@@ -30,14 +31,12 @@ from .results import Outside
 #: The name of the module of `dataclasses.replace`; no name of Python's begins with a space.
 MODULE = " dataclasses"
 #: For each function that loops run over: the targets of its arguments, of a target and its items.
-TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = MappingProxyType(
-    {
-        **dict.fromkeys((zip, itertools.product), lambda target, items: items),
-        enumerate: lambda target, items: items[1:],
-        reversed: lambda target, items: [target],
-        **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
-    }
-)
+TARGETS: Mapping[Any, Callable[[Any, list[Any]], list[Any]]] = {
+    **dict.fromkeys((zip, itertools.product), lambda target, items: items),
+    enumerate: lambda target, items: items[1:],
+    reversed: lambda target, items: [target],
+    **dict.fromkeys((itertools.combinations, itertools.pairwise), lambda target, items: [items]),
+}
 
 
 class NotAlone(Exception):
@@ -148,7 +147,7 @@ class Places(Transformer):
         """Give what a loop runs over, with places in the place of elements."""
         targets = target if isinstance(target, list) else [target]
         if isinstance(node, ast.Name) and node.id == self.name and all(isinstance(t, ast.Name) for t in targets):
-            return written(f"range(len({self.name}))", node)
+            return syntax.expression(f"range(len({self.name}))", node)
         if isinstance(node, ast.Call) and (parts := self.by_argument(target, node)):
             node.args = [self.over(*part) for part in parts]
             return node
@@ -171,7 +170,7 @@ class Places(Transformer):
     def place(self, node: ast.expr) -> ast.expr:
         """Give ``list[index]`` for a name of an element; in other expressions than the list, refuse uses of it."""
         if isinstance(node, ast.Name) and node.id in self.at:
-            return written(f"{self.name}[{self.at[node.id]}]", node)
+            return syntax.expression(f"{self.name}[{self.at[node.id]}]", node)
         is_own = self.is_element(node) or (isinstance(node, ast.Name) and node.id == self.name)
         return node if is_own else self.visit(node)
 
@@ -217,7 +216,7 @@ class Places(Transformer):
             case ast.Compare(left=ast.Name(id=a), ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Name(id=b)]):
                 if a in self.at and b in self.at:
                     sign = "==" if isinstance(op, ast.Is) else "!="
-                    return written(f"({self.at[a]} - {self.at[b]}) % len({self.name}) {sign} 0", node)
+                    return syntax.expression(f"({self.at[a]} - {self.at[b]}) % len({self.name}) {sign} 0", node)
         return self.generic_visit(node)
 
     def visit_Assign(self, node: Any) -> Any:
@@ -232,7 +231,7 @@ class Places(Transformer):
             places, n = [self.at[b] for b in names], f"len({self.name})"
             index = ", ".join(ast.unparse(v.slice) for v in getattr(node.value, "elts", [node.value]))
             text = "\n".join([f"{', '.join(places)} = {index}", *(f"assert -{n} <= {k} < {n}" for k in places)])
-            return [placed(s, node) for s in ast.parse(text).body]
+            return syntax.statements(text, node)
         return self.changed(node, target) if self.changes(node) or self.changes(target) else self.generic_visit(node)
 
     visit_AugAssign = visit_AnnAssign = visit_Expr = visit_Assign
@@ -240,9 +239,8 @@ class Places(Transformer):
     def changed(self, node: Any, target: Any) -> list[ast.AST]:
         """Change a copy of an element, and put it in its place."""
         at, one = ast.unparse(self.place(target.value)), self.names("one")
-        target.value = ast.copy_location(ast.Name(one, ast.Load()), target)
-        first, last = (placed(s, node) for s in ast.parse(f"{one} = _.replace({at})\n{at} = {one}").body)
-        first.value.func.value.id = MODULE  # type: ignore[attr-defined]
+        target.value = load(one, target)
+        first, last = syntax.statements(f"{one} = _.replace({at})\n{at} = {one}", node, _=MODULE)
         return [first, self.generic_visit(node), last]
 
     def visit_For(self, node: Any) -> Any:
@@ -258,8 +256,3 @@ class Places(Transformer):
         return node
 
     visit_comprehension = visit_For
-
-
-def written(text: str, node: ast.expr) -> ast.expr:
-    """Give the expression of a text, in the place of another one."""
-    return placed(ast.parse(text, mode="eval").body, node)

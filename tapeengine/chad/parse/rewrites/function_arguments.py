@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names.callees import is_plain, library_name
 from ..names.outside import named_outside, root
-from .by_cells import placed
+from ..names.syntax import expression
 
 #: The functions that apply their first argument, with the number of arguments that they give it; 0 for one of each.
-APPLIED = MappingProxyType({"builtins.map": 0, "functools.reduce": 2, "builtins.filter": 1, "tapeengine.fork_map": 0})
+APPLIED = {"builtins.map": 0, "functools.reduce": 2, "builtins.filter": 1, "tapeengine.fork_map": 0}
 
 
 class FunctionArguments(Transformer):
@@ -47,7 +46,5 @@ class FunctionArguments(Transformer):
         """Give the lambda for a function of the user's own; others stay."""
         if not is_plain(self.found(function)):
             return function
-        names = [self.names("item") for _ in range(count)]
-        body = ast.Call(function, [ast.Name(name, ast.Load()) for name in names], [])
-        made = ast.Lambda(ast.arguments([], list(map(ast.arg, names)), None, [], [], None, []), body)
-        return placed(made, function, function)
+        items = ", ".join(self.names("item") for _ in range(count))
+        return expression(f"lambda {items}: f({items})", function, f=function)

@@ -13,18 +13,16 @@ from ...language.nodes import Transformer, every_node
 from ..names.callees import is_plain
 from ..names.outside import named_outside, root
 from ..names.per_function import PerFunction
+from ..names.syntax import expression, load, statements
 from ..names.uses import inner_nodes, jumps
 from .procedures import MARK, changed_in_place, copy_of, nonlocals, text_of
 
 #: Statements of generators that are left as they are: with clean-up, or that receive values.
 LAZY = (ast.Try, ast.With, ast.Global, ast.Yield, ast.YieldFrom)
+#: The name of the list; no name of Python's begins with a space.
+FOUND = " found"
 #: A run with a loop that gives more elements, and may have no end, is left to the plain function.
 MOST = 100_000
-
-
-def found() -> ast.Name:
-    """Read the list; no name of Python's begins with a space."""
-    return ast.Name(" found", ast.Load())
 
 
 def names_in(nodes: list[ast.AST], context: type) -> list[str]:
@@ -43,17 +41,16 @@ def collect(function: ast.FunctionDef) -> bool:
     if not yields or is_lazy or not changed.issubset(names_in(nodes, ast.Store)):
         return False
     for s in yields:
-        how = ast.Attribute(found(), "append" if isinstance(s.value, ast.Yield) else "extend", ast.Load())
-        s.value = ast.Call(how, [getattr(s.value, "value", None) or ast.Constant(None)], [])
+        how = "append" if isinstance(s.value, ast.Yield) else "extend"
+        value = getattr(s.value, "value", None) or ast.copy_location(ast.Constant(None), s)
+        s.value = expression(f"found.{how}(value)", s, found=FOUND, value=value)
     for n in nodes:
         if isinstance(n, ast.Return):
-            n.value = found()
+            n.value = load(FOUND, n)
     for n in loops:
-        n.body.insert(0, ast.parse(f"if len(_) > {MOST}: raise MemoryError").body[0])
-        n.body[0].test.left.args = [found()]  # type: ignore[attr-defined]
-    first = ast.Assign([ast.Name(" found", ast.Store())], ast.List([], ast.Load()))
-    function.body, function.returns = [first, *function.body, ast.Return(found())], None
-    ast.fix_missing_locations(function)
+        n.body[:0] = statements(f"if len(found) > {MOST}: raise MemoryError", n, found=FOUND)
+    first, last = statements("found = []\nreturn found", function, found=FOUND)
+    function.body, function.returns = [first, *function.body, last], None
     return True
 
 

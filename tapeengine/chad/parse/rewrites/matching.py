@@ -10,8 +10,8 @@ from typing import Any
 
 from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
+from ..names import syntax
 from ..names.outside import TESTS, named_outside
-from .by_cells import placed
 
 #: The classes whose pattern has the subject itself as its part.
 ATOMS = (bool, float, int, str, list, tuple, dict)
@@ -45,7 +45,7 @@ class Matches(Transformer):
             self.displays[text := f"({', '.join(parts)},)"] = parts
             return text
         name = self.names("subject")
-        before.append(placed(ast.Assign([ast.Name(name, ast.Store())], subject), subject))
+        before += syntax.statements("_ = subject", subject, _=name, subject=subject)
         return name
 
     def chain(self, x: str, cases: list[ast.match_case]) -> list[ast.stmt]:
@@ -62,7 +62,16 @@ class Matches(Transformer):
                 rest = [*binding, when([], body, rest, case.pattern, guard)]
             else:  # after a way that fits, the condition of the others is not tried
                 tests = [*(f"not ({' and '.join(before)})" for before, _ in ways[:k]), *tests]
-                rest = [when(tests, [*binding, *body], rest, case.pattern, Parts(bound).visit(guard), bound)]
+                rest = [
+                    when(
+                        tests,
+                        [*binding, *body],
+                        rest,
+                        case.pattern,
+                        syntax.Put({n: written(e, case.pattern) for n, e in bound.items()}).visit(guard),
+                        bound,
+                    )
+                ]
         return rest
 
     def matched(self, at: ast.pattern, x: str) -> list[Way]:
@@ -126,11 +135,7 @@ def any_of(x: str, each: list[list[str]]) -> list[str]:
 
 def written(text: str, at: ast.AST) -> Any:
     """Give the expression of a text, in which the names of `TESTS` begin with an underscore."""
-    made = placed(ast.parse(text, mode="eval").body, at)
-    for n in every_node(made):
-        if isinstance(n, ast.Name) and f" {n.id[1:]}" in TESTS and n.id[0] == "_":
-            n.id = f" {n.id[1:]}"
-    return made
+    return syntax.expression(text, at, **{f"_{name.strip()}": name for name in TESTS})
 
 
 def when(
@@ -156,15 +161,4 @@ def assigned(bound: Mapping[str, str], at: ast.pattern) -> list[ast.stmt]:
     if not pairs:
         return []
     targets, values = (", ".join(part) for part in zip(*pairs, strict=True))
-    return placed(ast.parse(f"{targets} = {values}"), at).body
-
-
-class Parts(Transformer):
-    """Replaces the names of a pattern by the parts of the subject."""
-
-    def __init__(self, bound: Mapping[str, str]) -> None:
-        self.bound = bound
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace one."""
-        return written(self.bound[node.id], node) if node.id in self.bound else node
+    return syntax.statements(f"{targets} = {values}", at)

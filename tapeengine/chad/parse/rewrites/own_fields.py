@@ -16,11 +16,11 @@ from ...language.traverse import Names
 from ..analyses.ownership import MAKING
 from ..names.callees import is_plain
 from ..names.outside import named_outside, root
+from ..names.syntax import statements
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import OWN
-from .by_cells import placed
 from .classes import record_of
-from .procedures import CHANGING, taken
+from .procedures import CHANGING
 
 
 class OwnFields(Transformer):
@@ -40,7 +40,7 @@ class OwnFields(Transformer):
         self.generic_visit(node)
         back = [f"{self.record}.{field} = {name}" for field, name in self.fields.items()]
         is_result = isinstance(node.value, ast.Name) and node.value.id == self.record
-        return [*placed(ast.parse("\n".join(back)), node).body, node] if is_result else node
+        return [*statements("\n".join(back), node), node] if is_result else node
 
 
 def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
@@ -57,16 +57,10 @@ def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping
                 if is_own and is_alone(tree, start, record, cls):
                     OwnFields(record, changed).visit(tree)
                     at = tree.body.index(start) + 1
-                    tree.body[at:at] = [opened(record, field, name, start) for field, name in changed.items()]
+                    for field, name in reversed(changed.items()):
+                        tree.body[at:at] = statements(f"{name} = own({record}.{field})", start, own=OWN)
                     every = changed_fields(tree)
     return tree
-
-
-def opened(record: str, field: str, name: str, at: ast.stmt) -> ast.stmt:
-    """Write ``name = own(record.field)``."""
-    made: Any = taken(name, at)
-    made.value.args = [placed(ast.parse(f"{record}.{field}", mode="eval").body, at)]
-    return made  # type: ignore[no-any-return]
 
 
 def changed_fields(tree: ast.AST) -> Mapping[str, list[str]]:

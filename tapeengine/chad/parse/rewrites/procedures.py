@@ -23,16 +23,15 @@ from ...language.in_language import FUNCTIONS
 from ...language.nodes import Transformer, every_node
 from ...language.signatures import defaults_of, source_of
 from ..analyses.outputs import Filling
-from ..analyses.ownership import Walk, same
-from ..analyses.rectangles import never
+from ..analyses.ownership import Facts, Walk, same
 from ..names.callees import is_plain, library_name
 from ..names.constants import global_names
 from ..names.defaults import keep_defaults
 from ..names.outside import is_numpy, named_outside, names_outside, only_of_arrays, root
 from ..names.per_function import PerFunction
-from ..names.reads import read_by, used_as_values
 from ..names.scopes import original, separated
-from ..names.uses import OWN, assigned, inner_nodes, parameters, walked
+from ..names.syntax import load, statements
+from ..names.uses import OWN, assigned, inner_nodes, parameters, read_by, used_as_values, walked
 from .matching import Matches
 
 #: The methods that change a list, a dict or an array in place.
@@ -182,8 +181,9 @@ def kept_in(function: ast.FunctionDef, names: Sequence[str], procedures: Procedu
         elif changed := procedures.of(call):  # it does not store what it changes
             given = list(map(id, given_to(call, changed).values()))
             call.args = [ast.Constant(None) if id(a) in given else a for a in call.args]
-    of_arrays = only_of_arrays(procedures.outer.values())
-    walk = Walk(frozenset(), same(function), is_numpy(procedures.outer), never, lambda call: None, of_arrays)
+    outer = procedures.outer
+    facts = Facts(is_numpy=is_numpy(outer), only_of_arrays=only_of_arrays(outer.values()))
+    walk = Walk(frozenset(), same(function), facts)
     walk.reasons.update(dict.fromkeys(names))
     for statement in function.body:
         walk.statement(statement)
@@ -221,11 +221,7 @@ def hands_back(function: ast.FunctionDef) -> bool:
 
 def taken(name: str, at: ast.stmt) -> ast.stmt:
     """Write ``name = own(name)``: nothing else refers to what the function changes."""
-    call = ast.Call(ast.Name(OWN, ast.Load()), [ast.Name(name, ast.Load())], [])
-    found = ast.Assign([ast.Name(name, ast.Store())], call)
-    for node in every_node(found):
-        ast.copy_location(node, at)
-    return found
+    return statements("_ = own(_)", at, _=name, own=OWN)[0]
 
 
 class Returns(Transformer):
@@ -237,9 +233,9 @@ class Returns(Transformer):
     def visit_Return(self, node: ast.Return) -> ast.Return:
         """Return a tuple."""
         value = node.value or ast.copy_location(ast.Constant(None), node)
-        loads: list[ast.expr] = [ast.copy_location(ast.Name(n, ast.Load()), node) for n in self.names]
-        for load in loads:
-            load.is_given_back = True  # type: ignore[attr-defined]
+        loads: list[ast.expr] = [load(n, node) for n in self.names]
+        for variable in loads:
+            variable.is_given_back = True  # type: ignore[attr-defined]
         node.value = ast.copy_location(ast.Tuple([value, *loads], ast.Load()), node)
         return node
 

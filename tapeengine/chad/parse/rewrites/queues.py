@@ -10,15 +10,14 @@ import ast
 import copy
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
 from ..analyses.aliases import changes
 from ..analyses.ownership import READING
 from ..analyses.rectangles import PLACES
+from ..names import syntax
 from ..names.uses import OWN, assigned, inner_nodes, parameters
-from .by_cells import placed
 
 
 class NoQueue(Exception):
@@ -83,7 +82,7 @@ class Queue(Transformer):
     """
 
     def __init__(self, name: str, start: str, owner: ast.FunctionDef, is_given: bool) -> None:
-        self.names = {"_": name, "start": start}
+        self.names: dict[str, str] = {"_": name, "start": start}
         self.name, self.after, self.binds = name, list[ast.stmt](), False
         self.is_changed = any(n == name for s in owner.body for n, _ in changes(s))
         self.cuts = not (self.is_changed and is_given)  # a part of an argument is a list of the program's own
@@ -91,7 +90,7 @@ class Queue(Transformer):
 
     def text(self, text: str, at: ast.AST, **parts: ast.expr) -> list[Any]:
         """Write statements at the place of a node; ``_`` and ``start`` stand for the list and its start."""
-        return [Put({**self.names, **parts}).visit(placed(s, at)) for s in ast.parse(text).body]
+        return syntax.statements(text, at, **self.names, **parts)
 
     def expression(self, text: str, at: ast.AST, **parts: ast.expr) -> Any:
         """Write an expression in the same way, which is complete."""
@@ -236,28 +235,12 @@ class Queue(Transformer):
         return self.generic_visit(node)
 
 
-class Put(Transformer):
-    """Puts copies of expressions where names stand for them."""
-
-    def __init__(self, parts: Mapping[str, str | ast.expr]) -> None:
-        self.parts = parts
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Write another name, or the expression."""
-        found = self.parts.get(node.id, node.id)
-        return (
-            copy.deepcopy(found) if isinstance(found, ast.expr) else ast.copy_location(ast.Name(found, node.ctx), node)
-        )
-
-
 #: The methods that change the end of a list.
 ENDS = ("append", "extend", "pop")
 #: The parts of expressions that read a list and do not keep it.
-OPERANDS: Mapping[type, tuple[str, ...]] = MappingProxyType(
-    {
-        ast.BinOp: ("left", "right"),
-        ast.Compare: ("left", "comparators"),
-        ast.comprehension: ("iter",),
-        ast.Starred: ("value",),
-    }
-)
+OPERANDS: Mapping[type, tuple[str, ...]] = {
+    ast.BinOp: ("left", "right"),
+    ast.Compare: ("left", "comparators"),
+    ast.comprehension: ("iter",),
+    ast.Starred: ("value",),
+}

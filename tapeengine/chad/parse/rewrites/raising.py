@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from ...language.nodes import every_node
+from ..analyses.iterators import blocks
 
 #: Python's functions, and methods of texts, that a text of an error is made with.
 PURE = frozenset(
@@ -20,7 +21,7 @@ PURE = frozenset(
 def without_tails(tree: ast.FunctionDef) -> ast.FunctionDef:
     """Delete the simple statements before each ``raise`` of a block, but those of names that are read elsewhere."""
     nodes = every_node(tree)
-    tails = [tail for node in nodes for block in blocks(node) for tail in tails_of(block)]
+    tails = [tail for block in blocks(nodes) for tail in tails_of(block)]
     if not tails:
         return tree
     inside = {id(n) for block, start, end in tails for s in block[start : end + 1] for n in every_node(s)}
@@ -31,13 +32,6 @@ def without_tails(tree: ast.FunctionDef) -> ast.FunctionDef:
         }:
             del block[start:end]
     return tree
-
-
-def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Give the lists of statements of a node."""
-    for _, field in ast.iter_fields(node):
-        if isinstance(field, list) and field and isinstance(field[0], ast.stmt):
-            yield field
 
 
 def tails_of(block: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -32,11 +32,12 @@ from ..expressions.closures import (
 from ..expressions.dicts import is_dict
 from ..expressions.fixed_points import settled
 from ..expressions.rules import condition, expression, members, narrowed_first, wanted_or_common
-from ..expressions.unpacking import parts_of
+from ..expressions.subscripts import parts_of
 from ..names.callees import is_plain, library_name
 from ..names.constants import imported, imported_names, imports
 from ..names.outside import named_outside, root
 from ..names.scopes import original
+from ..names.syntax import load
 from ..names.texts import MISSING
 from ..names.types import class_fields
 from ..names.uses import DUNDERS, computed_parts, ends, exchanged, handed, in_all, jumps, parameters, uses
@@ -51,7 +52,7 @@ from ..rewrites.procedures import handing_back
 from . import in_place
 from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
 from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
-from .partial import held_type
+from .parts import held_type
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ def check_handed(p: Parser, node: ast.Assign, env: Env) -> None:
             continue
         if name in p.views:
             p.error(node, f"{name} is changed by this call, and {p.views[name]}", "copy what is kept: .copy()")
-        is_array = p.is_array(ast.copy_location(ast.Name(name, ast.Load()), node))
+        is_array = p.is_array(load(name, node))
         if not is_array and (why := sharing(p.tree, name)):
             p.on_duals(node, f"{name} is changed by this call, and {why}", "copy the row: list(...)")
 
@@ -277,11 +278,6 @@ def is_of_part(node: ast.expr) -> bool:
     )
 
 
-def is_errstate(p: Parser, node: ast.expr) -> bool:
-    """Tell whether an expression is ``np.errstate(...)``."""
-    return isinstance(node, ast.Call) and named_outside(node.func, p.outer) is numpy.errstate
-
-
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
     """Refuse a statement."""
     if isinstance(node, ast.Expr):
@@ -294,8 +290,11 @@ def refuse(p: Parser, node: ast.stmt) -> NoReturn:
         wrong, advice = UNUSED.get(type(node.value), ("an expression whose value is not used", "assign or return it"))
         p.error(node, wrong, advice)
     kind = "a pattern of this match" if isinstance(node, ast.Match) else type(node).__name__.lower()
-    is_settings = isinstance(node, ast.With) and all(is_errstate(p, item.context_expr) for item in node.items)
-    refuse = p.on_duals if is_settings else p.error
+    contexts = [item.context_expr for item in node.items] if isinstance(node, ast.With) else [None]
+    settings = [
+        c.func for c in contexts if isinstance(c, ast.Call) and named_outside(c.func, p.outer) is numpy.errstate
+    ]
+    refuse = p.on_duals if len(settings) == len(contexts) else p.error
     refuse(node, f"{kind} is not in the language", ADVICE.get(type(node), "write it as assignments and expressions"))
 
 
@@ -366,7 +365,8 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
     """Assign to one target."""
     match target:
         case ast.Name(id=name):
-            if p.is_grid(name) and is_no_grid(p, target, numeric.rank(term.type)):
+            axes = numeric.rank(term.type)
+            if p.is_grid(name) and (axes < 2 or (axes > 2 and not p.is_list(target))):
                 p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
@@ -381,18 +381,13 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
             if isinstance(term, Tuple) and all(isinstance(e, ast.Name) for e in elts):
                 return in_turn(p, list(zip(elts, term.items, strict=True)), env, then)
             return taken_apart(p, elts, term, env, then)
-        case ast.Subscript(slice=index) if (changed := in_place.changed_name(target)) is not None:
-            return in_place.element(p, target, changed, index, lambda _: term, env, then)
+        case ast.Subscript() if in_place.changed_name(target) is not None:
+            return in_place.element(p, target, lambda _: term, env, then)
         case ast.Attribute():
             return field(p, target, lambda _: term, env, then)
         case ast.Subscript():
             p.error(target, "this cannot be changed in place", in_place.instead(target))
     p.error(target, "this cannot be assigned to", "assign to a name or a tuple of names")
-
-
-def is_no_grid(p: Parser, target: ast.expr, axes: int) -> bool:
-    """Tell whether an array with changed parts is not stored as a grid, because of its number of axes."""
-    return axes < 2 or (axes > 2 and not p.is_list(target))
 
 
 def apart(p: Parser, target: ast.expr, elts: Sequence[ast.expr], term: Term, env: Env, then: Rest) -> Term:
@@ -417,8 +412,7 @@ def augmented(
     p: Parser, node: ast.AugAssign, target: ast.expr, op: ast.operator, value: ast.expr, env: Env, then: Rest
 ) -> Term:
     """``x += e`` is ``x = x + e``."""
-    name = in_place.changed_name(target)
-    if isinstance(target, ast.Subscript) and name is not None:
+    if isinstance(target, ast.Subscript) and in_place.changed_name(target) is not None:
 
         def changed(old: Term) -> Term:
             given = expression(p, value, env)
@@ -427,7 +421,7 @@ def augmented(
                 p.operated(node, [(target, old), (value, given)])  # of which a tuple is no array
             return numeric.binary(p, node, op, old, operand)
 
-        return in_place.element(p, target, name, target.slice, changed, env, then, (op, value))
+        return in_place.element(p, target, changed, env, then, op, value)
     if isinstance(target, ast.Attribute):
         plus = lambda old: numeric.binary(p, node, op, old, expression(p, value, env))  # noqa: E731
         return field(p, target, plus, env, then, is_augmented=True)
@@ -436,13 +430,13 @@ def augmented(
     if isinstance(getattr(env.get(target.id), "type", None), Array):
         in_place.own_or_refuse(p, node, target.id, target)
         in_place.no_views(p, node, target.id, env[target.id])
-    load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-    binop = ast.copy_location(ast.BinOp(load, op, value), node)
+    variable = load(target.id, target)
+    binop = ast.copy_location(ast.BinOp(variable, op, value), node)
     new, before = expression(p, binop, env), env.get(target.id)
     if hasattr(p.class_of(before), f"__i{DUNDERS.get(type(op), '')}__"):
         p.error(node, f"{target.id} has a method for this operator, which may change it", "write x = x + y")
     if isinstance(before, Term) and isinstance(before.type, Array):
-        held_type(p, node, load, before.type, new.type)
+        held_type(p, node, variable, before.type, new.type)
         if not p.as_list(target) and p.single_axes.of(before) - p.single_axes.of(new):
             p.error(node, f"{target.id} would get another shape", "write x = x + y")
     return bind(p, target.id, new, env, then)
@@ -510,15 +504,12 @@ def branching(
     return joined(p, names, combine(same_type(p, node, terms)), held, env, after)
 
 
+#: Reads a statement, with what follows it and the targets of its jumps.
+Read = Callable[[Rest, Flow], Term]
+
+
 def followed(
-    p: Parser,
-    node: ast.stmt,
-    changed: Iterable[str],
-    falling: int,
-    read: Callable[[Rest, Flow], Term],
-    env: Env,
-    then: Rest,
-    flow: Flow,
+    p: Parser, node: ast.stmt, changed: Iterable[str], falling: int, read: Read, env: Env, then: Rest, flow: Flow
 ) -> Term:
     """Read a statement that jumps may leave, with what follows it in each of its `falling` arms, or once for all."""
     if falling < 2:
@@ -538,13 +529,7 @@ def followed(
 
 
 def followed_once(
-    p: Parser,
-    node: ast.stmt,
-    changed: Iterable[str],
-    read: Callable[[Rest, Flow], Term],
-    env: Env,
-    then: Rest,
-    flow: Flow,
+    p: Parser, node: ast.stmt, changed: Iterable[str], read: Read, env: Env, then: Rest, flow: Flow
 ) -> Term:
     """Read a statement whose paths end with a number that says where the program goes on; then these places."""
     way = Ends(p, node, env, dict.fromkeys(changed))
@@ -576,12 +561,7 @@ class Joining:
     """
 
     def __init__(
-        self,
-        p: Parser,
-        node: ast.AST,
-        names: list[str],
-        wanted: list[Type] | None = None,
-        optional: Collection[str] = (),
+        self, p: Parser, node: ast.AST, names: list[str], wanted: Sequence[Type] = (), optional: Sequence[str] = ()
     ) -> None:
         self.p, self.optional = p, optional
         self.missing: set[str] = set()
@@ -596,7 +576,7 @@ class Joining:
         values = [self.value(n, env) for n in self.names]
         self.types.append([v.type for v in values])
         self.ends.append((env, values))
-        if self.wanted is not None:
+        if self.wanted:
             values = [self.p.coerce(self.node, v, t) for v, t in zip(values, self.wanted, strict=True)]
         return packed(values or [lit(True)])
 

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Mapping, Sequence
-from types import FunctionType, MappingProxyType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy
@@ -60,6 +60,7 @@ from ..expressions.parameters import (
     with_args,
 )
 from ..expressions.rules import (
+    COMPARISONS,
     as_name,
     as_names,
     constant,
@@ -73,15 +74,18 @@ from ..expressions.rules import (
     read_ahead,
     unnamed,
 )
-from ..expressions.unpacking import parts_of
+from ..expressions.subscripts import parts_of
 from ..library import table as library
+from ..names import syntax
 from ..names.callees import library_name
 from ..names.constants import ATOMS
 from ..names.outside import itself, root
 from ..names.sizes import Sizes
+from ..names.syntax import load
 from ..names.texts import MISSING
 from ..names.types import GENERATED, class_fields, computes_attributes
 from ..names.uses import DUNDERS, defaults, parameters
+from ..operations import numeric
 from ..operations.functions import Env, Lifted, Local, Parameters
 from ..operations.raising import failing
 from ..operations.registered import primitive
@@ -106,7 +110,7 @@ OPERATORS = ("builtins.abs", "builtins.pow", "builtins.divmod")
 #: The functions of math that take arrays.
 OF_ARRAYS = ("math.prod", "math.sumprod", "math.dist")
 #: Functions that are refused although the language has a similar one, each with advice.
-REFUSED: Mapping[str, str] = MappingProxyType({"builtins.type": "write isinstance(x, C)"})
+REFUSED: Mapping[str, str] = {"builtins.type": "write isinstance(x, C)"}
 
 
 def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) -> Term:
@@ -130,10 +134,9 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         return call_of_class(p, node, found, env)
     if (held := held_by_object(found)) is not None:
         return call_held(p, node, held, env, wanted)
-    if (
-        star := next((a for a in node.args if isinstance(a, ast.Starred) and is_of_array(p, a, env)), None)
-    ) is not None:
-        return with_named(p, node, star, env, wanted)
+    for star in (a for a in node.args if isinstance(a, ast.Starred)):
+        if isinstance(read_ahead(p, star.value, env).type, Array):
+            return with_named(p, node, star, env, wanted)
     node = without_stars(p, node, env)
     if any(k.arg == "out" for k in node.keywords) and library_name(found).startswith("numpy."):
         p.error(node, "out= inside an expression", "call it in a statement of its own, or assign the result: y = ...")
@@ -166,7 +169,8 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if p.table.options(receiver.type) is not None:
             return of_each_option(p, node, receiver, lambda own: called_on(p, node, own, env))
         own = p.method_of(receiver, node.func.attr)
-        if is_of_class(own) or is_static(p, receiver, node.func.attr):
+        found_by_class = inspect.getattr_static(p.class_of(receiver), node.func.attr, None)
+        if is_of_class(own) or isinstance(found_by_class, staticmethod):
             return call_of_class(p, node, own, env)
         if own is not MISSING:
             return call_method(p, node, own, receiver, env)
@@ -179,7 +183,7 @@ def call_expression(p: Parser, node: ast.Call, env: Env, wanted: Type | None) ->
         if method is not None:
             if receiver.type in (FLOAT, INT, BOOL):
                 p.of_numpy(node, node.func)
-            no_other_keywords(p, node, library.METHOD_KEYWORDS.get(node.func.attr, ()))
+            no_other_keywords(p, node, library.OF_ARRAYS.get(node.func.attr, (None, ()))[1])
             if node.func.attr not in library.OF_LISTS or node.func.attr == "tolist":
                 p.operated(node, [(node.func.value, receiver)])
             return of_all(p, node, node.args, lambda args: method(p, with_args(node, args), receiver, env))
@@ -239,11 +243,6 @@ def with_named(p: Parser, node: ast.Call, spread: ast.Starred | ast.keyword, env
     return as_name(p, "t", spread.value, given, env, called)
 
 
-def is_of_array(p: Parser, node: ast.Starred, env: Env) -> bool:
-    """Tell whether ``*xs`` is of an array."""
-    return isinstance(read_ahead(p, node.value, env).type, Array)
-
-
 def as_arguments(p: Parser, node: ast.Call, spread: ast.AST, xs: Term, env: Env) -> Term:
     """Give the elements of an array as a tuple, one for each parameter that has no other argument."""
     found, of = p.static(node.func, env), parameters_of(p, node.func, env)
@@ -275,8 +274,7 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
     assert isinstance(node.func, ast.Attribute)
     p.operated(node, [(node.func.value, receiver)])
     p.outer.setdefault(" numpy", numpy)
-    of_numpy = ast.copy_location(ast.Name(" numpy", ast.Load()), node)
-    function = ast.copy_location(ast.Attribute(of_numpy, node.func.attr, ast.Load()), node)
+    function = syntax.expression(f"_.{node.func.attr}", node, _=" numpy")
 
     def called(own: ast.expr, env: Env) -> Term:
         whole = ast.copy_location(ast.Call(function, [own, *node.args], node.keywords), node)
@@ -301,8 +299,7 @@ def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env
     of = p.own if method is p.function else of_program(p, node, method)
 
     def called(own: ast.expr, env: Env) -> Term:
-        whole = ast.copy_location(ast.Call(node.func, [own, *node.args], node.keywords), node)
-        return apply_object(p, node, method, arguments(p, whole, of, env))
+        return apply_object(p, node, method, arguments(p, with_args(node, [own, *node.args]), of, env))
 
     return as_name(p, "self", node, receiver, env, called)
 
@@ -312,17 +309,12 @@ def is_of_class(found: Any) -> bool:
     return isinstance(found, MethodType) and isinstance(found.__self__, type)
 
 
-def is_static(p: Parser, receiver: Term, name: str) -> bool:
-    """Tell whether a record has a static method of that name."""
-    return isinstance(inspect.getattr_static(p.class_of(receiver), name, None), staticmethod)
-
-
 def call_of_class(p: Parser, node: ast.Call, found: Any, env: Env) -> Term:
     """Call a method of a class, with the class as its first argument, or a static one."""
     method = found.__func__ if is_of_class(found) else found
     known = {" cls": fixed(p, found.__self__)} if is_of_class(found) else {}
-    names: list[ast.expr] = [ast.copy_location(ast.Name(name, ast.Load()), node) for name in known]
-    function = ast.copy_location(ast.Name(" method", ast.Load()), node)
+    names: list[ast.expr] = [load(name, node) for name in known]
+    function = load(" method", node)
     whole = ast.copy_location(ast.Call(function, [*names, *node.args], node.keywords), node)
     return call_expression(p, whole, {**env, **known, " method": fixed(p, method)}, None)
 
@@ -344,7 +336,7 @@ def call_held(p: Parser, node: ast.Call, held: functools.partial[Any], env: Env,
 
     def named(name: str, value: Any) -> ast.expr:
         inner[name] = value if isinstance(value, Term) else constant(p, node, value)
-        return ast.copy_location(ast.Name(name, ast.Load()), node)
+        return load(name, node)
 
     inner = dict(env)
     given = {k.arg for k in node.keywords}
@@ -423,8 +415,9 @@ def overrides(p: Parser, operands: Sequence[Term], name: str = "") -> bool:
 
 def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Term) -> Term | None:
     """Compare by a method of a record, ``__lt__`` or the right operand's ``__gt__``; None where there is none."""
-    name, mirrored = MIRRORED.get(type(op), ("", ""))
-    ways = [(name, [left, right]), (mirrored, [right, left])]
+    name = COMPARISONS.get(type(op), "")
+    mirrored = name.translate(str.maketrans("lg", "gl"))  # less and greater exchanged
+    ways = [(f"__{name}__", [left, right]), (f"__{mirrored}__", [right, left])]
     for method, operands in reversed(ways) if overrides(p, [left, right]) else ways:
         if (found := special(p, node, method, operands)) is not None:
             return found
@@ -433,19 +426,6 @@ def comparison_of(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, right: Te
         if issubclass(p.class_of(operands[0]) or object, tuple):
             return None  # tuples compare their items, and ask no other
     return None
-
-
-#: The method of each comparison, and that of its right operand.
-MIRRORED: Mapping[type, tuple[str, str]] = MappingProxyType(
-    {
-        ast.Lt: ("__lt__", "__gt__"),
-        ast.LtE: ("__le__", "__ge__"),
-        ast.Gt: ("__gt__", "__lt__"),
-        ast.GtE: ("__ge__", "__le__"),
-        ast.Eq: ("__eq__", "__eq__"),
-        ast.NotEq: ("__ne__", "__ne__"),
-    }
-)
 
 
 def property_of(p: Parser, node: ast.AST, record: Term, name: str) -> Term | None:
@@ -542,12 +522,12 @@ def apply_to(p: Parser, node: ast.AST, function: ast.expr, args: Sequence[Term],
     if isinstance(found, Lifted | Local):
         args = with_defaults(args, found.parameters)
     if isinstance(found, Lifted):
-        _count(p, node, args, found.params)
+        numeric.wanted(p, node, args, len(found.params))
         return call_lifted(p, node, found, args, env)
     if isinstance(found, Local):
         if len(args) != len(found.parameters.types):
             only_called(p, node, found)
-        _count(p, node, args, found.parameters.types)
+        numeric.wanted(p, node, args, len(found.parameters.types))
         return call_local(p, node, found, args, env)
     if found is MISSING or isinstance(getattr(found, "type", None), Fixed):
         found = p.static(function, env)
@@ -566,7 +546,7 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
         of_variable = p.fresh("f", f.type)
         check_stars(p, node, opened(of_variable).parameters)
         args = with_defaults(args, opened(of_variable).parameters)
-        _count(p, node, args, f.type.code.parameters.types)
+        numeric.wanted(p, node, args, len(f.type.code.parameters.types))
         return Let(of_variable, f, call_closure(p, node, of_variable, args))
     if is_choice(f.type):
         given = [p.fresh("x", a.type) for a in args]
@@ -575,7 +555,7 @@ def apply_value(p: Parser, node: ast.AST, f: Term, args: Sequence[Term]) -> Term
     if not isinstance(f.type, Function):
         found = special(p, node, "__call__", [f, *args])
         return found or p.error(node, f"{show(f.type)} is not a function", "call a function")
-    _count(p, node, args, f.type.params)
+    numeric.wanted(p, node, args, len(f.type.params))
     return Apply(f, coerced(p, node, args, f.type.params))
 
 
@@ -583,11 +563,6 @@ def with_defaults(args: Sequence[Term], of: Parameters) -> Sequence[Term]:
     """Give arguments with the defaults of the parameters that they leave out."""
     rest = of.defaults[len(args) :]
     return args if None in rest else [*args, *(x for x in rest if x is not None)]
-
-
-def _count(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Any]) -> None:
-    if len(args) != len(params):
-        p.error(node, f"{len(args)} arguments where {len(params)} are wanted", "match the function's parameters")
 
 
 def coerced(p: Parser, node: ast.AST, args: Sequence[Term], params: Sequence[Type]) -> tuple[Term, ...]:
@@ -626,7 +601,7 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
         if own.result == NEVER:
             return failing()
         params = tuple(v.of for v in own.params)
-        _count(p, node, args, params)
+        numeric.wanted(p, node, args, len(params))
         return Call(p.symbol, coerced(p, node, args, params), own.result)
     if any(p.is_undecided(a.type) for a in args) and getattr(found, "inferred", True):
         return failing()
@@ -687,7 +662,7 @@ def called_by_name(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -
     """Apply a class, or a function that parses its arguments itself, to terms, which are bound to variables."""
 
     def called(names: list[ast.expr], env: Env) -> Term:
-        call = ast.copy_location(ast.Call(ast.copy_location(ast.Name(" f", ast.Load()), node), names, []), node)
+        call = ast.copy_location(ast.Call(load(" f", node), names, []), node)
         if is_of_class(found):
             return call_of_class(p, call, found, env)
         return call_expression(p, call, {**env, " f": fixed(p, found)}, None)
@@ -701,7 +676,7 @@ def apply_program(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
     if result == NEVER:  # it calls this program
         return failing()
     p.table.learn(*program.named_types())
-    _count(p, node, args, params)
+    numeric.wanted(p, node, args, len(params))
     p.programs[symbol] = program
     p.passes(program, *arguments_of(p, node, program))
     p.unions.update(filter(is_union, (result, *params)))
@@ -740,7 +715,7 @@ def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], lis
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
     """Give a program whose parameters have no annotations for the types of arguments."""
     names = program.positional((None,) * program.arity, {})[0]
-    _count(p, node, args, names)
+    numeric.wanted(p, node, args, len(names))
     types = {n: with_elements(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
     given = {n: p.table.known(of) for n, of in types.items()}
     ones = {n: axes for n, a in zip(names, args, strict=True) if (axes := p.single_axes.of(a))}
@@ -770,8 +745,12 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
 
 def makeable(p: Parser, node: ast.AST, cls: Any) -> tuple[list[str], list[str]]:
     """Give what `constructor_of` gives; refuse a class whose constructor does more than set fields."""
-    own_constructor(p, node, cls)
-    if has_init_variables(cls):
+    codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
+    own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
+    if own or type(cls).__call__ is not type.__call__ or computes_attributes(cls):  # which may set other fields
+        p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
+    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
+    if set(names_of(made)[1:]) != set(constructor_of(cls)[1]):
         p.on_duals(node, f"{cls.__name__} has variables of its constructor that are no fields", "make them fields")
     return constructor_of(cls)
 
@@ -782,20 +761,6 @@ def constructor_of(cls: Any) -> tuple[list[str], list[str]]:
         return list(cls._fields), list(cls._fields)
     taken = [f for f in dataclasses.fields(cls) if f.init]
     return [f.name for f in taken if not f.kw_only], [f.name for f in taken]
-
-
-def has_init_variables(cls: Any) -> bool:
-    """Tell whether the generated constructor of a record's class takes arguments other than fields."""
-    made = getattr(cls, "__init__" if dataclasses.is_dataclass(cls) else "__new__")
-    return set(names_of(made)[1:]) != set(constructor_of(cls)[1])
-
-
-def own_constructor(p: Parser, node: ast.AST, cls: Any) -> None:
-    """Refuse a class with a constructor of its own, which may set other fields, or return another record."""
-    codes = [getattr(getattr(cls, name), "__code__", None) for name in ("__init__", "__new__")]
-    own = {getattr(code, "co_filename", None) for code in codes} != {GENERATED, None}
-    if own or type(cls).__call__ is not type.__call__ or computes_attributes(cls):
-        p.error(node, f"{cls.__name__} makes records by code of its own", "write a function that gives the record")
 
 
 @with_lets

@@ -21,8 +21,7 @@ from ..operations.functions import Env
 from ..operations.grids import cell, counted_from_end, is_within, rows, unless
 from ..operations.numeric import rank
 from ..operations.state import Parser, with_lets
-from .partial import Change
-from .parts import At, Between, Key, Store, along_first, count, depth_of, keyed, parts_of, stepped, stored_value
+from .parts import At, Between, Change, Key, Store, along_first, count, depth_of, keyed, parts_of, stepped, stored_value
 
 
 def is_named(p: Parser, parts: Sequence[ast.expr], env: Env) -> bool:
@@ -55,18 +54,13 @@ def shared_row(p: Parser, whole: ast.expr) -> str | None:
     """Say why a list that becomes a row may be in two places, if anything but assignments of whole rows changes one."""
     name = ast.unparse(whole)
     nodes = every_node(p.tree)
-    bound = [n for n in nodes if name == (getattr(n, "id", "") if is_stored(n) else getattr(n, "arg", ""))]
-    if len(bound) > 1:
+    bound = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    if [*bound, *(getattr(n, "arg", "") for n in nodes)].count(name) > 1:
         return f"{name} is assigned elsewhere, or changed by a call"
     changes = [n for n in nodes if changed_part(n) == name]
     if all(isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) for n in changes):
         return None
     return reason(p.tree, name, [name], p.is_copy, lambda _: True)
-
-
-def is_stored(node: ast.AST) -> bool:
-    """Tell whether a node is a variable that gets a value."""
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 @with_lets

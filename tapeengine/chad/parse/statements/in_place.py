@@ -10,8 +10,6 @@ import ast
 import copy
 import itertools
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
-from typing import Any
 
 from ...language import written
 from ...language.errors import ProgramError
@@ -26,6 +24,8 @@ from ..expressions.parameters import no_other_keywords
 from ..expressions.rules import expression, read_ahead
 from ..expressions.subscripts import by_items, is_index
 from ..library.ordering import sorted_
+from ..names import syntax
+from ..names.syntax import load
 from ..names.uses import assigned
 from ..operations.functions import Env, Rest
 from ..operations.grids import made, place_of, rows
@@ -34,10 +34,8 @@ from ..operations.raising import failing
 from ..operations.state import UNDECIDED, Decided, Parser, with_lets
 from ..operations.whole import appended, in_place_of
 from ..operations.whole import array as as_array
-from ..rewrites.by_cells import placed
 from .grid_parts import with_part
-from .partial import held_type, with_mask, with_slice
-from .parts import replaced, with_parts
+from .parts import Change, held_type, replaced, with_mask, with_parts, with_slice
 
 
 def changed(statements: Sequence[ast.stmt]) -> list[str]:
@@ -54,20 +52,14 @@ def changed_name(target: ast.expr) -> str | None:
 
 
 def element(
-    p: Parser,
-    node: ast.Subscript,
-    name: str,
-    index: ast.expr,
-    value: Callable[[Term], Term],
-    env: Env,
-    then: Rest,
-    augmented: tuple[ast.operator, ast.expr] | None = None,
+    p: Parser, node: ast.Subscript, value: Change, env: Env, then: Rest, *augmented: ast.operator | ast.expr
 ) -> Term:
     """``ys[i] = v`` and ``ys[i] += v``: another array with another element; an index out of range raises.
 
-    `value` maps the replaced element to the element.
+    `value` maps the replaced element to the element; `augmented` are the operator and the operand of ``+=``.
     """
-    value = of_arrays(p, node, value, index, name, env)
+    name, index = changed_name(node) or "", node.slice
+    value = of_arrays(p, node, value, env.get(name), name)
     if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
         refuse = p.on_duals if dicts.is_dict(env.get(name)) else p.error
         refuse(node, f"a row of {name} gets longer here, and {why}", instead(node))
@@ -82,17 +74,17 @@ def element(
         def by_axes(items: ast.Tuple, env: Env) -> Term:
             part = copy.copy(node)
             part.slice = items
-            return element(p, part, name, items, value, env, then, augmented)
+            return element(p, part, value, env, then, *augmented)
 
         return by_items(p, index, expression(p, index, env), env, by_axes)
     if hasattr(node, "one_by_one") and name in env:  # numpy's function takes no lists
         p.operated(node, [(node.value, rows(p, env[name]) if p.is_grid(name) else env[name])])
     if (cell := indices(node)) is not None and is_cell(p, cell, env):
-        return cell_of_grid(p, node, *cell, value, env, then)
+        return cell_of_grid(p, node, cell, value, env, then)
     array = env.get(name)
     if hasattr(node, "is_cut"):
         p.no_array(node.value)
-    own_or_refuse(p, node, name, node, *(augmented or ()))
+    own_or_refuse(p, node, name, node, *augmented)
     if p.is_grid(name):
         if p.is_list(node.value) or not isinstance(node.value, ast.Name):
             p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
@@ -116,15 +108,13 @@ def element(
     return p.grammar.bind(p, name, with_element(p, node, array, p.coerce(index, given, INT), value, env), env, then)
 
 
-def of_arrays(
-    p: Parser, node: ast.Subscript, value: Callable[[Term], Term], index: ast.expr, name: str, env: Env
-) -> Callable[[Term], Term]:
+def of_arrays(p: Parser, node: ast.Subscript, value: Change, whole: object, name: str) -> Change:
     """Make an array of a tuple that is assigned to a part of an array; in a list it may only replace a slice."""
 
     def made(old: Term) -> Term:
-        new, whole = value(old), env.get(name)
+        new = value(old)
         found = in_place_of(p, old, new)
-        if found is not new and not isinstance(index, ast.Slice):
+        if found is not new and not isinstance(node.slice, ast.Slice):
             assert isinstance(whole, Term)
             p.operated(node, [(node.value, rows(p, whole) if p.is_grid(name) else whole)])
         return found
@@ -133,9 +123,7 @@ def of_arrays(
 
 
 @with_lets
-def with_element(
-    p: Parser, node: ast.Subscript, array: Term, at: Term, value: Callable[[Term], Term], env: Env
-) -> Term:
+def with_element(p: Parser, node: ast.Subscript, array: Term, at: Term, value: Change, env: Env) -> Term:
     """Give an array with another element at an index."""
     at, old = p.bound("at", at), p.fresh("old", array.type.element)  # type: ignore[attr-defined]
     new = value(old)
@@ -145,7 +133,7 @@ def with_element(
 
 
 @with_lets
-def with_cell(p: Parser, node: ast.Subscript, grid: Term, at: Term, value: Callable[[Term], Term]) -> Term:
+def with_cell(p: Parser, node: ast.Subscript, grid: Term, at: Term, value: Change) -> Term:
     """Give a grid with another element at a place."""
     at, cells = p.bound("at", at), Proj(grid, 0)
     old = p.fresh("old", cells.type.element)  # type: ignore[attr-defined]
@@ -178,29 +166,23 @@ def is_part(p: Parser, whole: ast.expr, index: ast.expr, array: Var, env: Env) -
 
 def no_views(p: Parser, node: ast.Subscript | ast.AugAssign, name: str, array: Term) -> None:
     """Refuse to change an array of several axes while something may hold a row of it, which is a view."""
-    own = ast.copy_location(ast.Name(name, ast.Load()), node)
+    own = load(name, node)
     is_part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)  # which lists have not
     if rank(array.type) > 1 and name in p.views and (is_part or not p.as_list(own)):
         p.error(node, f"{name} is changed in place here, and {p.views[name]}", "copy what is kept: .copy()")
 
 
 def cell_of_grid(
-    p: Parser,
-    node: ast.Subscript,
-    name: str,
-    i: ast.expr,
-    j: ast.expr,
-    value: Callable[[Term], Term],
-    env: Env,
-    then: Rest,
+    p: Parser, node: ast.Subscript, of: tuple[str, ast.expr, ast.expr], value: Change, env: Env, then: Rest
 ) -> Term:
     """``grid[i][j] = v`` and ``grid[i, j] = v``: a grid whose one array has another element."""
+    name, *indices = of
     other = p.aliases.get((name, node.lineno))
     if not p.is_grid(name) or name not in env or other is not None:
         reason = f"{other} is the same array" if other is not None else p.grids[name]
         p.error(node, f"{name} is changed in place here, and {reason}", instead(node))
     grid = env[name]
-    at = place_of(p, grid, *(p.coerce(k, expression(p, k, env), INT) for k in (i, j)))
+    at = place_of(p, grid, *(p.coerce(k, expression(p, k, env), INT) for k in indices))
     return p.grammar.bind(p, name, with_cell(p, node, grid, at, value), env, then)
 
 
@@ -219,7 +201,7 @@ def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr
         p.grammar.refuse(p, node)
     assert isinstance(array, Var)
     assert isinstance(array.type, Array)
-    p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
+    p.no_array(load(name, node))
     own_or_refuse(p, node, name)
     added = expression(p, args[-1], env, None if which == "extend" else array.type.element)
     added = as_array(p, node, added) if which == "extend" else added
@@ -239,7 +221,7 @@ def method(p: Parser, node: ast.Expr, name: str, which: str, args: list[ast.expr
 
 def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Term:
     """``ys.sort(key=f)``, ``ys.reverse()``, ``ys.clear()``: the elements of a list in another order, or none."""
-    whole = ast.copy_location(ast.Name(name, ast.Load()), node)
+    whole = load(name, node)
     call = node.value
     assert isinstance(call, ast.Call)
     if is_start(call.args):
@@ -248,9 +230,7 @@ def rearranged(p: Parser, node: ast.Expr, name: str, which: str, env: Env) -> Te
         p.grammar.refuse(p, node)
     if which == "sort":
         return sorted_(p, ast.copy_location(ast.Call(call.func, [whole], call.keywords), node), env)
-    part: Any = ast.parse("_[::-1]" if which == "reverse" else "_[:0]", mode="eval").body
-    part.value.id = name  # which may be one that Python has not
-    return expression(p, placed(part, node), env)
+    return expression(p, syntax.expression("_[::-1]" if which == "reverse" else "_[:0]", node, _=name), env)
 
 
 def is_start(args: list[ast.expr]) -> bool:
@@ -261,7 +241,7 @@ def is_start(args: list[ast.expr]) -> bool:
 #: The methods that leave no new elements in a list.
 REARRANGED = frozenset(("sort", "reverse", "clear"))
 #: The numbers of arguments of the methods that add elements.
-COUNTS = MappingProxyType({"append": 1, "extend": 1, "insert": 2})
+COUNTS = {"append": 1, "extend": 1, "insert": 2}
 
 
 @with_lets
@@ -289,7 +269,7 @@ def popped(
         return p.grammar.bind(p, name, fewer, env, lambda env: then(old, env))
     if not isinstance(array, Var) or not isinstance(array.type, Array) or len(args) > 1:
         p.error(node, "pop is not in the language here", "pop from a list that the program has made")
-    p.no_array(ast.copy_location(ast.Name(name, ast.Load()), node))
+    p.no_array(load(name, node))
     own_or_refuse(p, node, name)
     is_last = not args or ast.unparse(args[0]) == "-1"
     at = p.bound("at", lit(-1) if is_last else p.coerce(args[0], expression(p, args[0], env), INT))

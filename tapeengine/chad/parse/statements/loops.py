@@ -45,6 +45,8 @@ from .fields import fields_apart, part_names, with_changes
 from .in_place import changed
 from .leaving import HAS, default
 
+Comprehension = ast.ListComp | ast.GeneratorExp | ast.DictComp
+
 
 def bind_target(p: Parser, target: ast.expr, item: Term, env: Env, body: Rest) -> Term:
     """Bind a loop's variables to its item."""
@@ -74,7 +76,7 @@ def comprehension(p: Parser, node: ast.ListComp | ast.GeneratorExp, env: Env) ->
     return kept_apart(p, node, built(p, node, env))
 
 
-def kept_apart(p: Parser, node: ast.ListComp | ast.GeneratorExp | ast.DictComp, term: Term) -> Term:
+def kept_apart(p: Parser, node: Comprehension, term: Term) -> Term:
     """Refuse functions that see a variable of the comprehension: they would all see the last value."""
     targets = {n.id for g in node.generators for n in every_node(g.target) if isinstance(n, ast.Name)}
     for name in targets.intersection(captured_in(term.type)):
@@ -111,12 +113,7 @@ def empty(p: Parser, node: ast.ListComp | ast.GeneratorExp, items: Sequence[Term
 
 
 def each_item(
-    p: Parser,
-    node: ast.ListComp | ast.GeneratorExp | ast.DictComp,
-    items: Sequence[Term],
-    env: Env,
-    element: ast.expr,
-    key: ast.expr | None = None,
+    p: Parser, node: Comprehension, items: Sequence[Term], env: Env, element: ast.expr, key: ast.expr | None = None
 ) -> list[tuple[Any, Term]]:
     """Write a comprehension out: a key that is known and an element for each item that passes its tests."""
     if len(node.generators) > 1:
@@ -343,7 +340,10 @@ class Loop:
         carried = Carried(list(self.names), [self.env[n].type for n in self.names])
         result: Type | None = None
         while True:
-            self._check_functions(carried)  # each reading makes functions of its own: their types would grow forever
+            for name, of in zip(carried.names, carried.types, strict=True):
+                if is_function(of):  # each reading makes functions of its own: their types would grow forever
+                    what = f"{name.strip()} is another function after each step"
+                    self.p.error(self.node, what, "carry what it captures")
             self.found, self.given = [], []
             term = make(carried, self.env)
             every = zip(carried.types, *self.found, strict=False)
@@ -388,11 +388,6 @@ class Loop:
             return lit(True)
         return env[n] if n.startswith(" ") else value_at(self.p, self.node, n, env)
 
-    def _check_functions(self, carried: Carried) -> None:
-        for name, of in zip(carried.names, carried.types, strict=True):
-            if is_function(of):
-                self.p.error(self.node, f"{name.strip()} is another function after each step", "carry what it captures")
-
     def start(self, carried: Carried) -> Term:
         """Give the state before the first step."""
         each = zip(carried.names, carried.types, strict=True)
@@ -414,9 +409,8 @@ class Loop:
 
         def next_step(env: Env) -> Term:
             if STEP in env and self.leaves and STEP in carried.names:
-                return self.p.within(
-                    "step", Op("iadd", (env[STEP], lit(1)), INT), lambda step: end({**env, STEP: step})
-                )
+                following = Op("iadd", (env[STEP], lit(1)), INT)
+                return self.p.within("step", following, lambda step: end({**env, STEP: step}))
             return end(env)
 
         def left(env: Env) -> Term:

@@ -1,7 +1,8 @@
 """``a[:, 0] = v``, ``a[1:, ::2] += v``, ``a[[0, 2]] = v``: an array of which a part is replaced, with broadcasting.
 
-An index is a key for each axis. The replaced array is built key by key; a run whose sizes do not fit fails, and the
-plain function decides what that means.
+Elements of a vector, ``ys[a:b] = v`` and ``ys[mask] = v``, come from a number, or one by one from an array of as many.
+Otherwise an index is a key for each axis, and the replaced array is built key by key. A run whose sizes do not fit
+fails, and the plain function decides what that means.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from ...language import written
 from ...language.sugar import wrapped
-from ...language.terms import Build, For, If, Index, Literal, Map, Op, Size, Term, lit
+from ...language.terms import Build, For, If, Index, Let, Literal, Map, Op, Scan, Size, Term, Total, Var, counted, lit
 from ...language.types import BOOL, INT, Array, Type, numbers_of, show
 from ..analyses.outputs import is_exact
 from ..analyses.single_axes import only_item
@@ -25,6 +26,7 @@ from ..expressions.subscripts import (
     is_apart,
     is_new_axis,
     is_places,
+    masked,
     step_of,
     true_places,
     with_axes,
@@ -34,7 +36,6 @@ from ..operations import arrays, numeric
 from ..operations.functions import Env
 from ..operations.numeric import rank
 from ..operations.state import Parser, with_lets
-from .partial import Change, held_type
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Places:
 
 Key = At | Between | Places
 Keys = Sequence[Key]
+#: Maps replaced elements to the assigned ones.
+Change = Callable[[Term], Term]
 #: Gives what stands in the place of a part from that part and a value.
 Store = Callable[[Term, Term], Term]
 
@@ -87,7 +90,7 @@ def with_parts(p: Parser, node: ast.Subscript, array: Term, value: Change, env: 
     if len(parts) == 1 and not isinstance(parts[0], ast.Slice):
         mask = read_ahead(p, parts[0], env)
         if numbers_of(mask.type) == BOOL and rank(mask.type) > 1:
-            return with_mask(p, node, array, mask, value)
+            return with_mask_of_axes(p, node, array, mask, value)
     keys = keyed(p, node, parts, arrays.axes(array), env)
     old, depth = along_axes(p, node, array, parts, env), depth_of(keys, rank(array.type))
     new, store = stored_value(p, node, value, old, numbers_of(array.type), depth, env)
@@ -123,7 +126,7 @@ def rank_of_places(keys: Keys) -> int:
     return max((rank(key.indices.type) for key in keys if isinstance(key, Places)), default=0)
 
 
-def with_mask(p: Parser, node: ast.Subscript, array: Term, mask: Term, value: Change) -> Term:
+def with_mask_of_axes(p: Parser, node: ast.Subscript, array: Term, mask: Term, value: Change) -> Term:
     """Give an array with other numbers where a mask of the same shape is true."""
 
     def chosen(p: Parser, node_: ast.AST, xs: Sequence[Term]) -> Term:
@@ -263,3 +266,52 @@ def filled(p: Parser, xs: Term, v: Term) -> Term:
     own = p.fresh("v", v.type.element)
     p.single_axes[own.name] = frozenset(axis - 1 for axis in p.single_axes.of(v) if axis)
     return Map((row, own), filled(p, row, own), (xs, v), broadcasts=True)
+
+
+@with_lets
+def with_slice(p: Parser, node: ast.Subscript, array: Var, index: ast.Slice, value: Change, env: Env) -> Term:
+    """Give an array with other elements between two indices."""
+    i, j = p.fresh("i", INT), p.fresh("j", INT)
+    low, high = bounds(p, index, Size(array), env)
+    count = Op("imax", (Op("isub", (high, low), INT), lit(0)), INT)
+    v = p.bound("v", value(Build(count, i, Index(array, Op("iadd", (low, i), INT)))))
+    inside = If(Op("le", (low, j), BOOL), Op("lt", (j, high), BOOL), lit(False))
+    return where_passing(p, node, array, j, inside, Op("isub", (j, low), INT), v, count)
+
+
+@with_lets
+def with_mask(p: Parser, node: ast.Subscript, array: Var, mask: Term, value: Change) -> Term:
+    """Give an array with other elements where a mask of the same size is true."""
+    j, m, so_far, x = p.fresh("j", INT), p.fresh("m", BOOL), p.fresh("so_far", INT), p.fresh("x", INT)
+    mask = p.bound("mask", mask)
+    ones = Map((m,), counted(m), (mask,))
+    p.bound("n", Op("iequal", (Size(array), Size(mask)), INT))
+    places = p.bound("places", Scan(so_far, x, lit(0), Op("iadd", (so_far, x), INT), ones))  # one more than each place
+    v = p.bound("v", value(masked(p, array, mask)))
+    place = Op("isub", (Index(places, j), lit(1)), INT)
+    return where_passing(p, node, array, j, Index(mask, j), place, v, Total(ones))
+
+
+def held_type(p: Parser, node: ast.AST, changed: ast.expr, before: Type, new: Type) -> Type:
+    """Give the type of the elements of an array that gets others: numpy's arrays keep theirs, and drop fractions."""
+    of = p.unify(node, before, new)
+    if numbers_of(of) != numbers_of(before) and numbers_of(before) in (INT, BOOL) and not p.as_list(changed):
+        what = f"{show(numbers_of(new))} in an array of {show(numbers_of(before))}"
+        p.error(node, f"{what}: numpy drops the fraction", "make the array of floats: dtype=float, or np.zeros(n)")
+    p.mixes = p.mixes or numbers_of(of) != numbers_of(before)
+    return of
+
+
+def where_passing(
+    p: Parser, node: ast.Subscript, array: Var, j: Var, test: Term, place: Term, v: Term, n: Term
+) -> Term:
+    """Give an array whose elements that pass a test are a number, or those of another array at their places."""
+    if not isinstance(v.type, Array) and p.is_list(node.value):
+        p.error(node, "a number for several elements of a list", "write np.array(...) of the list, or [v] * n")
+    assert isinstance(array.type, Array)
+    new = Index(v, place) if isinstance(v.type, Array) else v
+    of = held_type(p, node, node.value, array.type.element, new.type)
+    made = Build(Size(array), j, If(test, p.coerce(node, new, of), p.coerce(node, Index(array, j), of)))
+    if not isinstance(v.type, Array):
+        return made
+    return Let(p.fresh("n", INT), Op("iequal", (Size(v), n), INT), made)
