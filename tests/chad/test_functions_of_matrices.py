@@ -211,6 +211,7 @@ def slopes(f, cotangent):
     return found
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code. (a value that|accumulation into|rows of|a cotangent)")
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_is_read(call):
     f = function_of("x: np.ndarray, z: np.ndarray, n: int", [f"return {call}"])
