@@ -2,9 +2,10 @@
 
     python tests/mutants.py [--each 8] [--seed 1] [--room spaces]
 
-Works in a copy of the tree, so that nothing here is changed. A first run of the room's tests measures which tests
-execute which lines. A mutant is then tested with the doctests of its module and with those tests alone, or with all
-tests of the room if its line runs at import.
+Works in a copy of the tree, so that nothing here is changed. A first run of the tests measures which tests execute
+which lines, once for all rooms that have the same tests, and how long each takes. A mutant is then tested with the
+doctests of its module and with those tests alone, the quickest first, or with all tests of the room if its line runs
+at import.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import random
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
+from collections import Counter
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -109,19 +112,19 @@ EQUIVALENT = {
     '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",
 }
 COVERAGE = """[run]
-include = {modules}
-data_file = {data}
+include = {places}
+data_file = {name}.coverage
 dynamic_context = test_function
 """
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 
 
-class Room(NamedTuple):
-    """The modules that are mutated, their tests, and the measured executions."""
+class Measured(NamedTuple):
+    """Tests, what they execute, and the seconds that each takes, by its context."""
 
-    modules: list[Path]
     tests: list[str]
     executed: CoverageData
+    seconds: Counter[str]
 
 
 @cache
@@ -153,17 +156,33 @@ def is_program(mutation: MutationSpec) -> bool:
     return True
 
 
-def measured(room: str) -> Room:
-    """A room after a run of its tests, which must pass: a mutant is only killed by tests that pass without it."""
-    places, tests = ROOMS[room][0], ROOMS[room][1].split()
-    found = (x for place in places for x in ([Path(place)] if place.endswith(".py") else Path(place).rglob("*.py")))
-    modules = [x for x in sorted(found) if x.name != "__init__.py" and "specification" not in x.parts]
-    config, data = Path(f"{room}.ini"), Path(f"{room}.coverage")
-    config.write_text(COVERAGE.format(modules=", ".join(f"*/{x}" for x in modules), data=data))
-    subprocess.run([sys.executable, "-m", "coverage", "run", f"--rcfile={config}", *PYTEST, *tests], check=True)
-    executed = CoverageData(str(data))
+def modules_of(room: str) -> list[Path]:
+    """The modules of a room."""
+    found = (
+        x for place in ROOMS[room][0] for x in ([Path(place)] if place.endswith(".py") else Path(place).rglob("*.py"))
+    )
+    return [x for x in sorted(found) if x.name != "__init__.py" and "specification" not in x.parts]
+
+
+@cache
+def measured(tests: str) -> Measured:
+    """A run of tests, which must pass: a mutant is only killed by tests that pass without it."""
+    name = f"measured-{sorted({of for _, of in ROOMS.values()}).index(tests)}"
+    places = {f"*/{x}" for room, (_, of) in ROOMS.items() if of == tests for x in modules_of(room)}
+    Path(f"{name}.ini").write_text(COVERAGE.format(places=", ".join(sorted(places)), name=name))
+    run = (sys.executable, "-m", "coverage", "run", f"--rcfile={name}.ini", *PYTEST, f"--junitxml={name}.xml")
+    subprocess.run([*run, *tests.split()], check=True)
+    executed = CoverageData(f"{name}.coverage")
     executed.read()
-    return Room(modules, tests, executed)
+    return Measured(tests.split(), executed, seconds_of(Path(f"{name}.xml")))
+
+
+def seconds_of(report: Path) -> Counter[str]:
+    """The seconds of each test function, those of all its parameters together."""
+    found = Counter[str]()
+    for case in ET.parse(report).getroot().iter("testcase"):
+        found[f"{case.get('classname')}.{(case.get('name') or '').partition('[')[0]}"] += float(case.get("time") or 0.0)
+    return found
 
 
 def drawn(modules: list[Path], count: int, seed: int) -> list[MutationSpec]:
@@ -185,20 +204,21 @@ def test_of(context: str) -> str:
     return ""
 
 
-def tests_for(mutation: MutationSpec, room: Room) -> list[str]:
-    """The tests that execute the mutated lines; all tests of the room if none does."""
-    files = [name for name in room.executed.measured_files() if Path(name) == COPY / mutation.module_path]
+def tests_for(mutation: MutationSpec, of: Measured) -> list[str]:
+    """The tests that execute the mutated lines, the quickest first; all tests if none does."""
+    files = [name for name in of.executed.measured_files() if Path(name) == COPY / mutation.module_path]
     contexts: set[str] = set()
     for name in files:
-        lines = room.executed.contexts_by_lineno(name)
+        lines = of.executed.contexts_by_lineno(name)
         contexts.update(*(lines.get(k, []) for k in range(mutation.start_pos[0], mutation.end_pos[0] + 1)))
-    return sorted(filter(None, map(test_of, contexts))) or room.tests
+    ordered = sorted(contexts, key=lambda context: (of.seconds[context], context))
+    return list(filter(None, map(test_of, ordered))) or of.tests
 
 
-def verdict(mutation: MutationSpec, room: Room, timeout: float) -> tuple[bool, str]:
+def verdict(mutation: MutationSpec, of: Measured, timeout: float) -> tuple[bool, str]:
     """Whether tests detect a mutation, and its diff."""
     doctests = ("--doctest-modules", str(mutation.module_path))
-    command = " ".join([sys.executable, *PYTEST, *tests_for(mutation, room), *doctests])
+    command = " ".join([sys.executable, *PYTEST, *tests_for(mutation, of), *doctests])
     result = mutate_and_test([mutation], command, timeout)
     if result.worker_outcome != WorkerOutcome.NORMAL:
         raise RuntimeError(f"{mutation}: {result.output}")
@@ -207,8 +227,8 @@ def verdict(mutation: MutationSpec, room: Room, timeout: float) -> tuple[bool, s
 
 def run_room(name: str, count: int, seed: int, timeout: float) -> tuple[int, list[str]]:
     """The number of mutants that ran, and the diffs that no test detected and that change a result."""
-    room = measured(name)
-    found = [verdict(mutation, room, timeout) for mutation in drawn(room.modules, count, seed)]
+    of = measured(ROOMS[name][1])
+    found = [verdict(mutation, of, timeout) for mutation in drawn(modules_of(name), count, seed)]
     alive = [diff for killed, diff in found if not killed and not any(line in diff for line in EQUIVALENT)]
     return len(found), alive
 

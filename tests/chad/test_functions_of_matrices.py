@@ -178,6 +178,7 @@ np.add.reduce(z, (0, 2))
 np.maximum.reduce(z, axis=None)
 np.einsum("...ij->...ji", z)
 np.einsum("i...->...", z)
+np.einsum("...j,...j->...", z, z[0])
 np.linalg.norm(z, axis=(0, 2))
 np.cumsum(z)
 np.sort(z, axis=1)
@@ -211,6 +212,7 @@ def slopes(f, cotangent):
     return found
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code. (a value that|accumulation into|rows of|a cotangent)")
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_is_read(call):
     f = function_of("x: np.ndarray, z: np.ndarray, n: int", [f"return {call}"])

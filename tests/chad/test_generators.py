@@ -30,6 +30,7 @@ return x[0] if x[0] in PLACES else 1.0
 """.strip().splitlines()
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("text", LATE)
 def test_a_generator_has_pythons_meaning_or_is_refused(text):
     x = np.array([0.3, 0.7, -0.2, 1.5, 0.9])

@@ -94,6 +94,7 @@ ASSEMBLED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code. a value that")
 @pytest.mark.parametrize("lines", ASSEMBLED)
 def test_assembly(lines):
     agrees([*lines, "return k"], np.array([0.5, -1.5, 2.5, 0.25]), (None, "native") if is_installed() else (None,))

@@ -40,6 +40,7 @@ def outcome(run):
     return value.dtype, repr(value.tolist())
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kinds", list(itertools.product(KINDS, KINDS)), ids=" and ".join)
 def test_kinds_and_values_are_pythons(backend, kinds):

@@ -132,6 +132,7 @@ def beside(m: np.ndarray, v: np.ndarray) -> Any:
     return (whole[1] ** 2).sum() * tall[4, 1] + square[3, 2] * square[0, 5] + np.hstack((m, m))[1, 4]
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("function", "args"), case, ids=lambda x: getattr(x, "__name__", ""))
 def test_value_and_derivative(function: Callable[..., Any], args: tuple[Any, ...], backend: str) -> None:

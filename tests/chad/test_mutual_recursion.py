@@ -51,6 +51,7 @@ def numbers(value):
     return [float(x) for x in (value if isinstance(value, tuple) else (value,))]
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_functions_that_call_each_other_need_no_annotations(seed):
     f, text = drawn(seed)

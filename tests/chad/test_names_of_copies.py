@@ -136,6 +136,7 @@ def squares(x):
     return np.sum(numbers(x) ** 2) / 2
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_values_and_derivatives(f, backend):
@@ -210,6 +211,7 @@ def rows_of_arrays(xs, ys):
     return rows
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("f", [rows_of_lists, rows_of_arrays])
 def test_rows_that_are_appended_are_lists_or_arrays_as_in_python(f, backend):

@@ -54,6 +54,7 @@ def program(drawn, rank):
 MASK = np.array([True, False, True, True, False])
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("rank", SHAPES)
 def test_a_random_program(rank, seed):

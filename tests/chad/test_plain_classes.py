@@ -93,6 +93,7 @@ return Body(x).x
 """.strip().splitlines()
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("text", ALIASED)
 def test_another_name_of_an_object_has_pythons_meaning_or_is_refused(text):
     f = function_of("x", text.split("|"), Body=Body)

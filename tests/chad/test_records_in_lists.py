@@ -269,6 +269,7 @@ bodies = [copy.copy(SHARED), Body(xs[0], 1.0)]|bodies[0].x = xs[0]|return SHARED
 """.strip().splitlines()
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("text", ALIASED)
 def test_other_names_of_records(text):
     f = function_of("xs, dt", text.replace("@", MAKERS[0]).replace("#", "sum(b.x for b in bodies)").split("|"), **NAMES)

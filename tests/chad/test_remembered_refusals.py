@@ -117,6 +117,7 @@ def outcome(program, x):
         return str(error)
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", [None, "machine", "native"])
 @pytest.mark.parametrize("function", CHANGES, ids=lambda f: f.__name__)
 def test_what_makes_a_refusal_is_looked_at(function, backend, reads):

@@ -166,6 +166,7 @@ STATEMENTS = (
 )
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_statements_do_what_numpy_does(text, backend):

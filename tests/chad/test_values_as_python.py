@@ -33,6 +33,7 @@ def with_rest(x: Any) -> Any:
     return a * b + len(rest)
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("backend", [None, "machine", "native"])
 @pytest.mark.parametrize(
     "shape", [(0,), (1,), (2,), (3,), (4,), (0, 3), (1, 3), (2, 2), (2, 3), (3, 0), (3, 2), (4, 3)]

@@ -285,21 +285,18 @@ def fliplr(m):
 
 def delete(arr, obj, axis=None):
     """``np.delete`` of elements of a vector, or of one row or column of a matrix."""
+    if axis is not None and (axis < -np.ndim(arr) or axis >= np.ndim(arr)):
+        raise ValueError("there is no such axis")
     if np.ndim(obj) == 1 and np.ndim(arr) == 1:
         left = np.ones(len(arr), dtype=bool)
         for k in obj:
             left[k] = False
         return arr[left]
-    if np.ndim(obj) != 0 or np.ndim(arr) == 0 or np.ndim(arr) > 2:
+    if np.ndim(obj) != 0 or np.ndim(arr) == 0 or np.ndim(arr) > 2 or (np.ndim(arr) == 2 and axis is None):
         return None
-    if np.ndim(arr) == 2:
-        if axis is None:
-            return None
-        if axis == 1 or axis == -1:
-            column = within(obj, np.shape(arr)[1])
-            return [[x for k, x in enumerate(row) if k != column] for row in arr]
-    if axis is not None and (axis < -np.ndim(arr) or axis >= np.ndim(arr)):
-        raise ValueError("there is no such axis")
+    if np.ndim(arr) == 2 and (axis == 1 or axis == -1):
+        column = within(obj, np.shape(arr)[1])
+        return [[x for k, x in enumerate(row) if k != column] for row in arr]
     place = within(obj, len(arr))
     return [x for k, x in enumerate(arr) if k != place]
 

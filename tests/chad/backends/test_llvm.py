@@ -130,6 +130,7 @@ def test_rectangular_arrays(program, seed):
     agree(module_of(env, term), args, seed, dense=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @CALM
 @given(test_random_sums.programs(), st.integers(0, 2**32 - 1))
 def test_references(program, seed):

@@ -59,11 +59,13 @@ def agree(source: Source, run) -> None:
         np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-10, err_msg=str(source))
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_cotangents(seed):
     agree(draw(seed), cotangents)
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_tangents(seed):
     agree(draw(seed), lambda program, primals: te.jvp(program, primals, tuple(map(tangent, primals))))
