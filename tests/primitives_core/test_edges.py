@@ -55,6 +55,26 @@ def test_norms_of_zero_matrices_have_slope_zero(ord: Any, dtype: Any, shape: tup
     np.testing.assert_allclose(gradient[1], single, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "left", [2.0, 1j, np.array(1j), lambda z: z[0], lambda z: z[0] * 2j, lambda z: 1j * z[:1].sum()]
+)
+@pytest.mark.parametrize("right", [None, lambda z: z[1] * (1.0 - 1j)])
+def test_the_ends_of_interpolation_are_numbers_of_every_kind(left: Any, right: Any) -> None:
+    def program(z: Any) -> Any:
+        ends = [end(z) if callable(end) else end for end in (left, right)]
+        return np.interp([-1.0, 0.5, 9.0], [0.0, 1.0, 2.0], z * (1.0 + 2j), *ends)
+
+    z = np.array([1.0, 3.0, 2.0])
+    try:
+        wanted = program(z)
+    except TypeError:  # numpy takes no array for a complex number
+        with pytest.raises(TypeError):
+            te.vjp(program, z)
+        return
+    np.testing.assert_array_equal(te.vjp(program, z)[0], wanted, strict=True)
+    checked(program, z)
+
+
 @pytest.mark.parametrize("program", [np.linalg.norm, np.std, lambda x: np.linalg.norm(x, 3), np.linalg.vector_norm])
 def test_norms_and_deviation_of_zero_have_slope_zero(program: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(cotangent(program, np.zeros(3)), np.zeros(3))
