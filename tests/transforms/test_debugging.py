@@ -175,6 +175,15 @@ def test_pictures_show_records_or_lines(steps: int, boxes: int) -> None:
     assert dot.startswith("digraph tape {") and dot.count("[label=") >= boxes and dot.count("->") >= boxes - 2
 
 
+def test_colours_of_groups_come_again_without_that_of_the_inputs() -> None:
+    from tapeengine.transforms.inspection.svg import PAIRS, square
+
+    last = len(PAIRS) - 1
+    found = [square(0.0, 0.0, 1.0, 1.0, group) for group in range(2 * last + 1)]
+    assert found[1 : last + 1] == found[last + 1 :] and len(set(found)) == len(PAIRS)
+    assert [re.findall(r'class="g(\d+)"', text) for text in found[: last + 1]] == [[str(k)] for k in range(len(PAIRS))]
+
+
 def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
     from tapeengine.transforms.inspection.drawing import graph_of
     from tapeengine.transforms.inspection.svg import CHARACTER, HEIGHT, to_svg
