@@ -118,6 +118,7 @@ EQUIVALENT = {
     "numpy.linalg.svd(numpy.eye( 2))": "results of all matrices are of one class",
     "np.where(index <= position, options[position]": "smaller places come later, and replace larger ones",
     "if max(x_space.ndim, y_space.ndim) < 2:": "a shortcut; the other branch gives the same numbers",
+    "if dtype is not None else dtype == _DOUBLE)": "numpy takes None for float64",
     "< 8 - len(flat):": "a shortcut; the other branch gives the same numbers",
 }
 COVERAGE = """[run]
