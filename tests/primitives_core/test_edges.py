@@ -374,6 +374,7 @@ RARE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "choices beyond the last": (lambda a, b: np.choose([7, -3, 1], [a, b], mode="clip"), (SQUARE[0], SQUARE[1])),
     "choices around the end": (lambda a, b: np.choose([7, -3, 1], [a, b], mode="wrap"), (SQUARE[0], SQUARE[1])),
     "a singular matrix": (lambda a: np.linalg.det(np.stack([a, a[[0, 1, 0]], a * 0.0])), (SQUARE,)),
+    "complex numbers between equal ends": (lambda a: np.linspace(a * 1j, a[0] * 1j, 4), (TALL,)),
     "no parts": (lambda a: np.multiply.reduceat(a, [], axis=1), (SQUARE,)),
 }
 
