@@ -110,6 +110,22 @@ EQUIVALENT = {
     "size = - 2": "a set that has no element has another size, too",
     "self.opened_again(self.slots[n][not 1])": "all open slots of one name have one type",
     '"eq": ("{0} == {1}", 2)': "parentheses that are not needed",
+    "children[len(names) :], strict=False": "as many children are put back as were taken out",
+    "@functools.lru_cache(maxsize= 102": "how many are kept; only slower",
+    "if k <= 0 and (found := products_at_once": "numbers of axes are not negative",
+    "kind.__eq__ == object.__eq__:": "methods in C are equal only if they are the same",
+    'if module is "argparse":': "Python keeps one object for each name of a module",
+    "form.steps[-1][3] == 0:": "a shortcut for one argument; without arguments there is no cotangent",
+    "kind == tuple and holds_atoms(value)": "classes are equal only if they are the same",
+    "complex_too: bool = False": "which samples are drawn",
+    "if t.ndim <= 2 and y.ndim > 2:": "a block of tangents has two axes at least",
+    "MOST = 299": "a matter of looks",
+    '("frame", "#98a2b3", 2)': "a matter of looks",
+    "numpy.linalg.svd(numpy.eye( 2))": "results of all matrices are of one class",
+    "np.where(index <= position, options[position]": "smaller places come later, and replace larger ones",
+    "if max(x_space.ndim, y_space.ndim) < 2:": "a shortcut; the other branch gives the same numbers",
+    "if dtype is not None else dtype == _DOUBLE)": "numpy takes None for float64",
+    "< 8 - len(flat):": "a shortcut; the other branch gives the same numbers",
 }
 COVERAGE = """[run]
 include = {places}
@@ -130,11 +146,13 @@ class Measured(NamedTuple):
 @cache
 def unchecked(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """The ranges that no test can check: annotations, which do not run, and samples, the inputs of the checks."""
-    found: list[ast.expr | None] = []
+    found: list[ast.expr | ast.stmt | None] = []
     for node in ast.walk(ast.parse(path.read_text())):
         found += [getattr(node, "annotation", None), getattr(node, "returns", None)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAMPLES:
             found.append(node)
+        if isinstance(node, ast.FunctionDef) and node.name.endswith("_samples"):
+            found += node.body
         if isinstance(node, ast.keyword) and node.arg == "samples":
             found.append(node.value)
     return [((x.lineno, x.col_offset), (x.end_lineno or 0, x.end_col_offset or 0)) for x in found if x is not None]

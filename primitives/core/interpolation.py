@@ -10,6 +10,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.duals.creation import plain, sample_of
+from tapeengine.duals.outputs import of_form
 from tapeengine.errors import UnsupportedError
 from tapeengine.numpy._twins import rule_of
 from tapeengine.primitive import Sample, uniform
@@ -19,7 +20,6 @@ from .ufuncs import of_names
 from .values import (
     as_array,
     dtype_of,
-    form_of,
     holds_traced,
     in_order_of,
     is_complex,
@@ -47,7 +47,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise ValueError("numpy.interp: xp and fp are vectors of the same length")
     if period is None and _is_plain_table(xp, fp, left, right):
         return number_or_array(IN_TABLE(x, xp, fp, left=left, right=right))
-    numpy.interp(0.0, [0.0], numpy.zeros(1, dtype_of(fp)), form_of(left), form_of(right))  # raises numpy's errors
+    of_form(numpy.interp, (0.0, [0.0], numpy.zeros(1, dtype_of(fp)), left, right), {})  # raises numpy's errors
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
@@ -68,8 +68,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 @decides("numpy.is_interpolated", Sample((1.5, 0.5, numpy.arange(2.0), numpy.array([1.0, 2.0]), None, None)))
 def _is_interpolated(value: Any, x: Any, xp: Any, fp: Any, left: Any, right: Any) -> bool:
-    """Whether numpy interpolates a value."""
-    return numpy.allclose(numpy.interp(x, xp, fp, left, right), value, 1e-9, 0.0, equal_nan=True)
+    """Whether numpy interpolates a value; it takes no arrays for the ends, as which complex numbers arrive."""
+    ends = (numpy.asarray(end)[()] for end in (left, right))
+    return numpy.allclose(numpy.interp(x, xp, fp, *ends), value, 1e-9, 0.0, equal_nan=True)
 
 
 def _is_plain_table(xp: Any, fp: Any, left: Any, right: Any) -> bool:

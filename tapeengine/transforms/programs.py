@@ -326,16 +326,3 @@ class Chosen:
     def recorded(self, engine: Engine, primals: tuple[Any, ...], forward: bool) -> Any:
         """Return value and backpropagator of a run on dual numbers, if the program has no other derivative."""
         return self.program.recorded(engine, self.filled(primals, self.args), forward, self.places)
-
-    def __tapeengine_directional__(self) -> Chosen:
-        """Return the directional derivative along the chosen arguments."""
-        n = len(self.args)
-        args = (*self.args, *self.program.tangents(self.args, (None,) * n))
-        return Chosen(
-            self.program.__tapeengine_directional__(), args, (*self.places, *(n + place for place in self.places))
-        )
-
-    def tangents(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return tangents in the form that the directional derivative takes."""
-        found = self.program.tangents(self.filled(primals, self.args), self.filled(tangents, (None,) * len(self.args)))
-        return tuple(found[place] for place in self.places)

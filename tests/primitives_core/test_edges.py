@@ -55,6 +55,26 @@ def test_norms_of_zero_matrices_have_slope_zero(ord: Any, dtype: Any, shape: tup
     np.testing.assert_allclose(gradient[1], single, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "left", [2.0, 1j, np.array(1j), lambda z: z[0], lambda z: z[0] * 2j, lambda z: 1j * z[:1].sum()]
+)
+@pytest.mark.parametrize("right", [None, lambda z: z[1] * (1.0 - 1j)])
+def test_the_ends_of_interpolation_are_numbers_of_every_kind(left: Any, right: Any) -> None:
+    def program(z: Any) -> Any:
+        ends = [end(z) if callable(end) else end for end in (left, right)]
+        return np.interp([-1.0, 0.5, 9.0], [0.0, 1.0, 2.0], z * (1.0 + 2j), *ends)
+
+    z = np.array([1.0, 3.0, 2.0])
+    try:
+        wanted = program(z)
+    except TypeError:  # numpy takes no array for a complex number
+        with pytest.raises(TypeError):
+            te.vjp(program, z)
+        return
+    np.testing.assert_array_equal(te.vjp(program, z)[0], wanted, strict=True)
+    checked(program, z)
+
+
 @pytest.mark.parametrize("program", [np.linalg.norm, np.std, lambda x: np.linalg.norm(x, 3), np.linalg.vector_norm])
 def test_norms_and_deviation_of_zero_have_slope_zero(program: Callable[..., Any]) -> None:
     np.testing.assert_array_equal(cotangent(program, np.zeros(3)), np.zeros(3))
@@ -329,3 +349,49 @@ def test_nested_lists_on_either_side(name: str) -> None:
 def test_lists_in_linear_algebra_and_operators() -> None:
     a, b = A[:, :3] + 3 * np.eye(3), A[:, 0].tolist()
     checked(lambda x: np.linalg.solve(x, b) + np.linalg.lstsq(x, b)[0] + x @ b + b @ x, a)
+
+
+# branches for rare forms of arguments
+
+SQUARE = np.random.default_rng(1).uniform(0.5, 1.5, (3, 3))
+TALL = SQUARE[:, :2]
+MANY = np.arange(60) % 3
+RARE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "outer products of numbers and arrays": (lambda a: np.multiply.outer(np.hypot.outer(a, [1.0, 2.0]), a[0]), (TALL,)),
+    "powers of each by each": (lambda a: np.power.outer(a, a[0]), (TALL,)),
+    "values of a Hermitian matrix": (lambda a: np.linalg.svd(a + a.T, compute_uv=False, hermitian=True), (SQUARE,)),
+    "a Hermitian matrix of its parts": (
+        lambda a: (lambda u, s, vh: (u * s**2) @ vh)(*np.linalg.svd(a + a.T, hermitian=True)),
+        (SQUARE,),
+    ),
+    "a sum of products in Fortran's order": (
+        lambda a, b: np.einsum("ij,jk->ik", a.T, b.T, order="A"),
+        (SQUARE, TALL.T),
+    ),
+    "a median of each element": (lambda a: np.median(a, axis=()), (TALL,)),
+    "other counts": (lambda a: np.repeat(a, [2, 0, 1], axis=0), (SQUARE,)),
+    "a product with a number": (lambda a: np.kron(a, a[0, 0]), (TALL,)),
+    "choices beyond the last": (lambda a, b: np.choose([7, -3, 1], [a, b], mode="clip"), (SQUARE[0], SQUARE[1])),
+    "choices around the end": (lambda a, b: np.choose([7, -3, 1], [a, b], mode="wrap"), (SQUARE[0], SQUARE[1])),
+    "a singular matrix": (lambda a: np.linalg.det(np.stack([a, a[[0, 1, 0]], a * 0.0])), (SQUARE,)),
+    "complex numbers between equal ends": (lambda a: np.linspace(a * 1j, a[0] * 1j, 4), (TALL,)),
+    "no parts": (lambda a: np.multiply.reduceat(a, [], axis=1), (SQUARE,)),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_rare_forms_of_arguments(name: str) -> None:
+    program, primals = RARE[name]
+    np.testing.assert_allclose(te.vjp(program, *primals)[0], program(*primals), rtol=1e-14, atol=1e-15, strict=True)
+    checked(program, *primals)
+
+
+def test_many_values_at_one_place() -> None:
+    def program(a: Any, b: Any) -> Any:
+        found = a * 1.0
+        np.hypot.at(found, MANY, b)
+        return found
+
+    primals = SQUARE[0], np.linspace(0.1, 1.0, MANY.size)
+    np.testing.assert_allclose(te.vjp(program, *primals)[0], program(*primals), rtol=1e-14, strict=True)
+    checked(program, *primals)

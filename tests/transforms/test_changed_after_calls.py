@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 import pytest
 
 import tapeengine as te
+from tapeengine.transforms.captures.closures import Snapshot
 
 
 class Model:
@@ -129,6 +133,61 @@ def test_derivatives_are_those_of_the_call(held: str, wrapped: str, call: str) -
         assert te.value_and_grad(program)(3.0) == (90.0, 60.0)
         assert te.jvp(program, (3.0,), (1.0,)) == (90.0, 60.0)
         assert te.hessian(program)(3.0) == 20.0
+
+
+def table_by(keys: list[Any], table: Any) -> Any:
+    """A function that multiplies by the number at the first key, and what changes that number."""
+    return lambda v: v * table[keys[0]], lambda k: table.update({keys[0]: k})
+
+
+def members(keys: list[Any], table: Any) -> Any:
+    """A function that multiplies by two if the table has the first key, and what takes the key away."""
+    return lambda v: v * (2.0 if keys[0] in table else 5.0), lambda k: table.discard(keys[0])
+
+
+def by_keyword(count: int) -> Any:
+    f = functools.partial(lambda v, **table: v * table["k0"], **{f"k{i}": 2.0 for i in range(count)})
+    return f, lambda k: f.keywords.update(k0=k)
+
+
+#: Makers of the same from the number of entries of a table.
+TABLES: dict[str, Callable[[int], Any]] = {
+    "names": lambda n: table_by(names := [str(i) for i in range(n)], dict.fromkeys(names, 2.0)),
+    "objects": lambda n: table_by(keys := [Model() for _ in range(n)], dict.fromkeys(keys, 2.0)),
+    "one object of many keys": lambda n: table_by(keys := [Model(), *range(n - 1)], dict.fromkeys(keys, 2.0)),
+    "pairs": lambda n: table_by(keys := [(i, Model()) for i in range(n)], OrderedDict.fromkeys(keys, 2.0)),
+    "weak keys": lambda n: table_by(keys := [Model() for _ in range(n)], WeakKeyDictionary(dict.fromkeys(keys, 2.0))),
+    "a set of numbers": lambda n: members(keys := list(range(n)), set(keys)),
+    "a set of objects": lambda n: members(keys := [Model() for _ in range(n)], set(keys)),
+    "a weak set": lambda n: members(keys := [Model() for _ in range(n)], WeakSet(keys)),
+    "keywords": by_keyword,
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_of_several_entries(table: str, call: str, count: int) -> None:
+    def program(x: Any) -> Any:
+        f, change = TABLES[table](count)
+        y = CALLS[call](f, x * x)
+        change(5.0)
+        z = CALLS[call](f, y)
+        return z
+
+    assert te.value_and_grad(program)(3.0) == (90.0, 60.0)
+    assert te.hessian(program)(3.0) == 20.0
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("table", TABLES)
+def test_only_tables_that_have_changed_are_copied(table: str, count: int) -> None:
+    engine, (f, change) = te.Engine(), TABLES[table](count)
+    snapshot = Snapshot(engine.structures, f, engine.copies)
+    snapshot.written = frozenset()
+    assert snapshot.to_copy() == []
+    change(5.0)
+    assert snapshot.to_copy() != []
 
 
 @pytest.mark.parametrize("wrap", [te.stage, te.lift])

@@ -175,9 +175,18 @@ def test_pictures_show_records_or_lines(steps: int, boxes: int) -> None:
     assert dot.startswith("digraph tape {") and dot.count("[label=") >= boxes and dot.count("->") >= boxes - 2
 
 
+def test_colours_of_groups_come_again_without_that_of_the_inputs() -> None:
+    from tapeengine.transforms.inspection.svg import PAIRS, square
+
+    last = len(PAIRS) - 1
+    found = [square(0.0, 0.0, 1.0, 1.0, group) for group in range(2 * last + 1)]
+    assert found[1 : last + 1] == found[last + 1 :] and len(set(found)) == len(PAIRS)
+    assert [re.findall(r'class="g(\d+)"', text) for text in found[: last + 1]] == [[str(k)] for k in range(len(PAIRS))]
+
+
 def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
     from tapeengine.transforms.inspection.drawing import graph_of
-    from tapeengine.transforms.inspection.svg import HEIGHT, to_svg
+    from tapeengine.transforms.inspection.svg import CHARACTER, HEIGHT, to_svg
 
     graph = graph_of(te.tape(spring, 1.0, 0.0, 20), 300)
     picture = ElementTree.fromstring(to_svg(graph))
@@ -194,6 +203,9 @@ def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
         assert xy[0] == xy[-2] and xy[2] == xy[4] and (xy[3], xy[5]) == (xy[1], xy[7])
         reach = 0.75 * (float(xy[2]) - float(xy[0]))
         assert reach == pytest.approx(8 + 2.5 * np.sqrt(float(xy[7]) - float(xy[1])), abs=0.1)
+    for row in picture.iter(f"{space}g"):
+        words = [(float(part.attrib["x"]), part.text or "") for part in row.iter(f"{space}text")]
+        assert all(x + CHARACTER * len(text) < y for (x, text), (y, _) in itertools.pairwise(words))
     lowest = max(float(part.attrib["y"]) for part in picture.iter(f"{space}text"))
     assert 0 < float(picture.attrib["height"]) - lowest <= HEIGHT
 

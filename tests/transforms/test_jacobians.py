@@ -106,6 +106,19 @@ def test_a_result_that_is_no_number_is_refused(program: Any, message: str) -> No
             transform(program)(2.0)
 
 
+@pytest.mark.parametrize("program", [lambda x: (x, x, x), lambda x: [x, x], lambda x: x])
+def test_a_result_with_aux_is_a_pair(program: Any) -> None:
+    for transform in (te.grad, te.value_and_grad, te.jacobian, te.hessian):
+        for function in (program, te.program(program)):
+            with pytest.raises(ResultError, match="must return a tuple"):
+                transform(function, has_aux=True)(2.0)
+
+
+def test_a_program_without_arguments_has_no_products() -> None:
+    for function in (lambda: 2.0, te.program(lambda: 2.0)):
+        assert te.hvp(function, (), ()) == te.vhp(function, (), ()) == ()
+
+
 @pytest.mark.parametrize("program", [lambda x: x * np.ones(()), lambda x: np.float32(2.0) * x, lambda x: 5.0])
 def test_scalars_of_every_kind_are_results(program: Any) -> None:
     assert te.grad(program)(1.0) == te.jacfwd(program)(1.0)

@@ -26,6 +26,12 @@ def powers(x: Any) -> Any:
     return tnp.sum(z * y)
 
 
+def large(x: Any) -> Any:
+    m = tnp.outer(x, x) * 1e150
+    z = m @ (x * 1e-150)  # here
+    return tnp.sum(z) * 1e200
+
+
 def in_a_call(x: Any) -> Any:
     y = x * 1.0
     return power(y) + y
@@ -47,7 +53,13 @@ SECOND: dict[str, Callable[[Any, Any], Any]] = {
     "hessian": lambda f, x: te.hessian(f)(x),
     "third": lambda f, x: te.grad(lambda z: np.sum(te.grad(lambda y: np.sum(te.grad(f)(y)))(z)))(x),
 }
-PROGRAMS = {power: 2.0, in_a_call: 2.0, powers: np.array([1.0, 2.0]), elements: np.array([3.0, 2.0])}
+PROGRAMS = {
+    power: 2.0,
+    in_a_call: 2.0,
+    powers: np.array([1.0, 2.0]),
+    large: np.array([3.0, 2.0]),
+    elements: np.array([3.0, 2.0]),
+}
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value", "ignore:overflow")

@@ -203,9 +203,8 @@ class Snapshot(Kinds):
         """
         if type(self._root) is not Node:
             return self._root
-        if new and self._tables is None:
-            self._tables = ClassTables(self._order)
-        if self._tables is not None:
+        if new:
+            self._tables = self._tables or ClassTables(self._order)
             self._tables.refuse(new)
         done = {} if done is None else done
         made.update((id(node), node.shell()) for node in new if node.shell is not None)

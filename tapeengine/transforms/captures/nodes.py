@@ -215,8 +215,8 @@ def of_set(value: Any) -> Node:
     keys = list(value)
     places = _finders(keys)
     if not places:
-        held = copy.copy(value)
-        return Node(value, [None] * len(keys), lambda inside: copy.copy(held), None, keys, dict.fromkeys, True)
+        held = value.copy()
+        return Node(value, [None] * len(keys), lambda inside: held.copy(), None, keys, dict.fromkeys, True)
 
     def make(inside: list[Any], made: Any) -> None:
         made.update(_replaced(keys, places, inside))
@@ -228,7 +228,7 @@ def of_set(value: Any) -> Node:
 
 
 def _emptied(value: Any) -> Any:
-    made = copy.copy(value)
+    made = value.copy()  # which `copy.copy` does not do for a WeakSet: its copies share their elements
     made.clear()
     return made
 

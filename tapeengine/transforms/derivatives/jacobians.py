@@ -40,10 +40,10 @@ Mode = Literal["auto", "forward", "reverse"]
 def jacobian(
     engine: Engine,
     f: Callable[..., Any],
-    argnums: Argnums = 0,
-    mode: Mode = "auto",
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    argnums: Argnums,
+    mode: Mode,
+    has_aux: bool,
+    holomorphic: bool,
     progress: Progress | None = None,
 ) -> Callable[..., Any]:
     """See `Engine.jacobian`."""
@@ -95,11 +95,7 @@ def dense(
 
 
 def hessian(
-    engine: Engine,
-    f: Callable[..., Any],
-    argnums: Argnums = 0,
-    has_aux: bool = False,
-    holomorphic: bool = False,
+    engine: Engine, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> Callable[..., Any]:
     """See `Engine.hessian`; computed forward over reverse."""
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import StructureError
-from ...forms import Form, add, flatten, is_traced, leaves_like, unflatten
+from ...forms import Form, add, flatten, leaves_like, unflatten
 from ...primitive.spaces import Space
 from ...structure import Structures
 
@@ -83,11 +83,9 @@ class Stacked:
     def _stack(self, column: Sequence[Any]) -> Any:
         if column[0] is None:
             return None
-        if any(map(is_traced, column)):
-            import tapeengine.numpy as tnp
+        import tapeengine.numpy as tnp
 
-            return tnp.reshape(tnp.stack(list(column)), self.shape + np.shape(column[0]))
-        return np.stack(list(column)).reshape(self.shape + np.shape(column[0]))
+        return tnp.reshape(tnp.stack(list(column)), self.shape + np.shape(column[0]))
 
 
 def _plain(item: Any) -> Any:

@@ -68,6 +68,7 @@ class LineRecorder:
         self.check = check
         self.watcher = watcher
         self.tape: Any = None
+        self.outer: Any = None
         self._line: Line | None = None
         self._next = 1
         self._clock = 0.0
@@ -79,6 +80,7 @@ class LineRecorder:
         if self.watcher is not None:
             linear.watch(self.tape, self.watcher)
         before = sys.gettrace()
+        self.outer = getattr(before, "__self__", None)
         self._clock = perf_counter()
         sys.settrace(self._enter)
         try:
@@ -94,6 +96,8 @@ class LineRecorder:
         if self.inners and self.inners[-1][0] == start:
             self.inners.pop()
         self.inners.append((start, line))
+        if isinstance(self.outer, LineRecorder) and self.outer.tape is not None:  # it records the same operations
+            self.outer.begin_inner(linear.last_id(self.outer.tape) + 1, line)
 
     @property
     def inner(self) -> Line | None:

@@ -133,7 +133,7 @@ class Derived(Task):
         return self.task.push(self.engine, own)(given)
 
     def __reduce__(self) -> Any:
-        given = unflatten(self.steps, _numbered(self.count - self.task.count))
+        given = unflatten(self.steps, _numbered(self.count))  # more than are needed
         return _derived, (self.direction, self.task, given)
 
 
