@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from tapeengine_scipy._passing import beside, find
@@ -55,7 +56,7 @@ class SignatureOf:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(find(self._path))
+        return _signature(self._path)
 
 
 def own_code(path: str, *args: Any, **options: Any) -> Any:
@@ -71,6 +72,29 @@ def rule(path: str) -> Callable[..., Any]:
     def called(*args: Any, **options: Any) -> Any:
         return own_code(path, *args, **options)
 
-    called.__wrapped__ = SignatureOf(path)  # type: ignore[attr-defined]
-    called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
-    return beside(path, returns="what SciPy's own code computes, also of traced values")(called)
+    return _at(path, called, SignatureOf(path), returns="what SciPy's own code computes, also of traced values")
+
+
+def with_signature(path: str, function: Callable[..., Any], returns: str, **options: Any) -> Callable[..., Any]:
+    """Return the function at `path` with SciPy's signature; `function` gets all of its arguments by name.
+
+    `options` are those of `beside`.
+    """
+    theirs = SignatureOf(path)
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        bound = theirs.__signature__.bind(*args, **keywords)
+        bound.apply_defaults()
+        return function(**bound.arguments)
+
+    return _at(path, called, theirs, returns=returns, **options)
+
+
+@cache
+def _signature(path: str) -> inspect.Signature:
+    return inspect.signature(find(path))
+
+
+def _at(path: str, called: Any, theirs: SignatureOf, **options: Any) -> Callable[..., Any]:
+    called.__wrapped__, called.__module__ = theirs, f"tapeengine_{path.rpartition('.')[0]}"
+    return beside(path, **options)(called)

@@ -16,6 +16,7 @@ from tapeengine.primitive.builders import decides, unbroadcast
 from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
 from tapeengine_primitives.linalg_factor import cholesky_rules
 from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, transpose, unfold
@@ -314,27 +315,8 @@ def _signs(ours: Any, theirs: Any) -> Any:
     return ratio / numpy.abs(ratio)
 
 
-@beside("scipy.linalg.eigvalsh")
-def eigvalsh(
-    a: Any,
-    b: Any = None,
-    *,
-    lower: bool = True,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    type: int = 1,
-    check_finite: bool = True,
-    subset_by_index: Any = None,
-    subset_by_value: Any = None,
-    driver: str | None = None,
-) -> Any:
-    """Return the eigenvalues of a Hermitian (generalised) problem; see `scipy.linalg.eigvalsh`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> eigvalsh(np.diag([1.0, 3.0]))
-    array([1., 3.])
-    """
-    chosen: Any = {"subset_by_index": subset_by_index, "subset_by_value": subset_by_value, "driver": driver}
-    return eigh(a, b, lower=lower, eigvals_only=True, type=type, check_finite=check_finite, **chosen)
+eigvalsh = with_signature(
+    "scipy.linalg.eigvalsh",
+    lambda **options: eigh(**options, eigvals_only=True),
+    "the eigenvalues of a Hermitian (generalised) problem",
+)

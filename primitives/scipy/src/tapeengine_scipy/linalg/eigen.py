@@ -8,6 +8,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.linalg_eigen import EigResult, eig_rules, eigvals_rules, rotation, separated
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg.solve import _check_finite
@@ -54,16 +55,6 @@ def eig(
     return tuple(EIG(a)) if right else EIGVALS(a)
 
 
-@beside("scipy.linalg.eigvals")
-def eigvals(
-    a: Any, b: Any = None, overwrite_a: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False
-) -> Any:
-    """Return the eigenvalues of a matrix; see `scipy.linalg.eigvals`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> eigvals(np.diag([1.0, 2.0]))
-    array([1.+0.j, 2.+0.j])
-    """
-    return eig(a, b, right=False, check_finite=check_finite, homogeneous_eigvals=homogeneous_eigvals)
+eigvals = with_signature(
+    "scipy.linalg.eigvals", lambda **options: eig(**options, right=False), "the eigenvalues of a matrix"
+)

@@ -19,6 +19,7 @@ from tapeengine_primitives.linalg_factor import (
     svd_rules,
     svdvals_rules,
 )
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
@@ -172,17 +173,9 @@ def svd(
     return tuple(SVD(a, lapack_driver=lapack_driver))
 
 
-@beside("scipy.linalg.svdvals")
-def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return the singular values; see `scipy.linalg.svdvals`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> svdvals(np.diag([2.0, 3.0]))
-    array([3., 2.])
-    """
-    return svd(a, compute_uv=False, check_finite=check_finite)
+svdvals = with_signature(
+    "scipy.linalg.svdvals", lambda **options: svd(**options, compute_uv=False), "the singular values"
+)
 
 
 # ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P
