@@ -22,7 +22,7 @@ NAMES = {
         median_filter minimum_filter minimum_filter1d percentile_filter prewitt rank_filter rotate shift sobel
         spline_filter spline_filter1d uniform_filter uniform_filter1d zoom
     """,
-    "scipy.optimize": "rosen_der rosen_hess",
+    "scipy.optimize": "rosen rosen_der rosen_hess",
     "scipy.signal": """
         bilinear bilinear_zpk bode butter cheby1 cheby2 chirp coherence cont2discrete convolve2d correlate2d csd
         cspline1d cspline1d_eval czt dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep envelope filtfilt
