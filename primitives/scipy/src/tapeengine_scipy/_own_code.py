@@ -13,8 +13,9 @@ NAMES = {
     "scipy.integrate": "cumulative_simpson cumulative_trapezoid romb trapezoid",
     "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate splantider splder splev splint",
     "scipy.linalg": """
-        block_diag companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler hankel khatri_rao leslie
-        orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov subspace_angles tanhm tanm
+        block_diag companion convolution_matrix coshm cosm eigvals eigvalsh expm_cond expm_frechet fiedler hankel
+        khatri_rao leslie orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov
+        subspace_angles svdvals tanhm tanm
     """,
     "scipy.ndimage": """
         affine_transform convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
@@ -66,13 +67,14 @@ def own_code(path: str, *args: Any, **options: Any) -> Any:
     return code_of(path)(*args, **options)
 
 
-def rule(path: str) -> Callable[..., Any]:
-    """Return the function whose rule is the code of SciPy's at `path`."""
+def rule(path: str, **options: Any) -> Callable[..., Any]:
+    """Return the function whose rule is the code of SciPy's at `path`; `options` are those of `beside`."""
 
-    def called(*args: Any, **options: Any) -> Any:
-        return own_code(path, *args, **options)
+    def called(*args: Any, **keywords: Any) -> Any:
+        return own_code(path, *args, **keywords)
 
-    return _at(path, called, SignatureOf(path), returns="what SciPy's own code computes, also of traced values")
+    returns = "what SciPy's own code computes, also of traced values"
+    return _at(path, called, SignatureOf(path), returns=returns, **options)
 
 
 def with_signature(path: str, function: Callable[..., Any], returns: str, **options: Any) -> Callable[..., Any]:

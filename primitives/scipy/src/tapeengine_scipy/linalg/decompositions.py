@@ -16,7 +16,6 @@ from tapeengine.primitive.builders import decides, unbroadcast
 from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
 from tapeengine_primitives.linalg_factor import cholesky_rules
 from tapeengine_scipy._callables import plain_value
-from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, transpose, unfold
@@ -313,10 +312,3 @@ def _signs(ours: Any, theirs: Any) -> Any:
     if ratio.shape[0] and numpy.abs(ours * ratio - theirs).max() > 1e-6 * numpy.abs(theirs).max():
         raise UnsupportedError("eigh: eigenvalues are equal, so their vectors are an arbitrary basis. " + ADVICE)
     return ratio / numpy.abs(ratio)
-
-
-eigvalsh = with_signature(
-    "scipy.linalg.eigvalsh",
-    lambda **options: eigh(**options, eigvals_only=True),
-    "the eigenvalues of a Hermitian (generalised) problem",
-)

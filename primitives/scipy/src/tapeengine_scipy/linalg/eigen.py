@@ -8,7 +8,6 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.linalg_eigen import EigResult, eig_rules, eigvals_rules, rotation, separated
-from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg.solve import _check_finite
@@ -53,8 +52,3 @@ def eig(
     if a.size == 0:
         return (np.zeros(0, complex), 0.0 * a) if right else np.zeros(0, complex)
     return tuple(EIG(a)) if right else EIGVALS(a)
-
-
-eigvals = with_signature(
-    "scipy.linalg.eigvals", lambda **options: eig(**options, right=False), "the eigenvalues of a matrix"
-)

@@ -19,7 +19,6 @@ from tapeengine_primitives.linalg_factor import (
     svd_rules,
     svdvals_rules,
 )
-from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
@@ -171,11 +170,6 @@ def svd(
     if full_matrices and a.shape[0] != a.shape[1]:
         return tuple(full(*FULL_SVD(a, lapack_driver=lapack_driver)))
     return tuple(SVD(a, lapack_driver=lapack_driver))
-
-
-svdvals = with_signature(
-    "scipy.linalg.svdvals", lambda **options: svd(**options, compute_uv=False), "the singular values"
-)
 
 
 # ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P
