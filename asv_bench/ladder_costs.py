@@ -12,8 +12,7 @@ from asv_bench import ladder_programs as programs
 from asv_bench.ladder_programs import conditionals, folded_product, looped, nested_calls
 from tapeengine.chad.language.terms import Module
 from tapeengine.ladder import chad, dn
-from tapeengine.ladder.counts import Counts
-from tapeengine.ladder.derivative import Derivative
+from tapeengine.ladder.derivative import Counts, Derivative
 from tapeengine.ladder.wn.categorical import convert
 from tapeengine.ladder.wn.gradient import gradient
 from tapeengine.ladder.wn.split_categorical import Split

@@ -31,6 +31,23 @@ def reached(module: Any, name: str) -> Any:
     return module
 
 
+def standing_for(
+    theirs: Any, here: dict[str, Any], change: Callable[[Any], Any] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` for a module whose other names are those of another one.
+
+    What they stand for, which `change` makes of the other module's objects, gets into the namespace `here` at the first
+    use.
+    """
+
+    def found(name: str) -> Any:
+        value = getattr(theirs, name)
+        here[name] = value if change is None else change(value)
+        return here[name]
+
+    return found, lambda: dir(theirs)
+
+
 def named_like(made: Callable[..., Any], there: Any, doc: str | None = None) -> Callable[..., Any]:
     """Give a function the names and, unless it has a text of its own, the documentation of another; return it."""
     made.__name__, made.__qualname__, made.__doc__ = there.__name__, there.__qualname__, doc or there.__doc__

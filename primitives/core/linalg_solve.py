@@ -321,18 +321,6 @@ def in_one_precision(a: Any, b: Any) -> tuple[Any, Any]:
     return tuple(x if dtype_of(x) == common else np.astype(x, common) for x in (a, b))
 
 
-def tensorinv(a: Any, ind: int = 2) -> Any:
-    """Return the inverse of a tensor as a linear map; see `numpy.linalg.tensorinv`."""
-    a = as_array(a)
-    if ind <= 0:
-        raise ValueError("Invalid ind argument.")
-    shape = shape_of(a)
-    if not shape:
-        raise TypeError("numpy.linalg.tensorinv takes no number")
-    rows = math.prod(shape[ind:])
-    return np.reshape(np.linalg.inv(np.reshape(a, (rows, -1))), shape[ind:] + shape[:ind])
-
-
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     """Solve a tensor equation; see `numpy.linalg.tensorsolve`."""
     a, b = as_array(a), as_array(b)

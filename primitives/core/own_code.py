@@ -22,7 +22,7 @@ _NAMES = {
     """,
     numpy.emath: "arccos arcsin arctanh log log10 log2 logn power sqrt",
     numpy.fft: "fft2 fftn hfft ifft2 ifftn ihfft irfft2 irfftn rfft2 rfftn",
-    numpy.linalg: "cross diagonal matrix_power multi_dot outer tensordot trace vecdot",
+    numpy.linalg: "cross diagonal matrix_power multi_dot outer tensordot tensorinv trace vecdot",
 }
 _FUNCTIONS = [getattr(home, name) for home, names in _NAMES.items() for name in names.split()]
 #: Functions whose code writes traced values into arrays that it makes of its arguments.

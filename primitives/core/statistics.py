@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine._core.arrays.array import form_of
+from tapeengine.numpy._twins import rule_of
 from tapeengine.primitive import Primitive, Sample, uniform
 from tapeengine.primitive.builders import elementwise
 
-from .products import conjugated, swapped
 from .reductions import by_slope, extent, masked, reduction_samples, spread, total_rule
 from .ufuncs import of_names
 from .values import (
@@ -23,7 +25,6 @@ from .values import (
     in_turn,
     is_complex,
     is_set,
-    ndim_of,
     normal_axes,
     number_or_array,
     real_dtype,
@@ -242,60 +243,20 @@ def cov(
     *,
     dtype: Any = None,
 ) -> Any:
-    """Return the covariance matrix; see `numpy.cov`. Differentiable in the observations and in `aweights`."""
-    if ddof is not None and ddof != int(ddof):
-        raise ValueError("ddof must be integer")
-    parts = [as_array(part) for part in (m, y) if part is not None]
-    for part, name in zip(parts, "my", strict=False):
-        if ndim_of(part) > 2:
-            raise ValueError(f"{name} has more than 2 dimensions")
-    first_is_turned = not rowvar and ndim_of(parts[0]) != 1
-    parts = [np.atleast_2d(part) for part in parts]
-    for k, part in enumerate(parts):
-        if first_is_turned if k == 0 else not rowvar and shape_of(part)[0] != 1:
-            parts[k] = np.swapaxes(part, 0, 1)
-    dtype_of_all = numpy.result_type(*map(dtype_of, parts), float) if dtype is None else numpy.dtype(dtype)
-    if not shape_of(parts[0])[0]:
-        return numpy.zeros((0, 0))
-    x = np.astype(np.concatenate(parts, axis=0) if len(parts) > 1 else parts[0], dtype_of_all)
-    numpy.subtract(1.0, 1.0, out=numpy.zeros((), dtype_of(x)))  # raises numpy's error: whole numbers have no mean
-    fweights, aweights = (w if w is None else np.array(w, float) for w in (fweights, aweights))
-    _check_weights(fweights, aweights, shape_of(x)[1])
-    ddof = int(bias == 0) if ddof is None else ddof
-    w: Any = None
-    if fweights is None and aweights is None:
-        factor: Any = shape_of(x)[1] - ddof
-    else:
-        w = (1.0 if fweights is None else fweights) * (1.0 if aweights is None else aweights)
-        total = np.sum(w, dtype=dtype_of(x))  # complex if x is, as in numpy
-        squares = total if aweights is None else np.sum(w * aweights)
-        factor = total - ddof * squares / total if ddof else total
-    if np.real(factor) <= 0:
-        factor, x, w = 0.0, UNDEFINED(x, True), w if w is None else UNDEFINED(w, True)
-    deviation = x - np.average(x, axis=1, weights=w)[:, None]
-    weighted = deviation if w is None else deviation * w
-    value = np.dot(deviation, swapped(conjugated(weighted))) * np.true_divide(1, factor)
-    value = np.reshape(value, ()) if shape_of(value) == (1, 1) else value
-    return value if dtype is None else np.astype(value, dtype)
+    """Return the covariance matrix; by the code of `numpy.cov`; without a degree of freedom the derivative is NaN."""
 
+    def value(m: Any, y: Any, aweights: Any) -> Any:
+        return rule_of(numpy.cov)(m, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
 
-def _check_weights(fweights: Any, aweights: Any, count: int) -> None:
-    for name, weights in (("fweights", fweights), ("aweights", aweights)):
-        if weights is None:
-            continue
-        if ndim_of(weights) > 1:
-            raise RuntimeError(f"cannot handle multidimensional {name}")
-        if ndim_of(weights) == 0 or shape_of(weights)[0] != count:
-            raise RuntimeError(f"incompatible numbers of samples and {name}")
-        if np.any(np.less(weights, 0)):
-            raise ValueError(f"{name} cannot be negative")
-    if fweights is not None and not np.all(np.equal(fweights, np.round(fweights))):
-        raise TypeError("fweights must be integer")
+    found = value(m, y, aweights)
+    if not numpy.size(form_of(found)) or np.any(np.isfinite(found)):
+        return found
+    with warnings.catch_warnings(action="ignore"):
+        return value(*(x if x is None else UNDEFINED(as_array(x), True) for x in (m, y, aweights)))
 
 
 #: Functions of which numpy warns in its own words if there are no elements.
 _WARNING: dict[Any, Callable[..., Any]] = {
-    numpy.cov: cov,
     numpy.nanmean: nanmean,
     numpy.nanvar: nanvar,
     numpy.nanstd: nanstd,

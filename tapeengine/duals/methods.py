@@ -48,6 +48,8 @@ def dispatched(function: Any) -> Callable[..., Any]:
 
 def reshape(self: Any, *shape: Any, **options: Any) -> Any:
     """ndarray.reshape, with the shape as one argument or several."""
+    if not shape:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
     new = shape[0] if len(shape) == 1 else shape
     order = options.pop("order", "C")
     return VIEWS[numpy.reshape](self, new, order=order, **options)

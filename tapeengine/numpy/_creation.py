@@ -113,17 +113,13 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
-    """numpy.require; traced arrays are aligned."""
+    """numpy.require, by its own code."""
     if not holds_traced(a):
         return numpy.require(a, dtype, requirements, **options)
     check(numpy.require, {**options, "requirements": requirements})
-    wanted = {
-        str(name)[:1].upper() for name in ([requirements] if isinstance(requirements, str) else requirements or ())
-    }
-    order = "F" if "F" in wanted else "C" if "C" in wanted else "K"
-    result = asarray(a, dtype, order)
-    is_copied = ("W" in wanted and not result.flags.writeable) or ("O" in wanted and not result.flags.owndata)
-    return result.copy(order) if is_copied else result
+    from ._twins import rebound  # which makes arrays by this module
+
+    return rebound(numpy.require)(a, dtype, requirements)  # type: ignore[arg-type]
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:

@@ -8,22 +8,17 @@ from typing import Any
 import numpy
 
 from .._core.arrays.array import Array, holds_traced
-from .._core.arrays.functions import offered
-from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
-from ..duals.outputs import numpys
 from ..errors import UnsupportedError
-from ._creation import arange, asarray
+from ._creation import asarray
+from ._twins import rebound
 
 __all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "nested_iters", "ogrid", "r_"]
 
-concatenate, linspace, stack = map(offered, (numpy.concatenate, numpy.linspace, numpy.stack))
-broadcast_arrays = offered(numpy.broadcast_arrays)
-
 
 class ByKey:
-    """An object of numpy's that makes arrays of the items of an index; ours if an item is traced."""
+    """An object of numpy's that makes arrays of the items of an index, by its own code also of traced ones."""
 
     def __init__(self, theirs: Any) -> None:
         self.theirs = theirs
@@ -31,35 +26,15 @@ class ByKey:
     def __getitem__(self, key: Any) -> Any:
         """The array that numpy makes of the items."""
         items = key if isinstance(key, tuple) else (key,)
-        return self.made(key, items) if any(map(is_traced_item, items)) else self.theirs[key]
-
-    def made(self, key: Any, items: tuple[Any, ...]) -> Any:
-        """The array for the items of an index that holds traced values."""
-        raise NotImplementedError
+        if not any(map(is_traced_item, items)):
+            return self.theirs[key]
+        if any(isinstance(item, str) and item in ("r", "c") for item in items):
+            raise UnsupportedError("a numpy.matrix cannot hold traced numbers: write '0,2' for 'r', '0,2,0' for 'c'")
+        return rebound(type(self.theirs).__getitem__)(self.theirs, key)
 
 
 class Concatenator(ByKey):
-    """`numpy.r_` or `numpy.c_`: numpy's own runs on the numbers of the elements, and its result places the elements."""
-
-    def made(self, key: Any, items: tuple[Any, ...]) -> Any:
-        """The joined array."""
-        items = tuple(map(row, items))
-        whole = numpys(lambda *given: self.theirs[given], items, {})
-        if isinstance(whole, numpy.matrix):
-            raise UnsupportedError("a numpy.matrix cannot hold traced numbers: write '0,2' for 'r', '0,2,0' for 'c'")
-        parts = [item if isinstance(item, str) else asarray(item, whole.dtype) for item in items]
-        places: list[Any] = []
-        count = 0
-        for part in parts:
-            if isinstance(part, str):
-                places.append(part)
-                continue
-            shape = numpy.shape(part)
-            size = int(numpy.prod(shape, dtype=int))
-            places.append(numpy.arange(count, count + size).reshape(shape)[()])
-            count += size
-        flat = concatenate([numpy.ravel(part) for part in parts if not isinstance(part, str)])
-        return flat[numpy.asarray(self.theirs[tuple(places)])]
+    """`numpy.r_` or `numpy.c_`."""
 
     def __len__(self) -> int:
         """The length of numpy's object."""
@@ -69,52 +44,6 @@ class Concatenator(ByKey):
 def is_traced_item(item: Any) -> bool:
     """Whether an item of an index is traced, or a slice with a traced end."""
     return holds_traced([item.start, item.stop, item.step] if isinstance(item, slice) else item)
-
-
-def row(item: Any) -> Any:
-    """The array for an item; for a slice, its numbers."""
-    if not isinstance(item, slice):
-        return item
-    start, step = start_and_step(item)
-    if is_count(step):
-        return linspace(start, item.stop, int(abs(step)))
-    if not is_traced_item(item):
-        return numpy.r_[item]
-    return arange(start, item.stop, step)
-
-
-class Grid(ByKey):
-    """`numpy.mgrid` or `numpy.ogrid`: numpy's own gives the sizes, and coordinates follow traced ends and steps."""
-
-    def made(self, key: Any, items: tuple[Any, ...]) -> Any:
-        """The coordinates of the grid's points."""
-        if items is not key and not is_count(key.step):
-            return row(key)
-        ends = tuple(end for item in items for end in (item.start, item.stop, item.step))
-        axes = numpys(lambda *given: numpy.ogrid[tuple(map(slice, given[::3], given[1::3], given[2::3]))], ends, {})
-        found = tuple(map(coordinates, items, axes))
-        if items is not key:
-            return found[0]
-        return found if self.theirs.sparse else stack(broadcast_arrays(*found))
-
-
-def is_count(step: Any) -> bool:
-    """Whether the step of a grid is complex, so that it is a number of points."""
-    return isinstance(step, (complex, numpy.complexfloating, ComplexDual))
-
-
-def coordinates(item: slice, axis: Any) -> Any:
-    """The points of an axis, in the shape and dtype of numpy's, by numpy's formula."""
-    places = numpy.arange(axis.size, dtype=axis.dtype).reshape(axis.shape)
-    start, step = start_and_step(item)
-    if is_count(step):
-        step = (item.stop - start) / float(axis.size - 1) if axis.size != 1 else 1
-    return places * step + start
-
-
-def start_and_step(item: slice) -> tuple[Any, Any]:
-    """The start and the step of a slice; a traced start at 0 stays traced."""
-    return 0 if item.start is None else item.start, 1 if item.step is None else item.step
 
 
 class ndenumerate:
@@ -289,4 +218,4 @@ def nditer(op: Any, flags: Any = (), op_flags: Any = None, *args: Any, **options
 
 
 c_, r_ = Concatenator(numpy.c_), Concatenator(numpy.r_)
-mgrid, ogrid = Grid(numpy.mgrid), Grid(numpy.ogrid)
+mgrid, ogrid = ByKey(numpy.mgrid), ByKey(numpy.ogrid)

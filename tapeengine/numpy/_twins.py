@@ -13,6 +13,8 @@ import numpy
 
 from .._core.arrays.functions import offered
 from .._core.programs.callables import stand_ins
+from .._core.scalars.complex import ComplexDual
+from .._core.scalars.scalar import Dual
 from ..naming import attribute_of, names_in
 from ._classes import numpy_names
 from ._creation import asarray
@@ -58,6 +60,8 @@ def counterpart(value: Any) -> Any:
     """Return what a name stands for in code that calls numpy with traced arrays, from what it is in numpy's code."""
     if isinstance(value, ModuleType):
         return twin_of(value.__name__) if value.__name__.split(".")[0] == "numpy" else value
+    if value is numpy.ScalarType:
+        return (*value, Dual, ComplexDual)
     if isinstance(value, type):
         return Converter if value.__name__ == "_array_converter" else stand_ins().get(value, value)
     if isinstance(value, FunctionType):

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import functools
+from functools import wraps as _wraps
 from typing import Any
 
 import numpy.testing as _testing
 
 from ..duals.dispatch import as_number as _as_number
-from ..duals.foreign import replaced as _replaced
+from ..duals.dispatch import on_values as _on_values
+from ..naming import standing_for as _standing_for
 
 
-def _on_values(function: Any) -> Any:
-    @functools.wraps(function)
-    def called(*args: Any, **options: Any) -> Any:
-        return function(*_replaced(_as_number, args), **_replaced(_as_number, options))
-
-    return called
+def _comparing(value: Any) -> Any:
+    name = getattr(value, "__name__", "")
+    is_one = name.startswith("assert_") or name in ("print_assert_equal", "rundocs")
+    return _wraps(value)(_on_values(value, _as_number)) if is_one else value
 
 
-def __getattr__(name: str) -> Any:
-    value = getattr(_testing, name)
-    if name.startswith("assert_") or name in ("print_assert_equal", "rundocs"):
-        value = _on_values(value)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return dir(_testing)
+__getattr__, __dir__ = _standing_for(_testing, globals(), _comparing)

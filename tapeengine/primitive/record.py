@@ -170,26 +170,6 @@ class Primitive:
     (('arg', 0),)
     """
 
-    __slots__ = (
-        "__weakref__",
-        "arg_defaults",
-        "args",
-        "doc",
-        "jvp_rules",
-        "kernel",
-        "name",
-        "opcode",
-        "pattern",
-        "positional_static",
-        "primal",
-        "refusals",
-        "samples",
-        "static_defaults",
-        "static_names",
-        "variadic",
-        "vjp_rules",
-    )
-
     name: str
     primal: Callable[..., Any]
     args: tuple[str, ...]
@@ -206,6 +186,8 @@ class Primitive:
     kernel: Any
     pattern: Pattern | None
     variadic: bool
+
+    __slots__ = ("__weakref__", *__annotations__)
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from types import MethodType
 from typing import Any
 
@@ -352,10 +352,11 @@ class Run:
         self.alone: list[tuple[int, Any]] = []
         self._explore(functools.cache(lambda: Mapped(self.engine.structures, args, batched.in_axes)))
 
-    def _workers(self, what: str) -> Workers:
-        if self.progress is None:
-            return Workers(self.threads, nullcontext())
-        return Workers(self.threads, told(self.progress, self.lanes, f"vmap: {what}"))
+    @contextmanager
+    def _workers(self, what: str) -> Iterator[Workers]:
+        """The threads of a pass, which tells how many of its lanes have been run."""
+        with told(self.progress, self.lanes, f"vmap: {what}") as tell:
+            yield Workers(self.threads, tell or (lambda lanes: None))
 
     # -- forwards ------------------------------------------------------------------------------------------------------
     def _explore(self, mapped: Callable[[], Mapped]) -> None:
@@ -594,26 +595,13 @@ class Workers:
     Parameters
     ----------
     threads : int
-    telling : context manager
-        Gives the function that is called with the number of lanes that have been run, or None.
+    tell : callable
+        Called with the number of lanes that have been run.
     """
 
-    def __init__(self, threads: int, telling: AbstractContextManager[Callable[[int], None] | None]) -> None:
+    def __init__(self, threads: int, tell: Callable[[int], None]) -> None:
         self.threads = threads
-        self._telling = telling
-        self._tell: Callable[[int], None] | None = None
-
-    def __enter__(self) -> Workers:
-        self._tell = self._telling.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._telling.__exit__(*error)
-
-    def tell(self, lanes: int) -> None:
-        """Say how many more lanes have been run."""
-        if self._tell is not None:
-            self._tell(lanes)
+        self.tell = tell
 
     def make(self, calls: Sequence[Callable[[list[Any]], int]]) -> list[int]:
         """Make calls, on this thread as well, and wait for all; each returns the number of lanes that it has run."""

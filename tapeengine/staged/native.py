@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from .._core.tape.table import OPS, interpret, parse
@@ -156,6 +157,10 @@ class Writer:
             each = pairs + (each[-1:] if len(each) % 2 else [])
         return each[0]
 
+    def all(self, truths: Sequence[str]) -> str:
+        """Whether everything holds."""
+        return reduce(lambda one, other: self.op(f"and {self.truth} {one}, {other}"), truths)
+
     def everywhere(self, truth: str) -> str:
         """Whether something holds in all lanes."""
         if self.lanes == 1:
@@ -241,9 +246,7 @@ class Values(Writer):
         if not holds:
             self.do(f"br label %done{k}")
             return
-        all_hold = holds[0]
-        for other in holds[1:]:
-            all_hold = self.op(f"and {self.truth} {all_hold}, {other}")
+        all_hold = self.all(holds)
         if self.lanes > 1:
             all_hold = self.op(f"or {self.truth} {all_hold}, %out")
         self.do(f"br i1 {self.everywhere(all_hold)}, label %done{k}, label %end")
@@ -305,10 +308,7 @@ class Cotangents(Writer):
     def nothing(self) -> str:
         """Whether all cotangents that arrive are zero."""
         zero = [self.op(f"fcmp oeq {self.type} {c}, {self.number(0.0)}") for c in self.cotangents.values()]
-        every = zero[0]
-        for other in zero[1:]:
-            every = self.op(f"and {self.truth} {every}, {other}")
-        return self.everywhere(every)
+        return self.everywhere(self.all(zero))
 
     def contributions(self, body: Body) -> list[tuple[int, int, str]]:
         """Go through a body backward; return what it contributes to others: instruction, operand, contribution."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,26 +41,16 @@ class Derivative(Protocol):
 Again = Callable[[tuple[Any, ...]], tuple[Any, Derivative] | None]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FlatRule:
     """Adapts a `Derivative` to the core, which handles lists of leaves only."""
 
-    __slots__ = ("arguments", "classes", "derivative", "name", "repeated", "result")
-
-    def __init__(
-        self,
-        derivative: Derivative,
-        arguments: Form,
-        result: Form,
-        classes: Classes,
-        name: str,
-        repeated: Repeated | None = None,
-    ) -> None:
-        self.derivative = derivative
-        self.arguments = arguments
-        self.result = result
-        self.classes = classes
-        self.name = name
-        self.repeated = repeated
+    derivative: Derivative
+    arguments: Form
+    result: Form
+    classes: Classes
+    name: str
+    repeated: Repeated | None = None
 
     def bind(self, outward: Callable[[Any], Any]) -> None:
         """Store the values that the derivative's functions captured at the time of the call."""

@@ -8,6 +8,7 @@ such a program itself: the derivative of ``u -> Df(x)^T u`` is ``(dx, du) -> d/d
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -66,15 +67,13 @@ def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
 NUMBERS = frozenset((float, int, bool))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Again:
     """Repeats a call in replays of the staged program that made it."""
 
-    __slots__ = ("engine", "keep", "program")
-
-    def __init__(self, engine: Engine, program: Any, keep: bool) -> None:
-        self.engine = engine
-        self.program = program
-        self.keep = keep
+    engine: Engine
+    program: Any
+    keep: bool
 
     def __call__(self, args: tuple[Any, ...]) -> tuple[Any, Call]:
         """Return the program's value and its derivative at plain arguments."""
@@ -135,16 +134,14 @@ def transposed(engine: Engine, program: Any, args: tuple[Any, ...], cotangent: A
     return tuple(found)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Transposed:
     """The derivative of a reverse pass."""
 
-    __slots__ = ("args", "cotangent", "engine", "program")
-
-    def __init__(self, engine: Engine, program: Any, args: tuple[Any, ...], cotangent: Any) -> None:
-        self.engine = engine
-        self.program = program
-        self.args = args
-        self.cotangent = cotangent
+    engine: Engine
+    program: Any
+    args: tuple[Any, ...]
+    cotangent: Any
 
     def along(self, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the derivative of <cotangent, Df(x) tangents> with respect to the arguments."""

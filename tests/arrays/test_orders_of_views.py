@@ -60,6 +60,7 @@ MADE: dict[str, Callable[[Any, Any], Any]] = {
     "asfortranarray": lambda np, v: np.asfortranarray(v),
     "require F": lambda np, v: np.require(v, None, "F"),
     "require C": lambda np, v: np.require(v, None, "C"),
+    "require O": lambda np, v: np.require(v, None, "O"),
     "vectorize": lambda np, v: np.vectorize(lambda a: a)(v),
     "vectorize of two": lambda np, v: np.vectorize(lambda a, b: a + 0 * b)(v, v.copy("F")),
     "array ndmin": lambda np, v: np.array(v, ndmin=5),

@@ -70,11 +70,11 @@ def test_an_error_of_one_call_ends_the_others(error, first, threads):
         raise errors[0] if errors else error
 
     raised = pytest.raises(error if isinstance(error, type) else type(error))
-    with batch.Workers(threads, batch.told(None, 9, "")) as workers, raised:
+    workers = batch.Workers(threads, lambda lanes: None)
+    with raised:
         workers.make([call] * 9)
     assert len(begun) == threads
-    with batch.Workers(threads, batch.told(None, 9, "")) as workers:  # the threads are free again
-        assert workers.make([lambda errors: 2] * 9) == [2] * 9
+    assert workers.make([lambda errors: 2] * 9) == [2] * 9  # the threads are free again
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -60,6 +60,7 @@ CALLS = {
         "khatri_rao": f"f({TALL}, {MATRIX}[:, :2])",
         "solve_discrete_lyapunov": f"f(0.2 * {MATRIX}, x[:9].reshape(3, 3))",
         **dict.fromkeys("coshm cosm expm_cond signm sinhm sinm tanhm tanm".split(), f"f({MATRIX})"),
+        **dict.fromkeys(("eigvalsh", "svdvals"), f"f({MATRIX})"), "eigvals": f"np.abs(f({MATRIX}))",
         "convolution_matrix": "f(x, 3)", "leslie": "f(x[:3], x[3:5])", "solve_circulant": "f(x[:4], x[4:8])",
         "expm_frechet": "f(x[:4].reshape(2, 2), x[4:8].reshape(2, 2))",
         "orthogonal_procrustes": f"f({TALL}, {OTHER})", "subspace_angles": f"f({TALL}, {OTHER})",

@@ -16,8 +16,7 @@ from ...chad.prepare.close import close
 from ...chad.specification import Evaluator, linear, reverse_in
 from ...chad.specification.evaluation import Environment, Rule
 from ...recursion import deep
-from ..counts import Counts
-from ..derivative import Derivative
+from ..derivative import Counts, Derivative
 from .vectors import Additions, Cells
 
 #: The terms whose evaluation is counted: operations on cotangents and on environment vectors that are values.

@@ -14,8 +14,7 @@ from typing import Any
 
 from ...chad.language.terms import Module, Op, Term, Tuple, Var, lit
 from ...chad.language.types import FLOAT, Product
-from ..counts import Counts
-from ..derivative import Derivative, Inputs, Outputs
+from ..derivative import Counts, Derivative, Inputs, Outputs
 from ..evaluate import Evaluator
 from ..structure import paths
 from ..target import Interface, Partial

@@ -20,8 +20,7 @@ from typing import Any
 
 from ...chad.language.terms import Apply, Module, Op, Term, Tuple, Var
 from ...chad.language.types import FLOAT, Product
-from ..counts import Counts
-from ..derivative import Derivative, Inputs, Outputs
+from ..derivative import Counts, Derivative, Inputs, Outputs
 from ..evaluate import Evaluator
 from ..target import COTANGENT, Interface, LinearLambda, Partial, linear
 from .pure import Pure

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from ...chad.language.terms import Module
-from ..counts import Counts
-from ..derivative import Derivative, Inputs, Outputs
+from ..derivative import Counts, Derivative, Inputs, Outputs
 from ..evaluate import Evaluator
 from .monadic import Monadic
 

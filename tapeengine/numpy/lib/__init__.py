@@ -1,17 +1,8 @@
 """numpy.lib, for programs that are differentiated."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as _numpy
 
+from ...naming import standing_for as _standing_for
 from . import stride_tricks as stride_tricks
 
-
-def __getattr__(name: str) -> Any:
-    return getattr(_numpy.lib, name)
-
-
-def __dir__() -> list[str]:
-    return dir(_numpy.lib)
+__getattr__, __dir__ = _standing_for(_numpy.lib, globals())

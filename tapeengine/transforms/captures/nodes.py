@@ -17,6 +17,7 @@ import weakref
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ VIEWS: dict[Any, Any] = {
 _ADDRESSES = 1 << 20
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Node:
     """One captured object: its contents, and how to rebuild it around other contents.
 
@@ -86,37 +88,20 @@ class Node:
         For a table of atoms alone, a function that lists its keys and items, and what it gave at first.
     """
 
-    __slots__ = (
-        *("can_change", "flat", "has_changed", "held", "inside", "keys", "lifted", "links", "make", "names"),
-        *("original", "places", "read", "shell"),
-    )
-
-    def __init__(
-        self,
-        original: Any,
-        inside: list[Any],
-        make: Any,
-        shell: Callable[[], Any] | None = None,
-        keys: Sequence[Any] | None = None,
-        read: Callable[[Any], dict[Any, Any]] | None = None,
-        can_change: bool = False,
-        has_changed: Callable[[], bool] | None = None,
-        places: Sequence[int] = (),
-    ) -> None:
-        self.original = original
-        self.inside = inside
-        self.make = make
-        self.shell = shell
-        self.keys: Any = keys
-        self.read: Any = read
-        self.can_change = can_change
-        self.has_changed = has_changed
-        self.places = places
-        self.held: Any = None
-        self.flat: tuple[Callable[[Any], list[Any]], list[Any]] | None = None
-        self.names: list[str] = []
-        self.links: tuple[int, ...] = ()
-        self.lifted = False
+    original: Any
+    inside: list[Any]
+    make: Any
+    shell: Callable[[], Any] | None = None
+    keys: Any = None
+    read: Any = None
+    can_change: bool = False
+    has_changed: Callable[[], bool] | None = None
+    places: Sequence[int] = ()
+    held: Any = None
+    flat: tuple[Callable[[Any], list[Any]], list[Any]] | None = None
+    names: list[str] = field(default_factory=list)
+    links: tuple[int, ...] = ()
+    lifted: bool = False
 
     def within(self, done: dict[int, Any]) -> list[Any]:
         """The objects inside; `done` has those that were rebuilt, by node."""

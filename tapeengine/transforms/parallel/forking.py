@@ -261,14 +261,12 @@ def _of_values(back: Any) -> Callable[[Any], Any]:
     return lambda cotangent: back(cotangent)[0]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Replayed:
     """The tasks of a fork in replays of the staged program that forks: they run as recordings, on the workers."""
 
-    __slots__ = ("fork", "tasks")
-
-    def __init__(self, fork: Fork, tasks: list[RecordedFunction]) -> None:
-        self.fork = fork
-        self.tasks = tasks
+    fork: Fork
+    tasks: list[RecordedFunction]
 
     def __call__(self, args: tuple[Any, ...]) -> tuple[list[Any], Near] | None:
         """Return the tasks' values and derivative; None if a task takes a path that has not been recorded."""

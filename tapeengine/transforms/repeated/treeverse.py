@@ -9,22 +9,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from math import comb
-from typing import Any, Protocol
+from typing import Any
+
+from .rerun import Places
 
 Step = Callable[[Any], Any]
 
 #: A position, its state, and the positions of the random generators.
 Kept = tuple[int, Any, Any]
-
-
-class Places(Protocol):
-    """The positions of the random generators that the steps use."""
-
-    def here(self) -> Any:
-        """Return their present positions."""
-
-    def resume(self, moment: Any) -> None:
-        """Set them to the positions of a moment."""
 
 
 def repetitions(length: int, kept: int) -> int:

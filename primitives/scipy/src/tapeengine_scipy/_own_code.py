@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from tapeengine_scipy._passing import beside, find
@@ -12,8 +13,9 @@ NAMES = {
     "scipy.integrate": "cumulative_simpson cumulative_trapezoid romb trapezoid",
     "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate splantider splder splev splint",
     "scipy.linalg": """
-        block_diag companion convolution_matrix coshm cosm expm_cond expm_frechet fiedler hankel khatri_rao leslie
-        orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov subspace_angles tanhm tanm
+        block_diag companion convolution_matrix coshm cosm eigvals eigvalsh expm_cond expm_frechet fiedler hankel
+        khatri_rao leslie orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov
+        subspace_angles svdvals tanhm tanm
     """,
     "scipy.ndimage": """
         affine_transform convolve convolve1d correlate correlate1d gaussian_filter gaussian_filter1d
@@ -21,7 +23,7 @@ NAMES = {
         median_filter minimum_filter minimum_filter1d percentile_filter prewitt rank_filter rotate shift sobel
         spline_filter spline_filter1d uniform_filter uniform_filter1d zoom
     """,
-    "scipy.optimize": "rosen_der rosen_hess",
+    "scipy.optimize": "rosen rosen_der rosen_hess",
     "scipy.signal": """
         bilinear bilinear_zpk bode butter cheby1 cheby2 chirp coherence cont2discrete convolve2d correlate2d csd
         cspline1d cspline1d_eval czt dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep envelope filtfilt
@@ -55,7 +57,7 @@ class SignatureOf:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(find(self._path))
+        return _signature(self._path)
 
 
 def own_code(path: str, *args: Any, **options: Any) -> Any:
@@ -65,12 +67,36 @@ def own_code(path: str, *args: Any, **options: Any) -> Any:
     return code_of(path)(*args, **options)
 
 
-def rule(path: str) -> Callable[..., Any]:
-    """Return the function whose rule is the code of SciPy's at `path`."""
+def rule(path: str, **options: Any) -> Callable[..., Any]:
+    """Return the function whose rule is the code of SciPy's at `path`; `options` are those of `beside`."""
 
-    def called(*args: Any, **options: Any) -> Any:
-        return own_code(path, *args, **options)
+    def called(*args: Any, **keywords: Any) -> Any:
+        return own_code(path, *args, **keywords)
 
-    called.__wrapped__ = SignatureOf(path)  # type: ignore[attr-defined]
-    called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
-    return beside(path, returns="what SciPy's own code computes, also of traced values")(called)
+    returns = "what SciPy's own code computes, also of traced values"
+    return _at(path, called, SignatureOf(path), returns=returns, **options)
+
+
+def with_signature(path: str, function: Callable[..., Any], returns: str, **options: Any) -> Callable[..., Any]:
+    """Return the function at `path` with SciPy's signature; `function` gets all of its arguments by name.
+
+    `options` are those of `beside`.
+    """
+    theirs = SignatureOf(path)
+
+    def called(*args: Any, **keywords: Any) -> Any:
+        bound = theirs.__signature__.bind(*args, **keywords)
+        bound.apply_defaults()
+        return function(**bound.arguments)
+
+    return _at(path, called, theirs, returns=returns, **options)
+
+
+@cache
+def _signature(path: str) -> inspect.Signature:
+    return inspect.signature(find(path))
+
+
+def _at(path: str, called: Any, theirs: SignatureOf, **options: Any) -> Callable[..., Any]:
+    called.__wrapped__, called.__module__ = theirs, f"tapeengine_{path.rpartition('.')[0]}"
+    return beside(path, **options)(called)

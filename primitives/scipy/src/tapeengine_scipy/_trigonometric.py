@@ -15,7 +15,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import linear, unbroadcast
 from tapeengine_primitives.fourier import resized
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._values import floating
 
 # Type 1 of dct counts its inner elements twice and both ends once; type 3 counts one end once; type 2 counts all twice.
@@ -153,27 +153,24 @@ def _along_one(name: str, record: Primitive, returns: str) -> Callable[..., Any]
     """The function of SciPy that transforms one axis."""
     kind, forward = name.removeprefix("i"), not name.startswith("i")
 
-    @beside(f"scipy.fft.{name}", returns=returns)
     def function(
-        x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None,
-        overwrite_x: bool = False, workers: int | None = None, orthogonalize: bool | None = None,
-    ) -> Any:  # fmt: skip
+        x: Any, type: int, n: Any, axis: int, norm: Any, overwrite_x: bool, workers: Any, orthogonalize: Any
+    ) -> Any:
         return _apply(record, kind, x, type, n, axis, norm, forward, orthogonalize, workers)
 
-    return function
+    return with_signature(f"scipy.fft.{name}", function, returns)
 
 
 def _along_several(name: str, transform: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of SciPy that transforms several axes."""
+    """The function of SciPy that transforms one axis after the other; without `axes` the last ones, as many as in s."""
 
-    @beside(f"scipy.fft.{name}", returns=f"`{name[:-1]}` along several axes")
-    def function(
-        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
-        workers: int | None = None, *, orthogonalize: bool | None = None,
-    ) -> Any:  # fmt: skip
-        return _along_axes(transform, x, type, s, axes, norm, workers, orthogonalize)
+    def function(x: Any, s: Any, axes: Any, **options: Any) -> Any:
+        x = floating(x)
+        for axis, n in axes_of(x, s, axes, None):
+            x = transform(x, n=n, axis=axis, **options)
+        return x
 
-    return function
+    return with_signature(f"scipy.fft.{name}", function, f"`{name[:-1]}` along several axes")
 
 
 dct = _along_one("dct", DCT, "the discrete cosine transform")
@@ -182,13 +179,3 @@ dst = _along_one("dst", DST, "the discrete sine transform")
 idst = _along_one("idst", DST, "the inverse of `dst`")
 dctn, idctn = _along_several("dctn", dct), _along_several("idctn", idct)
 dstn, idstn = _along_several("dstn", dst), _along_several("idstn", idst)
-
-
-def _along_axes(
-    transform: Any, x: Any, type_: int, s: Any, axes: Any, norm: Any, workers: Any, orthogonalize: Any
-) -> Any:
-    """A transform along one axis after the other; without `axes`, along the last ones, as many as `s` has."""
-    x = floating(x)
-    for axis, n in axes_of(x, s, axes, None):
-        x = transform(x, type_, n, axis, norm, workers=workers, orthogonalize=orthogonalize)
-    return x

@@ -23,7 +23,7 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.fourier import other, records
 from tapeengine_scipy._names import names_of
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._trigonometric import axes_of, dct, dctn, dst, dstn, idct, idctn, idst, idstn, length_of
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._transpose import conjugate
@@ -46,30 +46,13 @@ def _primal(name: str) -> Callable[..., Any]:
 FFT, IFFT, RFFT, IRFFT = records("scipy.fft", _primal, "workers")
 
 
-def _along_one(name: str, transform: Callable[..., Any], returns: str) -> Callable[..., Any]:
-    """The function of SciPy that transforms one axis."""
+def _named(name: str, transform: Callable[..., Any], returns: str) -> Callable[..., Any]:
+    """The function of SciPy that transforms one axis or several, which has their lengths and numbers."""
 
-    @beside(f"scipy.fft.{name}", returns=returns)
-    def function(
-        x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
-        workers: int | None = None, *, plan: Any = None,
-    ) -> Any:  # fmt: skip
-        return transform(floating(x), n, axis, norm, workers, plan)
+    def function(x: Any, norm: Any, overwrite_x: bool, workers: Any, plan: Any, **along: Any) -> Any:
+        return transform(floating(x), *along.values(), norm, workers, plan)
 
-    return function
-
-
-def _along_several(name: str, transform: Callable[..., Any], returns: str, among: Any = None) -> Callable[..., Any]:
-    """The function of SciPy that transforms several axes; `among` is their default."""
-
-    @beside(f"scipy.fft.{name}", returns=returns)
-    def function(
-        x: Any, s: Any = None, axes: Any = among, norm: str | None = None, overwrite_x: bool = False,
-        workers: int | None = None, *, plan: Any = None,
-    ) -> Any:  # fmt: skip
-        return transform(floating(x), s, axes, norm, workers, plan)
-
-    return function
+    return with_signature(f"scipy.fft.{name}", function, returns)
 
 
 def _of_record(record: Primitive) -> Callable[..., Any]:
@@ -123,23 +106,23 @@ def _irfftn(x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any) -> An
 _fft, _ifft, _rfft = map(_of_record, (FFT, IFFT, RFFT))
 _hfftn, _ihfftn = _from_hermitian(_irfftn), _to_hermitian(_rfftn)
 
-fft = _along_one("fft", _fft, "the discrete Fourier transform")
-ifft = _along_one("ifft", _ifft, "the inverse discrete Fourier transform")
-rfft = _along_one("rfft", _rfft, "the first half of the transform of a real array")
-irfft = _along_one("irfft", _irfft, "the inverse of `rfft`")
-hfft = _along_one("hfft", _from_hermitian(_irfft), "the transform of an array with Hermitian symmetry")
-ihfft = _along_one("ihfft", _to_hermitian(_rfft), "the inverse of `hfft`")
+fft = _named("fft", _fft, "the discrete Fourier transform")
+ifft = _named("ifft", _ifft, "the inverse discrete Fourier transform")
+rfft = _named("rfft", _rfft, "the first half of the transform of a real array")
+irfft = _named("irfft", _irfft, "the inverse of `rfft`")
+hfft = _named("hfft", _from_hermitian(_irfft), "the transform of an array with Hermitian symmetry")
+ihfft = _named("ihfft", _to_hermitian(_rfft), "the inverse of `hfft`")
 
-fftn = _along_several("fftn", _fftn, "the transform along several axes")
-ifftn = _along_several("ifftn", _ifftn, "the inverse of `fftn`")
-rfftn = _along_several("rfftn", _rfftn, "the transform of a real array along several axes")
-irfftn = _along_several("irfftn", _irfftn, "the inverse of `rfftn`")
-hfftn = _along_several("hfftn", _hfftn, "the transform along several axes of an array with Hermitian symmetry")
-ihfftn = _along_several("ihfftn", _ihfftn, "the inverse of `hfftn`")
+fftn = _named("fftn", _fftn, "the transform along several axes")
+ifftn = _named("ifftn", _ifftn, "the inverse of `fftn`")
+rfftn = _named("rfftn", _rfftn, "the transform of a real array along several axes")
+irfftn = _named("irfftn", _irfftn, "the inverse of `rfftn`")
+hfftn = _named("hfftn", _hfftn, "the transform along several axes of an array with Hermitian symmetry")
+ihfftn = _named("ihfftn", _ihfftn, "the inverse of `hfftn`")
 
-fft2 = _along_several("fft2", _fftn, "the transform along two axes", (-2, -1))
-ifft2 = _along_several("ifft2", _ifftn, "the inverse of `fft2`", (-2, -1))
-rfft2 = _along_several("rfft2", _rfftn, "the transform of a real array along two axes", (-2, -1))
-irfft2 = _along_several("irfft2", _irfftn, "the inverse of `rfft2`", (-2, -1))
-hfft2 = _along_several("hfft2", _hfftn, "the transform along two axes of an array with Hermitian symmetry", (-2, -1))
-ihfft2 = _along_several("ihfft2", _ihfftn, "the inverse of `hfft2`", (-2, -1))
+fft2 = _named("fft2", _fftn, "the transform along two axes")
+ifft2 = _named("ifft2", _ifftn, "the inverse of `fft2`")
+rfft2 = _named("rfft2", _rfftn, "the transform of a real array along two axes")
+irfft2 = _named("irfft2", _irfftn, "the inverse of `rfft2`")
+hfft2 = _named("hfft2", _hfftn, "the transform along two axes of an array with Hermitian symmetry")
+ihfft2 = _named("ihfft2", _ihfftn, "the inverse of `hfft2`")

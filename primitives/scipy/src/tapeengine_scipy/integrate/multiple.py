@@ -1,4 +1,4 @@
-"""Integrals over several variables: an integral of integrals, each by `quad`."""
+"""Integrals over several variables: an integral of integrals, each by `quad`. SciPy's code calls `nquad` for others."""
 
 from __future__ import annotations
 
@@ -8,47 +8,9 @@ from typing import Any
 import scipy
 
 from tapeengine_scipy._callables import Closed
+from tapeengine_scipy._own_code import rule
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.integrate.quadrature import quad
-
-
-@beside("scipy.integrate.dblquad", runs_callables=True)
-def dblquad(
-    func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (), epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-) -> Any:  # fmt: skip
-    """Integrate ``func(y, x)`` for x from a to b and y from gfun(x) to hfun(x); see `scipy.integrate.dblquad`.
-
-    Differentiable as `nquad` is.
-
-    Examples
-    --------
-    >>> import tapeengine as te
-    >>> round(te.grad(lambda k: dblquad(lambda y, x: k * x * y, 0.0, 2.0, 0.0, lambda x: x)[0])(3.0), 12)
-    2.0
-    """
-    ranges = [lambda x, *_: [_at(gfun, x), _at(hfun, x)], [a, b]]
-    return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
-
-
-@beside("scipy.integrate.tplquad", runs_callables=True)
-def tplquad(
-    func: Callable[..., Any], a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (),
-    epsabs: float = 1.49e-8, epsrel: float = 1.49e-8,
-) -> Any:  # fmt: skip
-    """Integrate ``func(z, y, x)`` over a body; see `scipy.integrate.tplquad`. Differentiable as `nquad` is.
-
-    Examples
-    --------
-    >>> round(tplquad(lambda z, y, x: x * y * z, 0.0, 1.0, 0.0, 1.0, 0.0, 2.0)[0], 12)
-    0.5
-    """
-    ranges = [
-        lambda y, x, *_: [_at(qfun, x, y), _at(rfun, x, y)],
-        lambda x, *_: [_at(gfun, x), _at(hfun, x)],
-        [a, b],
-    ]
-    return nquad(func, ranges, args, {"epsabs": epsabs, "epsrel": epsrel})
 
 
 @beside("scipy.integrate.nquad", runs_callables=True)
@@ -96,11 +58,9 @@ def nquad(func: Callable[..., Any], ranges: Any, args: Any = None, opts: Any = N
     return (value, errors[0], {"neval": counts[0]}) if full_output else (value, errors[0])
 
 
-def _at(limit: Any, *variables: Any) -> Any:
-    """Return a limit at variables around it, of which it may be a function."""
-    return limit(*variables) if callable(limit) else limit
-
-
 def _of_outer(given: Any) -> Callable[..., Any]:
     """Return limits or options as a function of the variables around them."""
     return given if callable(given) else lambda *_: given
+
+
+dblquad, tplquad = (rule(f"scipy.integrate.{name}", runs_callables=True) for name in ("dblquad", "tplquad"))

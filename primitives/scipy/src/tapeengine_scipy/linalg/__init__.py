@@ -10,10 +10,10 @@ Examples
 
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy.linalg.construct import det, inv
-from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, eigvalsh, lu_factor, lu_solve
-from tapeengine_scipy.linalg.eigen import eig, eigvals
+from tapeengine_scipy.linalg.decompositions import cho_factor, cholesky, eigh, lu_factor, lu_solve
+from tapeengine_scipy.linalg.eigen import eig
 from tapeengine_scipy.linalg.matrixfunctions import expm, logm, sqrtm
-from tapeengine_scipy.linalg.orthogonal import polar, qr, svd, svdvals
+from tapeengine_scipy.linalg.orthogonal import polar, qr, svd
 from tapeengine_scipy.linalg.rectangular import lstsq, norm, null_space, pinv
 from tapeengine_scipy.linalg.riccati import solve_continuous_are
 from tapeengine_scipy.linalg.solve import cho_solve, solve, solve_triangular
@@ -22,11 +22,10 @@ from tapeengine_scipy.linalg.sylvester import solve_continuous_lyapunov, solve_s
 from tapeengine_scipy.linalg.triangular import funm, lu, schur
 
 __all__ = [
-    "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm",
+    "cho_factor", "cho_solve", "cholesky", "circulant", "det", "eig", "eigh", "expm",
     "funm", "inv", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "null_space", "pinv", "polar", "qr",
     "schur", "solve", "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov", "solve_lyapunov",
-    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm", "svd", "svdvals",
-    "toeplitz",
+    "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm", "svd", "toeplitz",
 ]  # fmt: skip
 
 solve_lyapunov = solve_continuous_lyapunov

@@ -312,29 +312,3 @@ def _signs(ours: Any, theirs: Any) -> Any:
     if ratio.shape[0] and numpy.abs(ours * ratio - theirs).max() > 1e-6 * numpy.abs(theirs).max():
         raise UnsupportedError("eigh: eigenvalues are equal, so their vectors are an arbitrary basis. " + ADVICE)
     return ratio / numpy.abs(ratio)
-
-
-@beside("scipy.linalg.eigvalsh")
-def eigvalsh(
-    a: Any,
-    b: Any = None,
-    *,
-    lower: bool = True,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    type: int = 1,
-    check_finite: bool = True,
-    subset_by_index: Any = None,
-    subset_by_value: Any = None,
-    driver: str | None = None,
-) -> Any:
-    """Return the eigenvalues of a Hermitian (generalised) problem; see `scipy.linalg.eigvalsh`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> eigvalsh(np.diag([1.0, 3.0]))
-    array([1., 3.])
-    """
-    chosen: Any = {"subset_by_index": subset_by_index, "subset_by_value": subset_by_value, "driver": driver}
-    return eigh(a, b, lower=lower, eigvals_only=True, type=type, check_finite=check_finite, **chosen)

@@ -52,18 +52,3 @@ def eig(
     if a.size == 0:
         return (np.zeros(0, complex), 0.0 * a) if right else np.zeros(0, complex)
     return tuple(EIG(a)) if right else EIGVALS(a)
-
-
-@beside("scipy.linalg.eigvals")
-def eigvals(
-    a: Any, b: Any = None, overwrite_a: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False
-) -> Any:
-    """Return the eigenvalues of a matrix; see `scipy.linalg.eigvals`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> eigvals(np.diag([1.0, 2.0]))
-    array([1.+0.j, 2.+0.j])
-    """
-    return eig(a, b, right=False, check_finite=check_finite, homogeneous_eigvals=homogeneous_eigvals)

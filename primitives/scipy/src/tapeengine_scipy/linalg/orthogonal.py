@@ -172,19 +172,6 @@ def svd(
     return tuple(SVD(a, lapack_driver=lapack_driver))
 
 
-@beside("scipy.linalg.svdvals")
-def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Return the singular values; see `scipy.linalg.svdvals`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> svdvals(np.diag([2.0, 3.0]))
-    array([3., 2.])
-    """
-    return svd(a, compute_uv=False, check_finite=check_finite)
-
-
 # ---- polar decomposition, A = U P; with X = U^T dA, P W + W P = X - X^T, dU = U W + (I - U U^T) dA P^-1, dP = X - W P
 
 

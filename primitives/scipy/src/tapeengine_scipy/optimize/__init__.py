@@ -21,12 +21,11 @@ from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, 
 from tapeengine_scipy.optimize.linear import linprog
 from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
 from tapeengine_scipy.optimize.of_number import brent, fminbound, golden
-from tapeengine_scipy.optimize.rosenbrock import rosen
 
 __all__ = [
     "bisect", "brent", "brenth", "brentq", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b",
     "fmin_powell", "fminbound", "fsolve", "golden", "least_squares", "leastsq", "linprog", "minimize",
-    "minimize_scalar", "newton", "ridder", "root", "root_scalar", "rosen", "toms748",
+    "minimize_scalar", "newton", "ridder", "root", "root_scalar", "toms748",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.optimize", globals())

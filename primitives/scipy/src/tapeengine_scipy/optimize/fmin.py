@@ -1,14 +1,13 @@
 """The older functions for minima, such as `fmin_bfgs`: their results are roots of the gradient."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, constants, holds_traced, plain, plain_values
-from tapeengine_scipy._own_code import SignatureOf
-from tapeengine_scipy._passing import beside, find
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import find
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
 from tapeengine_scipy.optimize.minima import on_bounds, slope_of
@@ -16,16 +15,13 @@ from tapeengine_scipy.optimize.minima import on_bounds, slope_of
 
 def _minimum(name: str) -> Callable[..., Any]:
     """The function of SciPy that finds a minimum, with its signature."""
-    path = f"scipy.optimize.{name}"
 
-    def minimum(*args: Any, **options: Any) -> Any:
-        given = inspect.signature(find(path)).bind(*args, **options).arguments
+    def minimum(**given: Any) -> Any:
         fun = given.pop("func" if "func" in given else "f")
         held = fun, as_tuple(given.pop("args", ())), given.pop("fprime", None)
         return _found(name, Closed(held, name), given)
 
-    minimum.__wrapped__ = SignatureOf(path)  # type: ignore[attr-defined]
-    return beside(path, runs_callables=True, returns="the minimum of a function")(minimum)
+    return with_signature(f"scipy.optimize.{name}", minimum, "the minimum of a function", runs_callables=True)
 
 
 def _found(name: str, closed: Closed, given: dict[str, Any]) -> Any:

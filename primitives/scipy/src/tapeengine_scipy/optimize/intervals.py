@@ -1,41 +1,26 @@
 """Roots of scalar functions in an interval whose ends have values of opposite signs."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import scipy
 
 from tapeengine_scipy._callables import Closed, constants, plain, plain_values
-from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import refuse_traced
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
 
 
-def _bracketed(
-    f: Any, a: Any, b: Any, args: Any = (), xtol: float = 2e-12, rtol: float = 8.881784197001252e-16,
-    maxiter: int = 100, full_output: bool = False, disp: bool = True,
-) -> None:  # fmt: skip
-    """The parameters of SciPy's root finders, in order."""
-
-
-_SIGNATURE = inspect.signature(_bracketed)
-_PARAMETERS = [*_SIGNATURE.parameters.values()]
-_K = inspect.Parameter("k", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=1)
-
-
-def _finder(name: str, signature: inspect.Signature = _SIGNATURE) -> Callable[..., Any]:
+def _finder(name: str) -> Callable[..., Any]:
     """The counterpart of one of SciPy's methods; a root depends on the function, not on the ends of the interval."""
 
-    def find(*args: Any, **keywords: Any) -> Any:
-        bound = signature.bind(*args, **keywords)
-        bound.apply_defaults()
-        return _root(name, getattr(scipy.optimize, name), **bound.arguments)
+    def find(**given: Any) -> Any:
+        return _root(name, getattr(scipy.optimize, name), **given)
 
-    find.__name__ = find.__qualname__ = name
-    find.__doc__ = _DOCSTRING.format(name=name)
-    find.__signature__ = signature  # type: ignore[attr-defined]
-    return beside(f"scipy.optimize.{name}", runs_callables=True)(find)
+    found = with_signature(f"scipy.optimize.{name}", find, "a root", runs_callables=True)
+    found.__doc__ = _DOCSTRING.format(name=name)
+    return found
 
 
 def _root(
@@ -67,8 +52,4 @@ _DOCSTRING = """Find a root in an interval whose ends have opposite signs; see `
     2.0
     """
 
-bisect = _finder("bisect")
-brenth = _finder("brenth")
-brentq = _finder("brentq")
-ridder = _finder("ridder")
-toms748 = _finder("toms748", inspect.Signature([*_PARAMETERS[:4], _K, *_PARAMETERS[4:]]))
+bisect, brenth, brentq, ridder, toms748 = map(_finder, ("bisect", "brenth", "brentq", "ridder", "toms748"))
