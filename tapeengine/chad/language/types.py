@@ -308,6 +308,12 @@ def numbers_of(of: Type) -> Type:
     return of
 
 
+def widens(before: Type, after: Type) -> bool:
+    """Tell whether a conversion makes floats of integers, also in arrays and tuples."""
+    inside = zip(parts_of(before), parts_of(after)) if type(before) is type(after) else ()
+    return (after == FLOAT and before in (INT, BOOL)) or any(widens(*each) for each in inside)
+
+
 def rank_of(of: Type) -> int:
     """Give the number of dimensions of an array of numbers; 0 for other types."""
     if not isinstance(numbers_of(of), Float | Int | Bool):

@@ -70,9 +70,9 @@ from ...language.types import (
     is_choice,
     is_known,
     name_of,
-    numbers_of,
     parts_of,
     show,
+    widens,
 )
 from ..analyses.aliases import aliases
 from ..analyses.iterators import VIEWS, consumed, place_of
@@ -735,13 +735,12 @@ class Parser(Lets):
 
     def element_of(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Do the same for an element, or one of several values; note an integer, which stays one in Python."""
-        self.mixes = self.mixes or (numbers_of(term.type) in (INT, BOOL) and numbers_of(of) == FLOAT)
+        self.mixes = self.mixes or widens(term.type, of)
         return self.coerce(node, term, of)
 
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Make a term one of a given type: integers become floats, members become members of their union."""
-        if isinstance(of, Array) and numbers_of(term.type) in (INT, BOOL):
-            self.mixes = self.mixes or numbers_of(of) == FLOAT
+        self.mixes = self.mixes or (isinstance(of, Array) and widens(term.type, of))
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"
