@@ -65,6 +65,10 @@ class Product(Type):
     fields: tuple[str, ...] = ()
 
 
+class Empty(Product):
+    """The type of ``()``, which is another value than ``None``."""
+
+
 class Fixed(Product):
     """What is known when a program is read, as a record without fields: a text, a function, an enumeration's member.
 
@@ -193,6 +197,7 @@ FLOAT = Float()
 INT = Int()
 BOOL = Bool()
 UNIT = Product()
+EMPTY = Empty()
 NEVER = Never()
 
 

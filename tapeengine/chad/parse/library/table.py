@@ -33,11 +33,11 @@ from ...language.terms import (
     Size,
     Term,
     Total,
-    Tuple,
     Var,
     counted,
     lets,
     lit,
+    tuple_of,
 )
 from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, numbers_of, show
 from ..analyses.lists import Element
@@ -359,7 +359,7 @@ def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
 def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
     if isinstance(node.args[0], ast.List | ast.Tuple):
-        return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
+        return tuple_of(expression(p, item, env) for item in node.args[0].elts)
     found = expression(p, node.args[0], env)
     return found if isinstance(found.type, Product) and p.is_sequence(found.type) else array(p, node, found)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from ...language.terms import Build, Index, Literal, Map, Op, Term, Tuple, lit
+from ...language.terms import Build, Index, Literal, Map, Op, Term, lit, tuple_of
 from ...language.types import INT, numbers_of
 from .arrays import axes, counted, digits, product, sizes_of, transpose
 from .numeric import multiplied, promoted, rank, wanted
@@ -30,7 +30,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
 
 
 def _shape(xs: Term, attr: str) -> Term:
-    return Tuple(tuple(axes(xs))) if attr == "shape" else product(axes(xs))
+    return tuple_of(axes(xs)) if attr == "shape" else product(axes(xs))
 
 
 def reshape(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...language.terms import Size, Term, Tuple, lit, parts, unit
+from ...language.terms import Size, Term, lit, parts, tuple_of, unit
 from ...language.types import Array, Product, Type, show
 from .arrays import axis_of, product, row
 from .state import Parser, with_lets
@@ -24,7 +24,7 @@ def shape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         xs = array(p, node, xs)
         sizes.append(Size(xs))
         xs = row(xs)
-    return Tuple(tuple(sizes))
+    return tuple_of(sizes)
 
 
 @with_lets

@@ -59,6 +59,7 @@ from ...language.types import (
     UNIT,
     Array,
     Closure,
+    Empty,
     Fixed,
     Function,
     Named,
@@ -796,7 +797,8 @@ class Parser(Lets):
             if (
                 of.name != term.type.name
                 or (of.name and of.fields != term.type.fields)
-                or isinstance(of, Fixed | Closure)
+                or isinstance(of, Empty | Fixed | Closure)
+                or type(of) is not type(term.type)
             ):
                 return None
             items = [self.convert(part, item) for part, item in zip(parts(term), of.items, strict=True)]
