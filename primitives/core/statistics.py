@@ -222,11 +222,15 @@ def _nan_extreme(extreme: str, fill: float) -> Any:
     def rule(
         a: Any, axis: Any = None, out: None = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Any:
+        options, reduced = _given(initial, where), {"axis": axis, "keepdims": is_set(keepdims)}
+        is_number = "initial" in options and not np.isnan(initial)  # then no result is NaN
+        if "initial" in options and not is_number:
+            options["initial"] = fill
         filled = np.where(np.isnan(a), numpy.asarray(fill, dtype_of(a)), a)
-        found = getattr(np, extreme)(filled, axis=axis, keepdims=is_set(keepdims), **_given(initial, where))
-        if "initial" in _given(initial, where):  # then no result is NaN
+        found = getattr(np, extreme)(filled, **reduced, **options)
+        if is_number:
             return found
-        nothing = np.all(np.isnan(a), axis=axis, keepdims=is_set(keepdims))
+        nothing = np.all(np.isnan(a), **reduced, **_given(None, where))
         return number_or_array(np.where(nothing, numpy.nan, found)) if np.any(nothing) else found
 
     return rule

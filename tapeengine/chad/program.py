@@ -45,7 +45,7 @@ from .intermediate.reading import readable
 from .intermediate.text import text
 from .language.depth import with_room
 from .language.errors import OnDuals, ProgramError
-from .language.kinds import ARRAY, COMPUTED, NUMBER, has_lists, has_nothing, is_direct, with_kinds, with_nothing
+from .language.kinds import ARRAY, COMPUTED, NUMBER, has_lists, is_direct, with_kinds
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -662,10 +662,8 @@ class Program(Enterable):
         return self.module.mixes and has_lists(self.executable.definition.kind, self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
-        """Give a value, or its tangent, with the lists, empty tuples and Nones that it has in Python."""
+        """Give a value, or its tangent, with the lists that it has in Python."""
         kind = self.executable.definition.kind
-        if has_nothing(self.executable.definition.result):
-            value = with_nothing(self._as_python(primals), value)
         if kind in (None, ARRAY, COMPUTED, NUMBER):
             return value
         plain = functools.cache(lambda: self._as_python(primals))

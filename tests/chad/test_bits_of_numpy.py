@@ -26,6 +26,10 @@ UFUNCS = [
 OF_MATH = [n for n in UFUNCS if hasattr(math, n) and n not in ("ceil", "floor", "trunc", "hypot", "nextafter")]
 POWERS = ["x**3", "x**-1", "x**0.5", "x**1.7", "1.7**x", "x**y", "np.power(x, 1.7)", "np.power(x, y)", "x**x[0]"]
 FORMS = [f"np.{n}({'x' if getattr(np, n).nin == 1 else 'x, y'})" for n in UFUNCS] + POWERS
+#: Arrays between two numbers.
+GRIDS = [
+    f"np.{g}" for g in ("linspace(x[0], y[0])", "linspace(x[0], y[0], 1)", "logspace(x[0], y[0], 9, endpoint=False)")
+]
 #: Lengths about those of vectors and of strips.
 LENGTHS = (1, 3, 8, 9, 63, 64, 65, 130)
 BACKENDS = (None, "machine", "native")
@@ -84,6 +88,11 @@ def check(function, all_arguments, backends=BACKENDS):
 def test_arrays(form):
     f = function_of(f"def f(x: te.Vec, y: te.Vec) -> te.Vec:\n    return {form}\n")
     check(f, [arguments(form, n) for n in LENGTHS])
+
+
+def test_grids():
+    f = function_of(f"def f(x: te.Vec, y: te.Vec) -> te.Vec:\n    return np.concatenate([{', '.join(GRIDS)}])\n")
+    check(f, [arguments("", n) for n in range(1, 9)], BACKENDS[:1])
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if "[0]" not in form])

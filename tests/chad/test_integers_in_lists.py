@@ -83,6 +83,25 @@ def test_derivatives_of_lists_with_integers(value):
         ) or described(value_) == described(f(xs, 3))
 
 
+#: Lists of tuples in which some program has integers where others have floats.
+TUPLES = (
+    "[(1, 3), (5, 4), (2, x)]",
+    "[((1, 2), 3), ((x, x), n)]",
+    "[(1, 2) if k < n - 1 else (x, 7) for k in range(n)]",
+    "[{'a': n, 'b': x}, {'a': x, 'b': n}]",
+    "list(zip([1, 2, x], [3, x, n]))",
+    "[[(1, x)], [(x, n)]]",
+)
+#: What is done with them.
+CHANGED = ("g", "g[::-1], g + g[:1]", "sorted(g, key=lambda t: 1.0), g[1:]")
+
+
+@pytest.mark.parametrize("made", TUPLES)
+def test_tuples_in_lists(made):
+    f = defined(f"def f(x, n):\n    g = {made}\n    g.append(g[0])\n    return {', '.join(CHANGED)}\n")
+    assert described(te.vjp(te.program(f), 2.5, 3)[0]) == described(f(2.5, 3))
+
+
 #: Results of numbers x and y in which integers are floats in the language; x may be an integer.
 RESULTS = (
     "[3, y], max(1, y)",

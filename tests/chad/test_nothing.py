@@ -1,5 +1,6 @@
-"""None and the empty tuple as results and parts of results: one value in the language, two in Python."""
+"""None and the empty tuple as results, arguments and values that a program asks for."""
 
+import numpy as np
 import pytest
 from chad.written_functions import function_of
 
@@ -35,3 +36,28 @@ def test_results_without_numbers(text, backend):
     for x in (1.0, -1.0, 2.0):
         assert ENGINE.vjp(program, x)[0] == function(x)
         assert ENGINE.jvp(program, (x,), (1.0,))[0] == function(x)
+
+
+#: Programs of a number, and of an argument that is None or a tuple.
+ASKED = """
+return 1.0 if a is None else x * x
+return 1.0 if a == () else x * x
+return 1.0 if isinstance(a, tuple) else x * x
+r = None if a == () else ()|return 1.0 if r is None else x, r
+return [a, ()], {'a': a, 'b': None}, x * len(a or (1, 2))
+return taken(x) + taken(x, a) + taken(x, ()) + taken(x, None) + taken(x, (x,))
+return () if x > 1.0 else [a, x]
+return np.shape(x) == (), np.shape(x) == a, (x, x)[2:] == a, x
+""".strip().splitlines()
+
+
+def taken(x, args=None):
+    """A function with an optional argument."""
+    return x if args is None else x * x + sum(args)
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_the_empty_tuple_is_not_none(text):
+    function = function_of("x, a", text.split("|"), taken=taken, np=np)
+    for x, a in ((2.0, ()), (2.0, None), (0.5, ()), (0.5, (0.25, 3.0))):
+        assert ENGINE.vjp(te.program(function), x, a)[0] == function(x, a), (x, a)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from chad.written_functions import function_of
+from outcomes import comparable
 
 import tapeengine as te
 from tapeengine.errors import TapeEngineError
@@ -26,3 +28,15 @@ def test_powers_of_integers(k: int, n: int, backend: str) -> None:
         assert n < 0
         return
     assert found == program(1.5, n)
+
+
+OF_NUMPY = (
+    *("np.arange(1, 3)**-1 * xs", "[k**-1 for k in np.arange(1, 3)]", "np.sum(xs > 0)**-2", "np.power(2, -1) * xs"),
+    *("(xs.astype(int) + 2)**-1", "[(k + 1)**-1 * x for k, x in enumerate(xs)], len(xs)**-2, 2**-1, xs.size**-1"),
+)
+
+
+@pytest.mark.parametrize("form", OF_NUMPY)
+def test_negative_powers_of_numpys_integers_raise(form: str) -> None:
+    program, xs = function_of("xs", [f"return {form}"], np=np), np.array([0.75, 0.5])
+    assert comparable(lambda: te.vjp(te.program(program), xs)[0]) == comparable(program, xs)

@@ -36,6 +36,8 @@ def reductions() -> Iterator[Case]:
         yield function, (HOLES if function in holes else X,), options
         extreme = function in (np.max, np.min, np.nanmax, np.nanmin)
         yield function, (X,), {**options, "where": MASK, **({"initial": 0.3} if extreme else {})}
+    for function, axis, where in itertools.product((np.nanmax, np.nanmin), AXES, (True, MASK)):
+        yield function, (HOLES,), {"axis": axis, "initial": np.nan, "where": where}
     for function in (np.sum, np.prod):
         yield function, (X,), {"axis": 1, "initial": 2.0}
     for function in (np.std, np.var, np.nanstd, np.nanvar):

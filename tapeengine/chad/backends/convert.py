@@ -216,7 +216,7 @@ class Converter:
 
     def parts(self, of: Product, value: Any, path: Path) -> Sequence[Any]:
         """Give the parts of a record or a tuple."""
-        found = () if of == UNIT and value is None else parts_in(of, value)
+        found = parts_in(of, value) if of != UNIT else () if value is None else None
         if found is None:
             raise refusal(of, type(value).__name__, path)
         return found
@@ -274,11 +274,11 @@ class Converter:
     def record(self, of: Product, parts: list[Any], like: Any) -> Any:
         """Make a record or a tuple."""
         if of == UNIT:
-            return () if type(like) is tuple else None
+            return None
         cls: Any = self.classes[of.name] if of.name else tuple
         if isinstance(of, Fixed):
             return of.value if like is None else like
-        if not parts and cls is not dict and not is_made_by_python(cls):
+        if not parts and cls not in (dict, tuple) and not is_made_by_python(cls):
             return like
         return record_of(cls, of.fields, parts) if of.name else tuple(parts)
 

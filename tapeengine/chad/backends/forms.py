@@ -10,6 +10,8 @@ from ..intermediate.statements import ArrayOf
 from ..intermediate.statements import Type as FormType
 from ..language.kinds import Kind, ListOf, TupleOf, list_axes
 from ..language.types import (
+    EMPTY,
+    UNIT,
     Array,
     Bool,
     Fixed,
@@ -50,7 +52,7 @@ class Forms:
                     return Form(type(numbers_of(of)).__name__.lower(), rank_of(of))
                 if self.types is not None or is_flat(element):
                     return filled(Form("rows"), (self(element),))
-            case Product(items, name, fields) if items or name or self.types is not None:
+            case Product(items, name, fields) if items or name or (self.types is not None and of != EMPTY):
                 parts = tuple(map(self, items))
                 return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
             case Sum(options) if self.types is not None and are_distinct(options):
@@ -74,7 +76,7 @@ class Forms:
                     return filled(Form("rows"), (self(element),))
             case Array() if 0 < rank_of(of) <= MOST_DIMENSIONS:
                 return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
-            case Product(items, name, fields) if not isinstance(of, Fixed):
+            case Product(items, name, fields) if of != UNIT and not isinstance(of, Fixed):
                 kinds = (
                     kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
                 )

@@ -27,7 +27,6 @@ from ..language.types import (
     FLOAT,
     INT,
     Array,
-    Fixed,
     Float,
     Function,
     Named,
@@ -100,7 +99,7 @@ def doubled(of: Type) -> Type:
     match of:
         case Float():
             return PAIR
-        case Product(items) if not isinstance(of, Fixed):
+        case Product(items) if items:
             return Product(tuple(map(doubled, items)))
         case Array(element):
             return Array(doubled(element))

@@ -313,9 +313,21 @@ def repeated(xs, repeats):
     return [x for x, n in zip(xs, repeats, strict=True) for _ in range(n)]
 
 
-def logspace(start, stop, num):
+def linspace(start, stop, num=50, endpoint=True):
+    """``np.linspace``."""
+    if num < 0:
+        raise ValueError("a negative number of samples")
+    steps = max(num - int(endpoint), 1)
+    step = (stop - start) / steps
+    if step == 0.0 and start != stop:
+        raise ArithmeticError("a step is too small for a float")
+    last = num - 1 if endpoint and num > 1 else num
+    return [stop if i == last else start + i * step for i in range(num)]
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0):
     """``np.logspace``."""
-    return [10.0**x for x in np.linspace(start, stop, num)]
+    return np.power(base, np.linspace(start, stop, num, endpoint))
 
 
 def choose(a, choices):
@@ -645,8 +657,8 @@ def identity(n, dtype=float):
 #: The functions of numpy that have their names here.
 NUMPY = (
     *(atleast_1d, atleast_2d, bincount, choose, corrcoef, correlate, cov, cross, delete, diag_indices, diag, diagonal),
-    *(eye, fliplr, flipud, gradient, identity, insert, interp, kron, logspace, meshgrid, nanmean, nansum, pad),
-    *(polyval, take_along_axis, trace, tril_indices, triu_indices, unique),
+    *(eye, fliplr, flipud, gradient, identity, insert, interp, kron, linspace, logspace, meshgrid, nanmean, nansum),
+    *(pad, polyval, take_along_axis, trace, tril_indices, triu_indices, unique),
 )
 #: The same for math.
 MATH = (comb, degrees, dist, factorial, fma, frexp, fsum, gcd, isclose, isqrt, ldexp, modf, radians, sumprod)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, has_arrays, numbers_of, parts_of, rank_of
+from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, has_arrays, numbers_of, rank_of
 from .values import field_of, record_of
 
 #: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
@@ -142,21 +142,6 @@ def is_direct(of: Type, kind: Kind) -> bool:
     return list_axes(kind, rank) is not None if rank else not depends(kind)
 
 
-def has_nothing(of: Type) -> bool:
-    """Tell whether values of a type have parts that are None or (), which the language does not distinguish."""
-    return of == UNIT or (not isinstance(of, Sum) and any(map(has_nothing, parts_of(of))))
-
-
-def with_nothing(like: Any, value: Any) -> Any:
-    """Give a value with None or an empty tuple where another one has it."""
-    if value is None or (type(value) is tuple and not value):
-        return like if like is None or type(like) is tuple else value
-    if type(value) in (list, tuple) and isinstance(like, list | tuple) and like:
-        likes = like if len(like) == len(value) else like[:1] * len(value)
-        return type(value)(map(with_nothing, likes, value))
-    return with_parts(with_nothing, like, value)
-
-
 def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[], Any] = lambda: None) -> Any:
     """Give a value, or a tangent of it, with lists where its kind has them.
 
@@ -209,16 +194,10 @@ def as_listed(like: Any, value: Any) -> Any:
         return value
     if type(value) is tuple and len(like) == len(value):
         return tuple(map(as_listed, like, value))
-    return with_parts(as_listed, like, value)
-
-
-def with_parts(change: Callable[[Any, Any], Any], like: Any, value: Any) -> Any:
-    """Give a record or a dict with other parts, of which `change` makes each from that of a like one and its own."""
     names = names_in(value)
-    if not names or type(like) is not type(value):
-        return value
     likes = like if isinstance(value, dict) else {name: getattr(like, name, None) for name in names}
-    return record_of(type(value), names, [change(likes.get(name), field_of(value, name)) for name in names])
+    parts = [as_listed(likes.get(name), field_of(value, name)) for name in names]
+    return record_of(type(value), names, parts) if names else value
 
 
 def names_in(value: Any) -> Sequence[str]:

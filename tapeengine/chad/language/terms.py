@@ -32,7 +32,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, dataclass_transform
 
-from .types import BOOL, FLOAT, INT, Array, Function, Named, Product, Sum, Type
+from .types import BOOL, EMPTY, FLOAT, INT, Array, Function, Named, Product, Sum, Type
 from .values import bits_of
 
 #: For each field of subterms that has binders in scope, the fields that hold these binders.
@@ -440,5 +440,11 @@ MANY = 4
 
 
 def unit() -> Tuple:
-    """Make the empty tuple."""
+    """Make the unit, which is ``None``."""
     return Tuple(())
+
+
+def tuple_of(items: Iterable[Term]) -> Tuple:
+    """Make a tuple of Python's, which may have no items."""
+    made = tuple(items)
+    return Tuple(made, None if made else EMPTY)

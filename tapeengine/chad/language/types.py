@@ -65,6 +65,10 @@ class Product(Type):
     fields: tuple[str, ...] = ()
 
 
+class Empty(Product):
+    """The type of ``()``, which is another value than ``None``."""
+
+
 class Fixed(Product):
     """What is known when a program is read, as a record without fields: a text, a function, an enumeration's member.
 
@@ -193,6 +197,7 @@ FLOAT = Float()
 INT = Int()
 BOOL = Bool()
 UNIT = Product()
+EMPTY = Empty()
 NEVER = Never()
 
 
@@ -306,6 +311,12 @@ def numbers_of(of: Type) -> Type:
     while isinstance(of, Array):
         of = of.element
     return of
+
+
+def widens(before: Type, after: Type) -> bool:
+    """Tell whether a conversion makes floats of integers, also in arrays and tuples."""
+    inside = zip(parts_of(before), parts_of(after)) if type(before) is type(after) else ()
+    return (after == FLOAT and before in (INT, BOOL)) or any(widens(*each) for each in inside)
 
 
 def rank_of(of: Type) -> int:

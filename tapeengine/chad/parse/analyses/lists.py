@@ -286,9 +286,12 @@ class Kinds:
         if joins and len({k.made for k in lists if isinstance(k, ListOf)}) > 1:
             return ANY  # it raises
         if joins or (isinstance(node.op, ast.Mult) and len(lists) == 1):
-            return self.common(lists)
+            others = [self.outside.type_of(k) for k in kinds if isinstance(k, Given)]
+            return MIXED if None in others else ARRAY if others else self.common(lists)
         if lists and all(k in lists or k == NUMBER for k in kinds):
             return ANY  # it raises
+        if MIXED in kinds and isinstance(node.op, ast.Add | ast.Mult):
+            return MIXED
         return NUMBER if kinds == [NUMBER, NUMBER] else COMPUTED  # an operation on arguments that are lists is refused
 
     def of_both(self, node: ast.BinOp) -> list[Kind]:

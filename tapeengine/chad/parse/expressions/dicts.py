@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...language.errors import OnDuals
-from ...language.terms import If, Literal, Term, Tuple, lit
+from ...language.terms import If, Literal, Term, Tuple, lit, tuple_of
 from ...language.types import NEVER, UNIT, Fixed, is_choice
 from ..analyses.iterators import VIEWS
 from ..names.syntax import load
@@ -61,11 +61,11 @@ def method(p: Parser, node: ast.Call, receiver: Term, name: str, env: Env) -> Te
             other = default_of(p, items, default, env)
             return after(p, other, lambda other: at_key(p, node, d, key, env, other))
         case "items", []:
-            return Tuple(tuple(Tuple((constant(p, node, key), x)) for key, x in items.items()))
+            return tuple_of(Tuple((constant(p, node, key), x)) for key, x in items.items())
         case "keys", []:
-            return Tuple(tuple(constant(p, node, key) for key in items))
+            return tuple_of(constant(p, node, key) for key in items)
         case "values", []:
-            return Tuple(tuple(items.values()))
+            return tuple_of(items.values())
         case "copy", []:
             return d
     p.on_duals(node, f"{name} of a dict", "use d[key], d.get(key), d.items(), d.keys(), d.values() or d.copy()")

@@ -33,6 +33,7 @@ from ...language.terms import (
     lets,
     lit,
     parts,
+    tuple_of,
 )
 from ...language.types import (
     BOOL,
@@ -112,7 +113,7 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             items = (
                 wanted.items if isinstance(wanted, Product) and len(wanted.items) == len(elts) else [None] * len(elts)
             )
-            return Tuple(tuple(expression(p, e, env, w) for e, w in zip(elts, items, strict=True)))
+            return tuple_of(expression(p, e, env, w) for e, w in zip(elts, items, strict=True))
         case ast.Dict():
             return dict_display(p, node, env)
         case ast.List(elts=elts):
@@ -647,7 +648,7 @@ def joined_records(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term 
     if not p.is_sequence(left.type):
         return None
     if isinstance(node.op, ast.Mult) and isinstance(right, Literal) and right.type == INT:
-        return Tuple(parts(p.bound("t", left)) * int(right.value))
+        return tuple_of(parts(p.bound("t", left)) * int(right.value))
     if isinstance(node.op, ast.Add) and isinstance(right.type, Product) and p.is_sequence(right.type):
         return Tuple((*parts(p.bound("t", left)), *parts(p.bound("u", right))))
     return None

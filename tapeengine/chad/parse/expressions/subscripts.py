@@ -136,7 +136,7 @@ def of_tuple(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) ->
         return subscript(p, node, array(p, node, term), index, env)
     if isinstance(index, ast.Slice):
         places = slice(*(int(end.value) if isinstance(end, Literal) else None for end in given))
-        return p.within("t", term, lambda t: Tuple(terms.parts(t)[places]))
+        return p.within("t", term, lambda t: terms.tuple_of(terms.parts(t)[places]))
     assert isinstance(given[0], Literal)
     place = int(given[0].value)
     return Proj(term, range(count)[place]) if place in range(-count, count) else failing()

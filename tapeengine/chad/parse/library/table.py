@@ -32,11 +32,11 @@ from ...language.terms import (
     Size,
     Term,
     Total,
-    Tuple,
     Var,
     counted,
     lets,
     lit,
+    tuple_of,
 )
 from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, numbers_of, show
 from ..analyses.lists import Element
@@ -334,7 +334,7 @@ def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
 def tuple_(p: Parser, node: ast.Call, env: Env) -> Term:
     """``tuple(xs)``: a tuple itself; an array stands for a tuple of any length."""
     if isinstance(node.args[0], ast.List | ast.Tuple):
-        return Tuple(tuple(expression(p, item, env) for item in node.args[0].elts))
+        return tuple_of(expression(p, item, env) for item in node.args[0].elts)
     found = expression(p, node.args[0], env)
     return found if isinstance(found.type, Product) and p.is_sequence(found.type) else array(p, node, found)
 
@@ -761,7 +761,6 @@ FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     **{f"numpy.{name}": OUTER[name] for name in ("add", "subtract", "multiply", "remainder", "maximum", "minimum")},
     "numpy.vdot": numeric.of(2, shapes.flat_inner),
     "numpy.inner": numeric.of(2, whole.inner),
-    "numpy.linspace": whole.spaced,
     "numpy.squeeze": along.squeezed,
     "numpy.expand_dims": numeric.of(2, along.with_axis),
     "numpy.swapaxes": numeric.of(3, along.axes_exchanged),

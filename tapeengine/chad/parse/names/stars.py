@@ -124,7 +124,7 @@ class Shape:
 
 
 def nothing() -> ast.expr:
-    """Write a tuple without items, over which loops run: an empty array, as ``()`` is what None is in the language."""
+    """Write a tuple without items, over which loops run: an empty array, as ``()`` has no element type."""
     range_, tuple_ = (ast.Name(name, ast.Load()) for name in BUILTINS)
     return ast.Call(tuple_, [ast.Call(range_, [ast.Constant(0)], [])], [])
 

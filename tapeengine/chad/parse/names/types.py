@@ -21,7 +21,7 @@ from ....errors import pass_on
 from ....structure import reads_by_code
 from ...language.annotations import Array as ArrayOf
 from ...language.annotations import Fields
-from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
+from ...language.types import BOOL, EMPTY, FLOAT, INT, UNIT, Array, Fixed, Function, Named, Product, Sum, Type
 
 
 @dataclasses.dataclass(frozen=True)
@@ -266,7 +266,7 @@ class TypeTable:
         if origin is tuple:
             if Ellipsis in args:
                 return Array(self(args[0]))
-            return Product(tuple(map(self, args)))
+            return Product(tuple(map(self, args))) if args else EMPTY
         if origin in (list, Sequence, Iterable, Collection) or getattr(origin, "__name__", "") == "Array":
             return Array(self(args[0]), origin is list)
         if origin is not None and getattr(origin, "__name__", "") == "Callable":

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 
 from ...language.in_language import bit_and, bit_or, bit_xor, shift_left, shift_right
+from ...language.kinds import ARRAY
 from ...language.terms import (
     Build,
     Concatenate,
@@ -284,6 +285,8 @@ def of_lists(p: Parser, node: ast.BinOp, left: Term, right: Term) -> Term | None
     lists = [isinstance(t.type, Array) and is_list(n) for n, t in ((node.left, left), (node.right, right))]
     if isinstance(node.op, ast.Mult) and lists in ([True, False], [False, True]):
         items, size = (left, right) if lists[0] else (right, left)
+        if size.type == INT and p.kinds.of(node) == ARRAY:
+            p.on_duals(node, "a list times a number of numpy's", "write int(n)")
         if size.type == INT:
             return repeated(p, items, size)
     if isinstance(node.op, ast.Add) and all(lists):
@@ -351,6 +354,8 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow"
     """``left ** right``; squares are products."""
     if left.type == INT and right.type == INT:
         if isinstance(right, Literal) and right.value < 0:
+            if opcode != "pow" or (isinstance(node, ast.BinOp) and p.kinds.of(node.left) == ARRAY):
+                p.error(node, "a negative power of numpy's integers, which numpy refuses", "write a power of floats")
             return Op(opcode, (real(p, node, left), real(p, node, right)))
         return Op("ipow", (left, right), INT)
     base = real(p, node, left)

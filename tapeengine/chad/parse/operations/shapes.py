@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 
-from ...language.terms import Build, Index, Literal, Map, Op, Size, Term, Tuple, lit, parts, unit
+from ...language.terms import Build, Index, Literal, Map, Op, Size, Term, lit, parts, tuple_of, unit
 from ...language.types import INT, Array, Product, Type, numbers_of, show
 from .arrays import axes, axis_of, counted, digits, product, row, sizes_of, transpose
 from .numeric import multiplied, promoted, rank
@@ -26,7 +26,7 @@ def shape(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         xs = array(p, node, xs)
         sizes.append(Size(xs))
         xs = row(xs)
-    return Tuple(tuple(sizes))
+    return tuple_of(sizes)
 
 
 @with_lets
@@ -60,7 +60,7 @@ def array_attribute(p: Parser, node: ast.Attribute, term: Term, attr: str) -> Te
     if attr == "flat":
         return flattened(p, node, term)
     if attr in ("size", "shape"):
-        return p.within("xs", term, lambda xs: Tuple(tuple(axes(xs))) if attr == "shape" else product(axes(xs)))
+        return p.within("xs", term, lambda xs: tuple_of(axes(xs)) if attr == "shape" else product(axes(xs)))
     if attr == "pop":
         p.error(node, "pop inside an expression is not in the language", "write x = xs.pop() as a statement of its own")
     p.on_duals(node, f"arrays have no {attr} here", "use len, size, shape or T")

@@ -59,6 +59,7 @@ from ...language.types import (
     UNIT,
     Array,
     Closure,
+    Empty,
     Fixed,
     Function,
     Named,
@@ -70,9 +71,9 @@ from ...language.types import (
     is_choice,
     is_known,
     name_of,
-    numbers_of,
     parts_of,
     show,
+    widens,
 )
 from ..analyses.aliases import aliases
 from ..analyses.iterators import VIEWS, consumed, place_of
@@ -732,13 +733,12 @@ class Parser(Lets):
 
     def element_of(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Do the same for an element, or one of several values; note an integer, which stays one in Python."""
-        self.mixes = self.mixes or (numbers_of(term.type) in (INT, BOOL) and numbers_of(of) == FLOAT)
+        self.mixes = self.mixes or widens(term.type, of)
         return self.coerce(node, term, of)
 
     def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
         """Make a term one of a given type: integers become floats, members become members of their union."""
-        if isinstance(of, Array) and numbers_of(term.type) in (INT, BOOL):
-            self.mixes = self.mixes or numbers_of(of) == FLOAT
+        self.mixes = self.mixes or (isinstance(of, Array) and widens(term.type, of))
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"
@@ -791,7 +791,7 @@ class Parser(Lets):
             return None if body is None else Map((var,), body, (term,))
         if isinstance(of, Product) and isinstance(term.type, Product) and len(of.items) == len(term.type.items):
             is_other = of.name != term.type.name or (of.name and of.fields != term.type.fields)
-            if is_other or isinstance(of, Fixed | Closure):
+            if is_other or type(of) is not type(term.type) or isinstance(of, Empty | Fixed | Closure):
                 return None
             items = [self.convert(part, item) for part, item in zip(parts(term), of.items, strict=True)]
             return None if None in items else Tuple(tuple(filter(None, items)), of if of.name else None)

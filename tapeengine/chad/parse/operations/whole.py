@@ -346,20 +346,6 @@ def arange(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     return Build(Op("imax", (count, lit(0)), INT), i, at)
 
 
-@with_lets
-def spaced(p: Parser, node: ast.AST, args: list[Term]) -> Term:
-    """``np.linspace(a, b, n, endpoint)``, where the endpoint is written out."""
-    args = [*args, lit(50)] if len(args) == 2 else args
-    is_open = args[3:4] == [lit(False)]
-    numeric.wanted(p, node, args[:3] if is_open or args[3:4] == [lit(True)] else args, 3)
-    a, b = (p.bound(name, p.coerce(node, x, FLOAT)) for name, x in zip("ab", args, strict=False))
-    n, i = p.bound("n", arrays.counted(p, p.coerce(node, args[2], INT))), p.fresh("i", INT)
-    steps = Op("real", (Op("imax", (Op("isub", (n, lit(0 if is_open else 1)), INT), lit(1)), INT),), FLOAT)
-    place, length = Op("real", (i,), FLOAT), Op("sub", (b, a))
-    at = (place, Op("div", (length, steps))) if is_open else (Op("div", (place, steps)), length)
-    return Build(n, i, Op("add", (a, Op("mul", at))))
-
-
 def gather(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``te.gather(xs, indices)``."""
     return Gather(array(p, node, args[0]), p.coerce(node, args[1], Array(INT)))

@@ -129,7 +129,7 @@ def default(p: Parser, node: ast.AST, of: Type) -> Term:
         case Bool():
             return lit(False)
         case Product(items, name):
-            return Tuple(tuple(default(p, node, item) for item in items), of if name else None)
+            return Tuple(tuple(default(p, node, item) for item in items), of if name or not items else None)
         case Array(element):
             return Elements((), element)
         case Sum() | Named():
