@@ -62,7 +62,7 @@ class TangentPasses:
         """The tangent in loops for few numbers, where numpy is faster for many; None if it calls primitives."""
         if self.lowered is None or self.primitives or not self.by_numpy or self.whole is None:
             return None
-        passes = of_tangent(self.lowered, self.definition, self.places, self.classes)
+        passes = of_tangent(self.lowered, self.definition, self.places, self.boundary.classes)
         return for_few(passes, self.definition.name, no_backpropagator, self.backend, self.whole.made)
 
     @property
