@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,27 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 # The same draws in each run except in nightly mode, so that continuous integration depends only on the commit.
 hypothesis.settings.register_profile("untimed", deadline=None, derandomize="TAPEENGINE_NIGHTLY" not in os.environ)
 hypothesis.settings.load_profile("untimed")
+
+
+#: The tests in which a program fell back to a slower way. It has the same values: only its warning tells.
+SLOWER: list[str] = []
+
+
+def pytest_warning_recorded(warning_message: warnings.WarningMessage, nodeid: str) -> None:
+    """Note a program without native code. A filter that raises the warning would keep staged programs from replays."""
+    if "runs without native code" in str(warning_message.message):
+        SLOWER.append(nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if a program fell back to a slower way."""
+    session.exitstatus = session.exitstatus or int(bool(SLOWER))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests in which programs fell back."""
+    for nodeid in SLOWER:
+        terminalreporter.write_line(f"FAILED {nodeid}: a program runs without native code")
 
 
 def pytest_collection_finish() -> None:

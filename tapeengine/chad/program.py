@@ -572,6 +572,8 @@ class Program(Enterable):
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
         whole = self.with_integers(value, (*primals, *others))
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
+        if is_same and self.is_direct and not others and (self.given is not None or not self.by_blas):
+            self.watched, self.tangent = self.constants, self.executable.tangent_ways
         return whole, tangent if is_same else of_plain(whole, tangent)
 
     def unread_at(self, primals: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -735,7 +737,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.ways = self.arrays = self.watched = self.unread = None
+        self.ways = self.arrays = self.watched = self.unread = self.tangent = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""

@@ -2,6 +2,7 @@
 
 import gc
 import itertools
+import math
 import random
 import sys
 import weakref
@@ -13,6 +14,7 @@ from chad.written_functions import function_of
 import tapeengine as te
 from tapeengine._core.programs.native import classes_of
 from tapeengine.chad.infer import kind_of
+from tapeengine.errors import TapeEngineError
 
 
 def square(x: float) -> float:
@@ -110,3 +112,35 @@ def test_programs_for_known_classes_are_found_at_once(arguments, monkeypatch):
     value, gradient = te.value_and_grad(f)(*arguments)
     assert value == pytest.approx(wanted[0])
     assert str(gradient) == str(wanted[1](1.0)[0])
+
+
+@pytest.mark.parametrize("arguments", [x for x in ARGUMENTS if isinstance(x[1], float)], ids=str)
+def test_tangents_of_programs_for_known_classes_are_found_at_once(arguments, monkeypatch):
+    def double(x, scale):
+        return x * scale * scale
+
+    f = te.program(double if isinstance(arguments[0], float) else total)
+    wanted = te.jvp(f.python, arguments, arguments)
+    te.jvp(f, arguments, arguments)
+    if classes_of(arguments) is not None and f.for_values(arguments).tangent is not None:
+        monkeypatch.setattr(type(f), "__tapeengine_jvp__", refuse)
+    else:
+        assert classes_of(arguments) is None or not f.for_values(arguments).is_read
+    assert te.jvp(f, arguments, arguments) == (pytest.approx(wanted[0]), pytest.approx(wanted[1]))
+
+
+def refuse(*args):
+    raise AssertionError("the program ran in Python")
+
+
+def test_tangents_that_do_not_fit_are_refused_after_those_that_do():
+    def scaled(x, scale):
+        return x * scale
+
+    f = te.program(scaled)
+    assert [te.jvp(f, (2.0, 3.0), (1.0, 1.0)) for _ in range(2)] == [(6.0, 5.0)] * 2
+    for tangents in [(1.0,), (1.0, [1.0]), (np.ones(2), 1.0)]:
+        with pytest.raises(TapeEngineError):
+            te.jvp(f, (2.0, 3.0), tangents)
+    assert te.jvp(f, (2.0, 3), (1.0, 1.0))[0] == te.jvp(f.python, (2.0, 3), (1.0, None))[0]
+    assert te.jvp(f, (2.0, math.inf), (1.0, 0.0)) == te.jvp(f.python, (2.0, math.inf), (1.0, 0.0))

@@ -1408,11 +1408,26 @@ cdef class Enterable:
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
     cdef public dict by_classes   # the programs for arguments of such classes, see `classes_of`
+    cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
 
     cdef Enterable of(self, tuple primals):
         """The program for primals of such classes; this one if none is known."""
         found = self.by_classes.get(classes_of(primals)) if self.by_classes else None
         return <Enterable> found if found is not None and self.function.__code__ is self.code else self
+
+    cpdef object jvp_at_once(self, tuple primals, tuple tangents):
+        """Return (value, tangent) of the program; None if it cannot run directly."""
+        cdef Enterable entered = self.of(primals)
+        if entered.tangent is None or (entered.watched is not None and not entered.watched.same()):
+            return None
+        if entered.arrays is not None and not are_arrays(entered.arrays, primals):
+            return None
+        if len(primals) != len(tangents) or not alike(<Form> entered.tangent[0], primals, tangents, 0):
+            return None
+        made = run(entered.tangent[1], None, primals + tangents)
+        if made is None or type(made[1]) is not Backpropagator or (<Backpropagator> made[1]).has_integers:
+            return None
+        return None if has_infinity(made[0][0]) else made[0]
 
     cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
         """Return (value, backpropagator) of the program; None if it cannot run directly."""

@@ -65,6 +65,16 @@ class TangentPasses:
         passes = of_tangent(self.lowered, self.definition, self.places, self.boundary.classes)
         return for_few(passes, self.definition.name, no_backpropagator, self.backend, self.whole.made)
 
+    @functools.cached_property
+    def ways(self) -> tuple[Native | None, Native | None, None, Callable[..., Any]]:
+        """What runs the tangent in loops, on any numbers or on few."""
+        return self.entry, self.few, None, no_backpropagator
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether loops run the tangent."""
+        return self.ways[0] is not None or self.ways[1] is not None
+
     @property
     def by_numpy(self) -> bool:
         """Whether numpy runs the tangent, on whole arrays."""
@@ -85,9 +95,9 @@ class TangentPasses:
     def by_loops(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
         """Return value and tangent from loops; None if there are none, or tangents are not as their primals."""
         along = tuple(tangents[k] for k in self.places)
-        if (self.entry or self.few) is None or not self.is_along(primals, along):
+        if not self.has_loops or not self.is_along(primals, along):
             return None
-        made = run((self.entry, self.few, None, no_backpropagator), None, (*primals, *along))
+        made = run(self.ways, None, (*primals, *along))
         found: tuple[Any, Any] | None = None if made is None else made[0]
         return found
 

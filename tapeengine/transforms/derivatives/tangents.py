@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._core.programs.callables import own_derivative
+from ..._core.programs.native import Enterable
 from ..._core.sweeps import linear
 from ...errors import StructureError
 from ...forms import form_of
@@ -30,7 +31,8 @@ def jvp(
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     own = own_derivative(f, "__tapeengine_jvp__")
     if own is not None and not has_aux:
-        return own(f, engine, primals, tangents)
+        found = f.jvp_at_once(primals, tangents) if isinstance(f, Enterable) else None
+        return found or own(f, engine, primals, tangents)
     value, backpropagator, *aux = engine.trace(f, primals, has_aux=has_aux)
     return (value, linear.jvp(backpropagator, tangents), *aux)
 

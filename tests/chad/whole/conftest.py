@@ -3,10 +3,10 @@
 import pytest
 
 from tapeengine._core.programs.native import FEW_NUMBERS
-from tapeengine.chad.run import execute
+from tapeengine.chad.backends import tiers
 
 
 @pytest.fixture(autouse=True)
 def _numpy_from_129_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("FEW_COMPILED", "MOST_COMPILED"):
-        monkeypatch.setattr(execute, name, FEW_NUMBERS)
+        monkeypatch.setattr(tiers, name, FEW_NUMBERS)
