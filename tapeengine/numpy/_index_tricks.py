@@ -1,4 +1,4 @@
-"""numpy's `r_` and `c_`, `mgrid` and `ogrid`, `ndenumerate` and `nditer` for arrays that may hold traced numbers."""
+"""numpy's `r_`, `c_`, `mgrid`, `ogrid`, `require`, `ndenumerate` and `nditer` for values that may be traced."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .._core.arrays.array import Array, holds_traced
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
 from ..errors import UnsupportedError
-from ._creation import asarray
+from ._creation import asarray, check
 from ._twins import rebound
 
-__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "nested_iters", "ogrid", "r_"]
+__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "nested_iters", "ogrid", "r_", "require"]
 
 
 class ByKey:
@@ -44,6 +44,14 @@ class Concatenator(ByKey):
 def is_traced_item(item: Any) -> bool:
     """Whether an item of an index is traced, or a slice with a traced end."""
     return holds_traced([item.start, item.stop, item.step] if isinstance(item, slice) else item)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    """`numpy.require`, by its own code."""
+    if not holds_traced(a):
+        return numpy.require(a, dtype, requirements, **options)
+    check(numpy.require, {**options, "requirements": requirements})
+    return rebound(numpy.require)(a, dtype, requirements)  # type: ignore[arg-type]
 
 
 class ndenumerate:
