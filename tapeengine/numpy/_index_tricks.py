@@ -54,7 +54,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any)
     return rebound(numpy.require)(a, dtype, requirements)  # type: ignore[arg-type]
 
 
-class ndenumerate:
+class ndenumerate(numpy.ndenumerate):
     """`numpy.ndenumerate`: indices and elements, which are traced if the array is.
 
     Examples
@@ -64,17 +64,7 @@ class ndenumerate:
     """
 
     def __init__(self, arr: Any) -> None:
-        self.array = asarray(arr)
-        self.indices = numpy.ndindex(*self.array.shape)
-
-    def __iter__(self) -> Iterator[Any]:
-        """Return the iterator itself."""
-        return self
-
-    def __next__(self) -> Any:
-        """The next pair, in C order."""
-        index = next(self.indices)
-        return index, self.array[index]
+        self.iter = asarray(arr).flat
 
 
 def broadcast(*args: Any) -> numpy.broadcast:
