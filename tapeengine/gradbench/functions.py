@@ -18,6 +18,11 @@ def as_json(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
+def entries(*names: str) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """Return what takes entries of the input as arguments: integers, and arrays of floats."""
+    return lambda given: tuple(x if isinstance(x := given[name], int) else np.array(x, float) for name in names)
+
+
 @dataclass(frozen=True)
 class Function:
     """One function of an evaluation.

@@ -12,7 +12,7 @@ import numpy as onp
 import tapeengine as te
 import tapeengine.numpy as np
 
-from .functions import Function
+from .functions import Function, entries
 
 
 def cost(centroids: Any, points: Any) -> Any:
@@ -29,9 +29,5 @@ def direction(centroids: Any, points: Any) -> Any:
     return gradient / diagonal
 
 
-def prepare(given: dict[str, Any]) -> tuple[Any, Any]:
-    """The centroids and the points."""
-    return onp.array(given["centroids"], dtype=float), onp.array(given["points"], dtype=float)
-
-
-FUNCTIONS = {"cost": Function(prepare, cost), "dir": Function(prepare, direction)}
+PREPARE = entries("centroids", "points")
+FUNCTIONS = {"cost": Function(PREPARE, cost), "dir": Function(PREPARE, direction)}

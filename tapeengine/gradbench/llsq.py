@@ -7,7 +7,7 @@ import numpy as onp
 import tapeengine as te
 import tapeengine.numpy as np
 
-from .functions import Function
+from .functions import Function, entries
 
 
 def distance(x: Any, n: int) -> Any:
@@ -17,9 +17,5 @@ def distance(x: Any, n: int) -> Any:
     return 0.5 * np.sum(residual * residual)
 
 
-def prepare(given: dict[str, Any]) -> tuple[Any, int]:
-    """The coefficients, and the number of points."""
-    return onp.array(given["x"], dtype=float), given["n"]
-
-
-FUNCTIONS = {"primal": Function(prepare, distance), "gradient": Function(prepare, te.grad(distance))}
+PREPARE = entries("x", "n")
+FUNCTIONS = {"primal": Function(PREPARE, distance), "gradient": Function(PREPARE, te.grad(distance))}

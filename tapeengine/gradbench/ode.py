@@ -8,7 +8,7 @@ import numpy as onp
 import tapeengine as te
 import tapeengine.numpy as np
 
-from .functions import Function
+from .functions import Function, entries
 
 
 def slope(x: Any, y: Any) -> Any:
@@ -37,9 +37,5 @@ def gradient(x: Any, steps: int) -> Any:
     return backpropagator(last)[0]
 
 
-def prepare(given: dict[str, Any]) -> tuple[Any, int]:
-    """The coefficients, and the number of steps."""
-    return onp.array(given["x"], dtype=float), given["s"]
-
-
-FUNCTIONS = {"primal": Function(prepare, solution), "gradient": Function(prepare, gradient)}
+PREPARE = entries("x", "s")
+FUNCTIONS = {"primal": Function(PREPARE, solution), "gradient": Function(PREPARE, gradient)}

@@ -23,7 +23,7 @@ __all__ = [
     "arange",
     *("array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye"),
     *("bartlett", "blackman", "hamming", "hanning", "kaiser"),
-    *("asarray_chkfinite", "fromiter", "geomspace", "linspace", "logspace", "require"),
+    *("asarray_chkfinite", "fromiter", "geomspace", "linspace", "logspace"),
     *("copy", "full", "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like"),
 ]
 
@@ -110,16 +110,6 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     result = asarray(a, dtype, order)
     numpy.asarray_chkfinite(plain(result))
     return result
-
-
-def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
-    """numpy.require, by its own code."""
-    if not holds_traced(a):
-        return numpy.require(a, dtype, requirements, **options)
-    check(numpy.require, {**options, "requirements": requirements})
-    from ._twins import rebound  # which makes arrays by this module
-
-    return rebound(numpy.require)(a, dtype, requirements)  # type: ignore[arg-type]
 
 
 def fromiter(iter: Any, dtype: Any, count: int = -1, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""numpy's `r_` and `c_`, `mgrid` and `ogrid`, `ndenumerate` and `nditer` for arrays that may hold traced numbers."""
+"""numpy's `r_`, `c_`, `mgrid`, `ogrid`, `require`, `ndenumerate` and `nditer` for values that may be traced."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .._core.arrays.array import Array, holds_traced
 from .._core.scalars.scalar import Dual
 from ..duals.creation import plain
 from ..errors import UnsupportedError
-from ._creation import asarray
+from ._creation import asarray, check
 from ._twins import rebound
 
-__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "nested_iters", "ogrid", "r_"]
+__all__ = ["broadcast", "c_", "mgrid", "ndenumerate", "nditer", "nested_iters", "ogrid", "r_", "require"]
 
 
 class ByKey:
@@ -46,7 +46,15 @@ def is_traced_item(item: Any) -> bool:
     return holds_traced([item.start, item.stop, item.step] if isinstance(item, slice) else item)
 
 
-class ndenumerate:
+def require(a: Any, dtype: Any = None, requirements: Any = None, **options: Any) -> Any:
+    """`numpy.require`, by its own code."""
+    if not holds_traced(a):
+        return numpy.require(a, dtype, requirements, **options)
+    check(numpy.require, {**options, "requirements": requirements})
+    return rebound(numpy.require)(a, dtype, requirements)  # type: ignore[arg-type]
+
+
+class ndenumerate(numpy.ndenumerate):
     """`numpy.ndenumerate`: indices and elements, which are traced if the array is.
 
     Examples
@@ -56,17 +64,7 @@ class ndenumerate:
     """
 
     def __init__(self, arr: Any) -> None:
-        self.array = asarray(arr)
-        self.indices = numpy.ndindex(*self.array.shape)
-
-    def __iter__(self) -> Iterator[Any]:
-        """Return the iterator itself."""
-        return self
-
-    def __next__(self) -> Any:
-        """The next pair, in C order."""
-        index = next(self.indices)
-        return index, self.array[index]
+        self.iter = asarray(arr).flat
 
 
 def broadcast(*args: Any) -> numpy.broadcast:

@@ -4,11 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from .source_lines import Line
-    from .tape_view import TapeView
+
+
+class View(Protocol):
+    """The data of a picture: a `TapeView`."""
+
+    tape: Any
+    recorder: Any
+
+    def __len__(self) -> int: ...
+
+    def records(self) -> list[tuple[int, str, tuple[int, ...], tuple[float, ...]]]:
+        """All records."""
+
+    def value_of(self, id: int) -> float | None:
+        """The value of an id."""
+
+    def results(self) -> frozenset[int]:
+        """The ids of the result."""
+
+    def _pieces(self) -> list[tuple[Line, int, int]]: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the records."""
+
+    @property
+    def by_line(self) -> Any:
+        """The records of each source line."""
+
 
 MOST = 300  # a picture of more records shows source lines
 DEEPEST = 24  # so does one with a path of more records
@@ -38,7 +66,7 @@ class Graph:
     legend: dict[str, str] = field(default_factory=dict)
 
 
-def graph_of(view: TapeView, fold: int | None = None) -> Graph:
+def graph_of(view: View, fold: int | None = None) -> Graph:
     """Return the graph of the records, or of the source lines if there are more than `fold` records.
 
     By default long chains are folded as well: loops, drawn record by record, show no more than their source lines.
@@ -69,7 +97,7 @@ def _shown(value: float | None) -> str:
     return "array" if value is None else f"{value:.4g}"
 
 
-def _records(view: TapeView) -> dict[int, Vertex]:
+def _records(view: View) -> dict[int, Vertex]:
     """One box for each record and for each used input."""
     records = view.records()
     used = {parent for record in records for parent in record[2]}
@@ -85,7 +113,7 @@ def _records(view: TapeView) -> dict[int, Vertex]:
     return vertices
 
 
-def _lines(view: TapeView) -> dict[int, Vertex]:
+def _lines(view: View) -> dict[int, Vertex]:
     """One box for each source line, and one for all inputs."""
     numbers: dict[Line | None, int] = {None: 0}
     vertices = {0: Vertex("inputs", f"{view.tape.inputs:,} numbers", "input")}
