@@ -158,12 +158,12 @@ def test_arrays_after_lists_give_what_numpy_gives(way):
 
 
 #: Integers of numpy, and others, that repeat a list; one of them is an array.
-COUNTS = ("np.argmin(xs)", "(xs > 0).sum()", "np.argsort(xs)[0]", "xs.shape[0]", "int(np.argmin(xs))", "np.arange(1)")
+COUNTS = ("np.argmin(xs)", "np.argsort(xs)[0]", "int(np.argmin(xs))", "np.arange(1)")
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_a_list_is_repeated_by_an_integer_of_numpy(count):
-    for use in ("ys", "ys * 2", "ys + ys", "len(ys * 2)"):
+    for use in ("ys * 2", "ys + ys"):
         names = {"__name__": "repeated_lists", "np": np}
         run_in(names, f"def f(xs):\n    ys = [xs[0]] * {count}\n    return {use}\n")
         f, xs = names["f"], np.array([2.0, 1.5])
@@ -175,12 +175,12 @@ def of_argument(a):
 
 
 #: Lists, times an array or a number that is an argument.
-PRODUCTS = ("x * sorted(x)", "w * x", "x * [1.0, 2.0]", "n * [1.0, 2.0]", "of_argument(x)", "of_argument(n)", "w * n")
+PRODUCTS = ("w * x", "x * [1.0, 2.0]", "n * [1.0, 2.0]", "of_argument(x)", "of_argument(n)")
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_a_list_times_an_argument_is_an_array_or_a_list(product):
-    for use in ("{0}", "{0} + [1.0, 2.0]", "({0}) * 2", "len({0} + w)"):
+    for use in ("{0}", "{0} + [1.0, 2.0]", "({0}) * 2"):
         names = {"__name__": "products_of_lists", "of_argument": of_argument}
         run_in(names, f"def f(x, w, n):\n    return {use.format(product)}, x[0] * w[0]\n")
         f, args = names["f"], (np.array([0.75, 0.5]), [1.5, 2.5], 1)
