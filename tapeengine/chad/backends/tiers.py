@@ -211,8 +211,7 @@ def compiling(
 
     def wait() -> float | None:
         made = passes()
-        importing = 0.0 if "llvmlite.binding" in sys.modules else IMPORTING
-        return None if made is None else importing + INSTRUCTION * cost(made.program)
+        return None if made is None else seconds(made.program)
 
     def finish() -> Native | None:
         made = passes()
@@ -224,6 +223,12 @@ def compiling(
     if backend == "machine" or not is_installed():
         return first or NO_STEPS
     return (*(first or (lambda: LOWERING,)), wait, finish)
+
+
+def seconds(program: Program) -> float:
+    """Give the seconds that compiling a program takes, and importing LLVM if nobody has."""
+    importing = 0.0 if "llvmlite.binding" in sys.modules else IMPORTING
+    return importing + INSTRUCTION * cost(program)
 
 
 def cost(program: Program) -> int:

@@ -93,15 +93,10 @@ class Helpers:
         if like in self.kept:
             self.kept[frames] = renamed(self.kept[like], names)
 
-    @property
-    def functions(self) -> Mapping[str, F.Function]:
-        """The program's functions."""
-        return self.program.functions
-
     def natural(self, function: F.Function) -> frozenset[str]:
         """Give the integers that are never negative, including those that a reverse pass gets."""
         kept = function.recalled
-        pair = [f for f in self.functions.values() if kept is not None and f.kept == kept]
+        pair = [f for f in self.program.functions.values() if kept is not None and f.kept == kept]
         return naturals([*pair, function])
 
     def zeros(self, size: int) -> str:

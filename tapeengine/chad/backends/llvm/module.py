@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...._core.programs.machine import addresses
-from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, TRUTH, Scalar
+from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, TRUTH, Scalar
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Program, Type
 from ..machine import KINDS, NotAssembled
 from ..passes import Pass
@@ -147,13 +147,10 @@ def main(helpers: Helpers, p: Pass) -> tuple[str, Entry]:
 def hand_out(b: Body, x: Operand, register: str) -> None:
     """Write a result into its register."""
     value = b.value(x)
-    if isinstance(x.type, Scalar):
-        if x.type == TRUTH:
-            value = [b.op(f"zext i1 {value[0]} to i64")]
-        b.line(f"store {'double' if x.type == REAL else 'i64'} {value[0]}, ptr {register}")
-        return
-    if isinstance(x.type, BoxOf):
-        b.line(f"store ptr {value[0]}, ptr {register}")
+    if isinstance(x.type, Scalar | BoxOf):
+        is_truth = x.type == TRUTH
+        one = f"i64 {b.op(f'zext i1 {value[0]} to i64')}" if is_truth else f"{words(x.type)[0]} {value[0]}"
+        b.line(f"store {one}, ptr {register}")
         return
     of = leaf_array(x.type)
     sizes = b.fresh("sizes")
@@ -187,16 +184,12 @@ def entrance(b: Body, entry: Entry, name: str, types: Sequence[str]) -> str:
     given: list[str] = []
     for at, p in zip(entry.params, params, strict=True):
         register = w.at("%r", 8 * at)
-        if isinstance(p.type, Scalar):
-            if p.type == TRUTH:
-                given.append(w.op(f"icmp ne i64 {w.op(f'load i64, ptr {register}')}, 0"))
-            else:
-                given.append(w.op(f"load {words(p.type)[0]}, ptr {register}"))
-            continue
-        if isinstance(p.type, BoxOf):
-            given.append(w.op(f"load ptr, ptr {register}"))
-            continue
-        given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
+        if p.type == TRUTH:
+            given.append(w.op(f"icmp ne i64 {w.op(f'load i64, ptr {register}')}, 0"))
+        elif isinstance(p.type, Scalar | BoxOf):
+            given.append(w.op(f"load {words(p.type)[0]}, ptr {register}"))
+        else:
+            given += array_in(w, leaf_array(p.type), w.op(f"load ptr, ptr {register}"))
     args = typed(["ptr", "ptr", *types], ["%r", "%ctx", *given])
     w.line(f'%status = call i32 @"{name}"({args})')
     w.line("ret i32 %status")

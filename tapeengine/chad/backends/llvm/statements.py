@@ -226,7 +226,7 @@ def results_of(f: F.Function) -> list[str]:
 @entry
 def call(b: Body, s: F.Call) -> None:
     """Call a function of the program."""
-    callee = b.program.functions[s.function]
+    callee = b.program.program.functions[s.function]
     args = typed(params_of(callee), b.values(s.args))
     b.give_all(s.outs, b.program.out(b, f"f.{s.function}", args, results_of(callee)))
 
