@@ -240,7 +240,8 @@ class Places(Transformer):
         """Change a copy of an element, and put it in its place."""
         at, one = ast.unparse(self.place(target.value)), self.names("one")
         target.value = load(one, target)
-        first, last = syntax.statements(f"{one} = _.replace({at})\n{at} = {one}", node, _=MODULE)
+        first, last = syntax.statements(f"{one} = _.replace({at})\n{at} = {one}", node)
+        first.value.func.value.id = MODULE  # type: ignore[attr-defined]
         return [first, self.generic_visit(node), last]
 
     def visit_For(self, node: Any) -> Any:

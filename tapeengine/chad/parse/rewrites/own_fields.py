@@ -58,7 +58,7 @@ def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping
                     OwnFields(record, changed).visit(tree)
                     at = tree.body.index(start) + 1
                     for field, name in reversed(changed.items()):
-                        tree.body[at:at] = statements(f"{name} = own({record}.{field})", start, own=OWN)
+                        tree.body[at:at] = statements(f"_ = own(record.{field})", start, _=name, own=OWN, record=record)
                     every = changed_fields(tree)
     return tree
 
