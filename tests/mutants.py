@@ -126,6 +126,7 @@ EQUIVALENT = {
     "if set(found.axes) > set(order):": "a shortcut; the other branch gives the same array",
     "any(on_duals(f) != f for f in each.values())": "functions are equal only if they are the same",
     "else [ 2, 2, 1, 3] if of == INT": "another sample",
+    "-    @abstractmethod": "no one makes an instance of a class that is only inherited",
 }
 COVERAGE = """[run]
 include = {places}
