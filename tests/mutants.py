@@ -33,6 +33,8 @@ ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "mutants"
 #: Files that are not copied.
 LEFT_OUT = shutil.ignore_patterns(".*", "build", "__pycache__", "node_modules", "*.egg-info")
+#: The tests of all rooms of typed programs, which are measured in one run.
+CHAD = "tests/chad tests/sparse tests/test_examples_of_functions.py"
 #: The mutated rooms, and the tests that must detect the mutations.
 ROOMS = {
     "spaces": (["tapeengine/primitive/spaces.py"], "tests/test_spaces.py tests/test_primitive.py"),
@@ -41,9 +43,9 @@ ROOMS = {
         ["tapeengine/transforms"],
         "tests/transforms tests/test_engine.py tests/staged/test_forks.py tests/staged/test_rules_and_checkpoints.py",
     ),
-    "chad": (["tapeengine/chad"], "tests/chad"),
+    "chad": (["tapeengine/chad"], CHAD),
     **{
-        name: ([f"tapeengine/chad/{part}" for part in parts.split()], "tests/chad")
+        name: ([f"tapeengine/chad/{part}" for part in parts.split()], CHAD)
         for name, parts in {
             "language": "language",
             "parse": "parse",
@@ -126,6 +128,21 @@ EQUIVALENT = {
     "if max(x_space.ndim, y_space.ndim) < 2:": "a shortcut; the other branch gives the same numbers",
     "if dtype is not None else dtype == _DOUBLE)": "numpy takes None for float64",
     "< 8 - len(flat):": "a shortcut; the other branch gives the same numbers",
+    "zip(variables, terms, strict=False)": "a variable is made for each term",
+    "if args[0].type is BOOL else Op(": "the type of truth values is one object",
+    "NOUGHT)) if term.of is FLOAT": "the type of floating-point numbers is one object",
+    "return values[0] if len(values) <= 1 else": "there is at least one value",
+    "len(indices) is of.rank else": "Python keeps one object for each small integer",
+    "if len(set(map(self.around.memory, arrays))) is not": "a set has no more elements than a list; small integers",
+    "@dataclass(slots=False)": "no code gives an instance another attribute",
+    "name for name, n in times.items() if n >= 1": "variables have places that need none; LLVM removes them",
+    "stacklevel= 1": "both callers are in the same file",
+    "if start > 0 and size == x.shape[dim]:": "a shortcut; the slice is of the whole array",
+    "if not (is_numbers(a) or is_numbers(b)):": "arrays that share memory have elements of one kind",
+    "if set(found.axes) > set(order):": "a shortcut; the other branch gives the same array",
+    "any(on_duals(f) != f for f in each.values())": "functions are equal only if they are the same",
+    "else [ 2, 2, 1, 3] if of == INT": "another sample",
+    "-    @abstractmethod": "no one makes an instance of a class that is only inherited",
 }
 COVERAGE = """[run]
 include = {places}

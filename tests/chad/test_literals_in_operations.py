@@ -49,12 +49,11 @@ def texts(place):
     return found
 
 
-@pytest.mark.parametrize("backend", ["machine", "native"])
 @pytest.mark.parametrize("place", [0, 1])
-def test_values_and_derivatives(place, backend):
+def test_values_and_derivatives(place):
     expressions = texts(place)
     f = function_of("x: float", [f"return [{', '.join(expressions)}]"], math=math)
-    program = te.program(f, backend=backend)
+    program = te.program(f, backend="machine")
     for x in (0.7, 1.3):
         differences = (np.array(f(x + 1e-6)) - np.array(f(x - 1e-6))) / 2e-6
         np.testing.assert_allclose(te.vjp(program, x)[0], f(x), rtol=1e-15)

@@ -194,6 +194,33 @@ def test_arrays_of_a_kind_of_numbers_are_made_by_programs_alone():
     assert back(1.0)[0].tolist() == [4.0, 4.0, 6.0, 8.0]
 
 
+def matrix_of_literals(xs: te.Vec):
+    return [[1.0 for _ in xs] for _ in xs]
+
+
+def grid_of_literals(xs: te.Vec):
+    return [[[2.0, 3.0] for _ in xs] for _ in range(3)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS, ids=str)
+@pytest.mark.parametrize("function", [matrix_of_literals, grid_of_literals])
+def test_results_that_are_not_stored_elsewhere(function, backend):
+    program = te.program(function, backend=backend)
+    with never_called(function):
+        value, back = te.vjp(program, V)
+        found = back(value)
+    assert value == function(V)
+    assert found[0].tolist() == [0.0] * len(V)
+
+
+def test_slices_of_single_steps_are_not_divided():
+    @te.program
+    def backwards(xs: te.Vec, n: int):
+        return np.sum(xs[::-1] * xs) + np.sum(xs[n:1:-1])
+
+    assert "//" not in backwards.derivative("reverse")
+
+
 def test_only_empty_blocks_pass():
     assert "pass" not in te.program(changed_in_a_loop_with_a_condition).derivative("reverse")
 

@@ -20,7 +20,7 @@ N, ODD = np.array([1.0, np.nan, 2.0, np.nan]), np.array([[1.0, np.nan, 2.0], [0.
 ORDER, J = np.array([2, 0, 1, 1]), np.array([[2, 0], [1, 1]])
 UP, AT = np.array([0.0, 0.5, 2.0, 2.25]), np.array([-1.0, 0.0, 0.1, 0.5, 1.75, 2.25, 3.0])
 MODES = ("constant", "edge", "wrap", "symmetric", "reflect")
-WIDTHS = (0, 1, 7, (3,), (1, 2), (2, 0), ((1, 2),), ((2, 9),), -1, (1, -1), (1, 2, 3))
+WIDTHS = (0, 1, 7, (3,), (1, 2), (2, 0), ((1, 2),), ((2, 9),), -1, (1, -1), (1, 2, 3), ((1, 2, 3),))
 #: Arguments of numpy's functions; the last one is a dict of those by name, if it is one.
 CALLS = {
     "atleast_1d": [(0.5,), (V,), (M,)],
@@ -66,7 +66,11 @@ CALLS = {
     "identity": [(3,), (2, int)],
     "insert": [(V, k, 9.5) for k in (0, 2, 5, -1, -5, 6, -6)],
     "interp": [
-        *((x, UP, UP**2 - 1.0, *ends) for x in (*AT, AT, AT[:6].reshape(2, 3)) for ends in ((), (7.0,), (None, 8.0))),
+        *(
+            (x, UP, UP**2 - 1.0, *ends)
+            for x in (*AT, math.nan, AT, AT[:6].reshape(2, 3))
+            for ends in ((), (7.0,), (None, 8.0))
+        ),
         (AT, UP, V),
     ],
     "kron": [(a, b) for a in (V, M) for b in (V, Q)],

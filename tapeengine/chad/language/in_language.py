@@ -134,18 +134,13 @@ def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
 
 
 def interp_at(x, xp, fp, left, right):
-    """Interpolate at a number; the place is found by halving."""
+    """Interpolate at a number."""
     if x < xp[0]:
         return fp[0] if left is None else left
     if x >= xp[-1]:
         return fp[-1] if right is None or x == xp[-1] else right
-    low, high = 0, len(xp) - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if x < xp[middle]:
-            high = middle
-        else:
-            low = middle
+    high = min(bisect_right(xp, x), len(xp) - 1)
+    low = high - 1
     return (fp[high] - fp[low]) / (xp[high] - xp[low]) * (x - xp[low]) + fp[low]
 
 
@@ -184,11 +179,10 @@ def widths(width, axis):
     """The numbers of elements before and after along an axis."""
     if np.ndim(width) == 0:
         return width, width
-    if np.ndim(width) == 1:
-        if len(width) > 2:
-            raise ValueError("more than two widths")
-        return width[0], width[-1]
-    return width[axis][0], width[axis][-1]
+    pair = width if np.ndim(width) == 1 else width[axis]
+    if len(pair) > 2:
+        raise ValueError("more than two widths")
+    return pair[0], pair[-1]
 
 
 def pad(array, pad_width, mode="constant", *, constant_values=0):
@@ -479,7 +473,7 @@ def uneven_slopes(f, h):
 def slopes_at(f, x):
     """``np.gradient`` of a vector at places."""
     if len(x) != len(f):
-        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        raise ValueError("as many places as elements are needed")
     h = np.diff(x)
     inside = even_slopes(f, h) if np.all(h == h[0]) else uneven_slopes(f, h)
     return [(f[1] - f[0]) / h[0], *inside, (f[-1] - f[-2]) / h[-1]]
@@ -488,7 +482,7 @@ def slopes_at(f, x):
 def gradient_of(f, h):
     """``np.gradient`` of a vector."""
     if len(f) < 2:
-        raise ValueError("at least (edge_order + 1) elements are required")
+        raise ValueError("fewer than two elements")
     return slopes(f, h) if np.ndim(h) == 0 else slopes_at(f, h)
 
 
@@ -552,13 +546,13 @@ def triu_indices(n, k=0, m=None):
 def bincount(x, weights=None, minlength=0):
     """``np.bincount``."""
     if minlength < 0:
-        raise ValueError("'minlength' must not be negative")
+        raise ValueError("a negative number")
     if weights is not None and len(weights) != len(x):
-        raise ValueError("The weights and list don't have the same length.")
+        raise ValueError("weights of another number")
     found = [0 if weights is None else 0.0] * max(max(x) + 1, minlength)
     for k, i in enumerate(x):
         if i < 0:
-            raise ValueError("'list' argument must have no negative elements")
+            raise ValueError("a negative number")
         found[i] += 1 if weights is None else weights[k]
     return found
 

@@ -99,3 +99,14 @@ def test_the_cost_of_reading_a_display_does_not_depend_on_its_size(loop, after):
     found, expected = ((value, back(1.0)) for value, back in (te.vjp(f, x) for f in (made, made.python)))
     assert found[0] == pytest.approx(expected[0], rel=1e-13)
     np.testing.assert_allclose(found[1][0], expected[1][0], rtol=1e-12)
+
+
+def test_zeros_say_of_what_space_they_are():
+    @te.program
+    def horner(x: float, xs: te.Vec) -> float:
+        s = 0.0
+        for i in range(len(xs)):
+            s = s * x + xs[i]
+        return s
+
+    assert "d_xs = zero(Array[LReal])" in horner.derivative("accumulate")

@@ -1,6 +1,7 @@
 """The intermediate form as text: it says what runs, and runs when it is pasted."""
 
 import pytest
+from chad.written_functions import defined
 
 import tapeengine.math as math
 from tapeengine import chad as te
@@ -37,3 +38,21 @@ def nothing(rows: te.Array[te.Array[tuple[()]]]) -> float:
 def test_a_program_without_the_form_says_so():
     with pytest.raises(UnsupportedError, match="no intermediate form"):
         nothing.derivative("loops")
+
+
+#: Functions that are larger than what is always copied, with numbers of statements.
+LARGE = {"once": 80, "often": 60}
+
+
+def lines(count):
+    """Statements of a long function."""
+    return "".join(f"    y = y * y + x * {k}.5\n" for k in range(count))
+
+
+def test_a_large_function_that_is_called_once_is_part_of_its_caller():
+    functions = [f"def {name}(x: float) -> float:\n    y = x\n{lines(n)}    return y\n" for name, n in LARGE.items()]
+    calls = "    y = often(y)\n" * 30
+    source = f"{''.join(functions)}def f(x: float) -> float:\n    y = once(x)\n{calls}    return y\n"
+    text = te.program(defined(source)).derivative("reverse")
+    assert "def forward_often" in text
+    assert "def forward_once" not in text

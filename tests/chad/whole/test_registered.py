@@ -6,6 +6,7 @@ import operator
 import numpy as np
 import pytest
 from chad.whole.programs_arrays import ARRAYS, REGULAR
+from chad.written_functions import refused
 
 import tapeengine
 from tapeengine import chad as te
@@ -120,3 +121,20 @@ def test_the_program_that_has_the_names_of_primitives():
 def test_errors_of_primitives_pass():
     with pytest.raises(np.linalg.LinAlgError):
         ENGINE.vjp(ARRAYS["solves"][0], np.zeros((2, 2)), np.ones(2))
+
+
+def test_arrays_of_three_dimensions_are_given_whole():
+    rules = {"x": lambda first, x: first * 2.0 * x}
+    squares = Primitive(
+        "example.squares_of_all", lambda x: float(np.sum(x * x)), vjp=rules, jvp={"x": lambda t, x: np.sum(2.0 * x * t)}
+    )
+
+    @te.program
+    def doubled(z: te.Array[te.Array[te.Array[float]]]) -> float:
+        return 2.0 * squares(z)
+
+    z = np.arange(12.0).reshape(2, 3, 2)
+    refused(doubled, z)
+    value, back = ENGINE.vjp(doubled, z)
+    assert value == 2.0 * np.sum(z * z)
+    np.testing.assert_array_equal(back(1.0)[0], 4.0 * z)

@@ -165,11 +165,9 @@ def adding(function: F.Function, statements: list[F.Statement], made: F.New, bui
     into = lifetimes.find(total.array.name)
     if any(lifetimes.find(v.name) == into for s, _ in walk(build.body) for v in named(s)):  # by another name
         return
-    arrays = [s.array for s in uses if isinstance(s, F.Row)]
-    first = [
-        s for s in statements[start:end] if any(s is x for x in uses) or (isinstance(s, F.New) and s.out in arrays)
-    ]
-    others = [s for s in statements[start + 1 : end] if not any(s is x for x in first)]
+    names = {v.name for s in uses for v in named(s)}
+    first = [s for s in statements[start:end] if isinstance(s, F.New | F.Row) and s.out.name in names]
+    others = [s for s in statements[start + 1 : end] if s not in first]
     late = {v.name for s, _ in walk([build, *others]) for v in outs(s)}
     store = filled_by(upwards(build), made.out, made.sizes[0])
     if store is None or any(v.name in late for s in first for v in named(s)):
