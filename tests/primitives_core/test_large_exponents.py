@@ -31,3 +31,17 @@ def test_first_and_second_derivatives(exponent: int, bases: Any, shape: str) -> 
         ones = np.ones_like(bases)
         np.testing.assert_allclose(te.jvp(lambda x: np.power(x, y), (bases,), (ones,))[1], first, rtol=1e-5)
         np.testing.assert_allclose(te.jvp(slope, (bases,), (ones,))[1], second, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "wanted"), [(1.5, np.inf), (0.5, -np.inf), (0.0, 0.0), (1.0, 0.0), (2.0, 2.0), (2.5, 0.0)]
+)
+def test_second_derivatives_of_powers_of_zero(exponent: float, wanted: float) -> None:
+    x = np.array([0.0, 4.0])
+
+    def slope(x: Any) -> Any:
+        return te.vjp(lambda x: np.power(x, exponent), x)[1](np.ones(2))[0]
+
+    with np.errstate(all="ignore"):
+        found = te.jvp(slope, (x,), (np.ones(2),))[1]
+    np.testing.assert_allclose(found, [wanted, exponent * (exponent - 1.0) * 4.0 ** (exponent - 2.0)], rtol=1e-14)

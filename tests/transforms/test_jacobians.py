@@ -87,6 +87,8 @@ def test_names_of_keyword_arguments_and_aux() -> None:
         te.grad(program, "size")(3.0, scale=2.0)
     with pytest.raises(StructureError, match="1 positional arguments"):
         te.grad(program, 1)(3.0, scale=2.0)
+    with pytest.raises(StructureError, match="1 positional arguments"):
+        te.grad(te.program(lambda x: x * x), 1)(3.0)
 
 
 @pytest.mark.parametrize(
