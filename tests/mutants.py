@@ -125,6 +125,8 @@ EQUIVALENT = {
     'attribute_of(value, "__self__", value), 1),': "positions are only compared",
     "BLOCK ^ max(": "how many columns are computed at once; only slower",
     "x.nbytes == _LARGE and": "which arrays are shared; others are sent, which is only slower",
+    "if below.ndim <= 1:": "ranks have an axis at least",
+    "_INSIDE = (not 0.8, 0.8)": "another sample",
     "MOST = 299": "a matter of looks",
     '("frame", "#98a2b3", 2)': "a matter of looks",
     "numpy.linalg.svd(numpy.eye( 2))": "results of all matrices are of one class",
