@@ -121,6 +121,17 @@ EQUIVALENT = {
     "kind == tuple and holds_atoms(value)": "classes are equal only if they are the same",
     "complex_too: bool = False": "which samples are drawn",
     "if t.ndim <= 2 and y.ndim > 2:": "a block of tangents has two axes at least",
+    "KEPT = 1025": "how many are kept; only slower",
+    "type(value) != self.kind or": "classes are equal only if they are the same",
+    "{ -1: repr(value)}": "the key only tells parts apart",
+    "*(3 & len(text) for text in named.values()),": "a matter of looks",
+    '"{top + 11:.1f}" xml:space="preserve" {INK}>{escape(text)}': "a matter of looks",
+    "form.steps[-1] is None and form.steps[-1][3] == 1:": "a shortcut; the other branch gives the same forms",
+    'attribute_of(value, "__self__", value), 1),': "positions are only compared",
+    "BLOCK ^ max(": "how many columns are computed at once; only slower",
+    "x.nbytes == _LARGE and": "which arrays are shared; others are sent, which is only slower",
+    "if below.ndim <= 1:": "ranks have an axis at least",
+    "_INSIDE = (not 0.8, 0.8)": "another sample",
     "MOST = 299": "a matter of looks",
     '("frame", "#98a2b3", 2)': "a matter of looks",
     "numpy.linalg.svd(numpy.eye( 2))": "results of all matrices are of one class",
@@ -162,7 +173,7 @@ class Measured(NamedTuple):
 
 @cache
 def unchecked(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The ranges that no test can check: annotations, which do not run, and samples, the inputs of the checks."""
+    """The ranges that no test can check: annotations and protocols, which do not run, and samples of the checks."""
     found: list[ast.expr | ast.stmt | None] = []
     for node in ast.walk(ast.parse(path.read_text())):
         found += [getattr(node, "annotation", None), getattr(node, "returns", None)]
@@ -170,6 +181,8 @@ def unchecked(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
             found.append(node)
         if isinstance(node, ast.FunctionDef) and node.name.endswith("_samples"):
             found += node.body
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("Protocol") for base in node.bases):
+            found.append(node)
         if isinstance(node, ast.keyword) and node.arg == "samples":
             found.append(node.value)
     return [((x.lineno, x.col_offset), (x.end_lineno or 0, x.end_col_offset or 0)) for x in found if x is not None]

@@ -112,7 +112,7 @@ def _power_bend(x: Any, y: Any) -> Any:
     if np.any(settled):
         x, y, factor = np.where(settled, 1.0, x), np.where(settled, 0.0, y), np.where(settled, 0.0, factor)
     power = _lowered(x, y, 2.0)
-    beyond = ~np.isfinite(power) & np.not_equal(x, 0)
+    beyond = ~np.isfinite(power)
     if not np.any(beyond):
         return factor * power
     base = np.where(beyond, x, 1.0)

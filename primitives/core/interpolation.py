@@ -69,8 +69,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 @decides("numpy.is_interpolated", Sample((1.5, 0.5, numpy.arange(2.0), numpy.array([1.0, 2.0]), None, None)))
 def _is_interpolated(value: Any, x: Any, xp: Any, fp: Any, left: Any, right: Any) -> bool:
     """Whether numpy interpolates a value; it takes no arrays for the ends, as which complex numbers arrive."""
-    ends = (numpy.asarray(end)[()] for end in (left, right))
-    return numpy.allclose(numpy.interp(x, xp, fp, *ends), value, 1e-9, 0.0, equal_nan=True)
+    left, right = (numpy.asarray(end)[()] for end in (left, right))
+    return numpy.allclose(numpy.interp(x, xp, fp, left, right), value, 1e-9, 0.0, equal_nan=True)
 
 
 def _is_plain_table(xp: Any, fp: Any, left: Any, right: Any) -> bool:

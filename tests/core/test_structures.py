@@ -763,6 +763,24 @@ def test_an_object_must_give_the_fields_that_were_put_into_it() -> None:
         check_fields(value, ["other", "computed"], [part, part])
 
 
+@dataclass
+class Scaled:
+    """Gives an equal number in place of the one that is stored."""
+
+    x: Any
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        return found * 1.0 if name == "x" else found
+
+
+def test_fields_of_a_class_with_code_that_reads_them_are_checked() -> None:
+    with pytest.raises(StructureError, match="Scaled computes its attribute x"):
+        tapeengine.vjp(lambda p: Scaled(p.x * 2.0), Scaled(3.0))
+    with pytest.raises(StructureError, match="Scaled computes its attribute x"):
+        check_fields(Scaled(3e3), ["x"], [3e3])
+
+
 def test_a_class_that_keeps_its_contents_elsewhere_is_named_with_its_base() -> None:
     with pytest.raises(StructureError, match="and int keeps its contents elsewhere"):
         tapeengine.Engine().register_container(int)

@@ -1,5 +1,7 @@
 """Every function that programs use has a rule, or is handled by the core itself."""
 
+import contextlib
+import inspect
 from operator import attrgetter
 from pathlib import Path
 
@@ -65,3 +67,14 @@ def test_the_documentation_lists_every_rule() -> None:
     since_2_2 = {name for name in ("matvec", "vecmat") if not hasattr(numpy, name)}
     found = {attrgetter(name)(numpy) for name in documented() - since_2_2}
     assert found == set(functions) - {numpy._core.umath.clip}  # which only numpy's own method calls
+
+
+def test_rules_have_numpys_defaults() -> None:
+    found = []
+    for function, rule in plugin.tapeengine_numpy_rules().items():
+        with contextlib.suppress(TypeError, ValueError):  # numpy does not tell the signatures of some functions
+            theirs, ours = inspect.signature(function).parameters, inspect.signature(rule).parameters
+            pairs = [(name, theirs[name].default, ours[name].default) for name in theirs.keys() & ours.keys()]
+            found += [(function, *pair) for pair in pairs if pair[1] is not numpy._NoValue]
+    assert len(found) > 500
+    assert [x for x in found if type(x[2]) is not type(x[3]) or x[2] != x[3]] == []

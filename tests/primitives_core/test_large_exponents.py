@@ -31,3 +31,18 @@ def test_first_and_second_derivatives(exponent: int, bases: Any, shape: str) -> 
         ones = np.ones_like(bases)
         np.testing.assert_allclose(te.jvp(lambda x: np.power(x, y), (bases,), (ones,))[1], first, rtol=1e-5)
         np.testing.assert_allclose(te.jvp(slope, (bases,), (ones,))[1], second, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("exponent", "wanted"), [(1.5, np.inf), (0.5, -np.inf), (0.0, 0.0), (1.0, 0.0), (2.0, 2.0), (2.5, 0.0)]
+)
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_second_derivatives_of_powers_of_zero(exponent: float, wanted: float, dtype: Any) -> None:
+    x = np.array([0.0, 4.0], dtype)
+
+    def slope(x: Any) -> Any:
+        return te.vjp(lambda x: np.power(x, exponent), x)[1](np.ones_like(x))[0]
+
+    with np.errstate(all="ignore"):
+        found = te.jvp(slope, (x,), (np.ones_like(x),))[1]
+    np.testing.assert_allclose(found, [wanted, exponent * (exponent - 1.0) * 4.0 ** (exponent - 2.0)], rtol=1e-6)

@@ -186,7 +186,7 @@ def test_colours_of_groups_come_again_without_that_of_the_inputs() -> None:
 
 def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
     from tapeengine.transforms.inspection.drawing import graph_of
-    from tapeengine.transforms.inspection.svg import CHARACTER, HEIGHT, to_svg
+    from tapeengine.transforms.inspection.svg import CHARACTER, HEIGHT, MARGIN, STRIPE, to_svg
 
     graph = graph_of(te.tape(spring, 1.0, 0.0, 20), 300)
     picture = ElementTree.fromstring(to_svg(graph))
@@ -205,6 +205,7 @@ def test_a_picture_has_an_arc_for_each_parent_between_their_rows() -> None:
         assert reach == pytest.approx(8 + 2.5 * np.sqrt(float(xy[7]) - float(xy[1])), abs=0.1)
     for row in picture.iter(f"{space}g"):
         words = [(float(part.attrib["x"]), part.text or "") for part in row.iter(f"{space}text")]
+        assert all(x > MARGIN + STRIPE for x, _ in words)
         assert all(x + CHARACTER * len(text) < y for (x, text), (y, _) in itertools.pairwise(words))
     lowest = max(float(part.attrib["y"]) for part in picture.iter(f"{space}text"))
     assert 0 < float(picture.attrib["height"]) - lowest <= HEIGHT

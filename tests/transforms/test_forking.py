@@ -268,6 +268,7 @@ def test_a_map_gives_the_results_in_order(chunksize: int) -> None:
 
 def test_a_map_of_nothing_and_of_iterables_that_do_not_match() -> None:
     assert ENGINE.grad(lambda x: x + sum(ENGINE.fork_map(lambda y: x * y, [])))(1.0) == 1.0
+    assert ENGINE.grad(lambda x: sum(ENGINE.fork_map(lambda y: x * y, (k * 1.0 for k in range(4)))))(1.0) == 6.0
     with pytest.raises(ValueError, match="shorter"):
         ENGINE.fork_map(pow, [1, 2], [1])
     with pytest.raises(StructureError, match="chunksize must be a whole number of at least 1"):

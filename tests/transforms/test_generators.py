@@ -79,3 +79,11 @@ def test_a_generator_that_a_program_puts_in_place_of_the_usual_one_is_read(monke
     before = generator_states()
     own.random()
     assert not same_states(before, generator_states())
+
+
+def test_states_differ_in_either_order() -> None:
+    states = [generator_states()]
+    for draw in (np.random.random, random.random, np.random.random):
+        draw()
+        states.append(generator_states())
+    assert [[same_states(a, b) for a in states] for b in states] == np.eye(4, dtype=bool).tolist()

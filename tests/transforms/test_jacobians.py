@@ -87,6 +87,8 @@ def test_names_of_keyword_arguments_and_aux() -> None:
         te.grad(program, "size")(3.0, scale=2.0)
     with pytest.raises(StructureError, match="1 positional arguments"):
         te.grad(program, 1)(3.0, scale=2.0)
+    with pytest.raises(StructureError, match="1 positional arguments"):
+        te.grad(te.program(lambda x: x * x), 1)(3.0)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +114,19 @@ def test_a_result_with_aux_is_a_pair(program: Any) -> None:
         for function in (program, te.program(program)):
             with pytest.raises(ResultError, match="must return a tuple"):
                 transform(function, has_aux=True)(2.0)
+    with pytest.raises(ResultError, match="must return a tuple"):
+        te.jacobian(te.program(lambda x: tnp.tanh(x) * x), has_aux=True)(np.ones(3))
+
+
+@pytest.mark.filterwarnings("error")
+def test_derivatives_of_real_leaves_beside_complex_ones_are_real() -> None:
+    x = np.array([1.0, 2.0])
+    found = te.jacfwd(lambda r: {"a": r * 2.0, "b": r * (1.0 + 1.0j)})(x)
+    np.testing.assert_array_equal(found["a"], 2.0 * np.eye(2), strict=True)
+    np.testing.assert_array_equal(found["b"], (1.0 + 1.0j) * np.eye(2), strict=True)
+    of_real, of_complex = te.jacrev(lambda p: p[0] * np.real(p[1]))((x, x + 1j * x))
+    np.testing.assert_array_equal(of_real, np.diag(x), strict=True)
+    np.testing.assert_array_equal(of_complex, np.diag(x) + 0j, strict=True)
 
 
 def test_a_program_without_arguments_has_no_products() -> None:

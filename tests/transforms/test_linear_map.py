@@ -354,6 +354,8 @@ def test_operators_between_maps_and_arrays_are_those_of_matrices(dtype: type) ->
     np.testing.assert_array_equal(m @ x, matrix @ x)
     np.testing.assert_allclose(y @ m, y @ matrix, rtol=1e-15)
     np.testing.assert_array_equal((m / 3).matrix(), matrix / 3)
+    np.testing.assert_array_equal((-m).matrix(), -matrix)
+    np.testing.assert_array_equal((-m - m).matrix(), -2 * matrix)
     for two in (2, 2.0, np.float64(2.0), np.array(2.0)):
         np.testing.assert_array_equal((two * m).matrix(), 2 * matrix)
         np.testing.assert_array_equal((m * two).matrix(), matrix * 2)

@@ -112,3 +112,23 @@ def test_views_of_memory_are_arguments_that_all_lanes_share():
     assert np.array_equal(
         te.vmap(lambda x, m: x * m[0], in_axes=(0, None))(np.array([1.5]), memoryview(b"ab")), [145.5]
     )
+
+
+class Interval(tuple[float, float]):
+    """A tuple of a class that is made of other arguments than its items."""
+
+    width: float
+
+    def __new__(cls, middle: float, width: float) -> "Interval":
+        made = super().__new__(cls, (middle - width, middle + width))
+        made.width = width
+        return made
+
+
+def test_tuples_that_are_made_of_other_arguments() -> None:
+    def program(x: float) -> float:
+        held = Interval(x, 0.5 * x)
+        return te.checkpoint(lambda y: (held[0] + held[1]) * held.width * y)(x)  # type: ignore[no-any-return]
+
+    assert te.value_and_grad(program)(2.0) == pytest.approx((8.0, 12.0), rel=1e-14)
+    assert te.hessian(program)(2.0) == pytest.approx(12.0, rel=1e-14)

@@ -66,6 +66,7 @@ TRANSFORMS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
     "grad of the last but one": (loss, lambda f: te.grad(f, -2)(*LOSS)),
     "grad by name": (loss, lambda f: te.grad(f, "xs")(W, xs=XS, ys=YS)),
     "grad with aux": (with_rest, lambda f: te.grad(f, has_aux=True)(W, 2.0)),
+    "jacobian with aux": (with_rest, lambda f: te.jacobian(f, has_aux=True)(W, 2.0)),
     "value_and_grad": (loss, lambda f: te.value_and_grad(f, 1)(*LOSS)),
     "jacobian": (waves, lambda f: te.jacobian(f)(W, 2.0)),
     "jacobian by two": (waves, lambda f: te.jacobian(f, (0, 1))(W, 2.0)),

@@ -14,7 +14,7 @@ from tapeengine.transforms.repeated.passed_states import Comparison, PassedState
 from tapeengine.transforms.repeated.rerun import beyond_rounding
 
 
-@pytest.fixture(params=[1, 3, 7, 100])
+@pytest.fixture(params=[1, 4, 7, 100])
 def blocks(request, monkeypatch):
     monkeypatch.setattr(passed_states, "MOST", request.param)
     return request.param

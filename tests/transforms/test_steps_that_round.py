@@ -9,7 +9,9 @@ import pytest
 import tapeengine as te
 import tapeengine.numpy as tnp
 from tapeengine.errors import RepeatError
+from tapeengine.structure import Structures
 from tapeengine.transforms.repeated import passed_states
+from tapeengine.transforms.repeated.rerun import beyond_rounding
 
 START = np.array([0.3, 1.7, 2.9, 0.1, 5.3])
 WEIGHT = np.array([0.1, 0.7, 1.3, 0.9, 1.1])
@@ -78,3 +80,10 @@ def test_a_step_that_rounds_and_does_not_repeat(
 
     with pytest.raises(RepeatError, match="differs after"):
         ORDERS[order](lambda x: np.sum(te.iterate(step, 7, x)))(START)
+
+
+def test_states_in_other_containers_differ() -> None:
+    state = [1.0, 2.0]
+    found = [beyond_rounding(Structures(), state, other) for other in ((1.0, 2.0), [1.0], {"a": 1.0, "b": 2.0})]
+    assert found == [1, 1, 1]
+    assert [beyond_rounding(Structures(), state, [1.0, x]) for x in (2.0, 2.0 + 1e-15, 2.1)] == [0, 0, 2]

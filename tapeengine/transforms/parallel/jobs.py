@@ -114,13 +114,13 @@ class Job:
     @property
     def is_few(self) -> bool:
         """Whether the value is few numbers; false once a row has been found to be non-finite."""
-        return self._form is not None
+        return self._form is not None or self.rows is not None
 
     def compute_rows(self) -> None:
         """Compute the rows if there are few; keep them if they are finite."""
-        if self._form is not None and self.rows is None:
-            self.rows = rows_of(self._pull, self._form)
-            self._form = self._form if self.rows is not None else None
+        if (form := self._form) is not None:
+            self.rows = rows_of(self._pull, form)
+            self._form = None
 
     def __call__(self, cotangent: Any) -> Any:
         """Return the cotangents of the values; None stands for zeros."""
