@@ -513,12 +513,13 @@ class Executable:
         """The places of the parameters that have tangents."""
         return tuple(i for i, p in enumerate(self.definition.params) if not is_discrete(p.of))
 
-    @functools.cached_property
+    @property
     def tangent_ways(self) -> tuple[Any, tuple[Any, ...]] | None:
-        """The form of the tangents of all parameters, and the loops that take them; None if a parameter has none."""
-        along = self.along(self.continuous)
-        is_whole = len(self.continuous) == len(self.definition.params) and along.varied is not None
-        return (along.varied, along.ways) if is_whole and along.has_loops else None
+        """The form of the tangents of all parameters, and the loops that have run with them; None if there are none."""
+        along = self.tangents.get(self.continuous)
+        if along is None or self.takes_references or len(self.continuous) < len(self.definition.params):
+            return None
+        return (along.varied, along.ways) if along.has_loops and along.varied is not None else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
