@@ -42,7 +42,7 @@ def guess_of(program: Any) -> Type | None:
     if place is None:
         return None
     READING.units[place].is_asked = True
-    for unit in READING.units:
+    for unit in READING.units[place + 1 :]:
         unit.first = min(unit.first, place)
     return program.guess  # type: ignore[no-any-return]
 

@@ -46,6 +46,7 @@ def program_of(form):
     return function_of("x", [f"return ({', '.join(f'({form.format(*pair)})' for pair in pairs)})"], **names)
 
 
+@pytest.mark.filterwarnings("ignore:.*runs without native code. a value or a cotangent")
 @pytest.mark.parametrize("backend", [None, "machine", "native"])
 @pytest.mark.parametrize("form", FORMS)
 def test_constants_that_are_equal_and_not_the_same(form, backend):

@@ -17,7 +17,8 @@ def in_loops(function: F.Function) -> F.Function:
     """Give a function that makes zeros like an array of rows, and adds to an array of rows or boxes, one by one."""
     if not any(is_of_references(s) for s, _ in walk(function.body)):
         return function
-    return replace(function, body=References(Names(v.name for v in variables(function))).block(function.body))
+    names = Names(v.name for v in variables(function))
+    return replace(function, body=References(names, function.name).block(function.body))
 
 
 def is_of_references(s: F.Statement) -> bool:
@@ -28,14 +29,14 @@ def is_of_references(s: F.Statement) -> bool:
 
 
 class References:
-    """Writes the loops."""
+    """Writes the loops, with variables named after the function: one pass restores variables of the other."""
 
-    def __init__(self, names: Names) -> None:
-        self.names = names
+    def __init__(self, names: Names, function: str) -> None:
+        self.names, self.function = names, function
 
     def fresh(self, hint: str, of: F.Type) -> F.Var:
         """Give a new variable."""
-        return F.Var(self.names(hint), of)
+        return F.Var(self.names(f"{hint}.{self.function}"), of)
 
     def block(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
         """Give statements with loops."""

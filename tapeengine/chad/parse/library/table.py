@@ -325,7 +325,7 @@ def array_of(p: Parser, node: ast.Call, env: Env) -> Term:
     """``np.array(xs)``: the array itself; of a list without rows numpy makes a vector, so that a run fails."""
     if (copy := keyword(node, "copy")) is not None and p.known(copy, env) is not True:
         p.error(copy, "np.array with copy=False may return its argument", "write np.asarray(xs)")
-    (found,) = whole.as_numpy(p, node.args, [listed(p, node, env)])
+    (found,) = whole.as_numpy(p, node.args[:1], [listed(p, node, env)])
     if numeric.rank(found.type) < 2 or isinstance(found, Elements) or p.kinds.of(node.args[0]) == ARRAY:
         return found
     return whole.some(p, found)
