@@ -103,16 +103,16 @@ def hessian(
     whole: Callable[..., Any] = columns
     if own_derivative(f, "__tapeengine_directional__") is not None:
         program: Any = f
-        if not has_aux and not holomorphic:
-            columns = by_products(engine, program, argnums, columns)
         whole = at_poles(engine, columns, lambda: hessian(engine, program.on_duals(()), argnums, has_aux, holomorphic))
+        if not has_aux and not holomorphic:
+            whole = by_products(engine, program, argnums, whole)
     return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)
 
 
 def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., Any]) -> Callable[..., Any]:
     """The Hessian of a program in real arguments: for each axis, the gradient of the directional derivative.
 
-    `others` computes it for all other arguments.
+    `others` computes it for all other arguments, and where it is not finite.
     """
     arguments = arguments_of(argnums)
 
@@ -128,9 +128,8 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
             rows = products(engine, f, places, args, form_of(engine.structures, chosen))
         except UnsupportedError:  # a primitive whose rules are no programs
             rows = None
-        if rows is None:
+        if rows is None or not np.isfinite(matrix := np.array(rows)).all():
             return others(*args)
-        matrix = np.array(rows)
         hint_at_sparse(matrix)
         return structured(matrix, columns, columns)
 
