@@ -108,8 +108,6 @@ def _numbers_of(value: Any) -> Any:
 
 def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:
     """Rebuild a structure from steps and other leaves."""
-    if len(steps) == len(leaves) + 1 and steps[-1] is not None:  # a container of leaves alone
-        return steps[-1][1](steps[-1][2], list(leaves))
     remaining = iter(leaves)
     done: list[Any] = []
     for step in steps:
