@@ -2,10 +2,10 @@
 
 import inspect
 from collections.abc import Callable
-from functools import cache
+from functools import cache, update_wrapper
 from typing import Any
 
-from tapeengine_scipy._passing import beside, find
+from tapeengine_scipy._passing import beside, find, theirs_called
 
 #: The names of these functions in SciPy's modules.
 NAMES = {
@@ -50,10 +50,16 @@ NAMES = {
 
 
 class SignatureOf:
-    """Stands for SciPy's function, which is imported when its signature is asked for."""
+    """Stands for SciPy's function, which is imported when its signature is asked for.
+
+    Like a function it is a descriptor, because doctest runs the examples only of what wraps one.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
+
+    def __get__(self, owner: Any, kind: Any = None) -> "SignatureOf":
+        return self
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -73,23 +79,22 @@ def rule(path: str, **options: Any) -> Callable[..., Any]:
     def called(*args: Any, **keywords: Any) -> Any:
         return own_code(path, *args, **keywords)
 
+    called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
     returns = "what SciPy's own code computes, also of traced values"
     return _at(path, called, SignatureOf(path), returns=returns, **options)
 
 
-def with_signature(path: str, function: Callable[..., Any], returns: str, **options: Any) -> Callable[..., Any]:
-    """Return the function at `path` with SciPy's signature; `function` gets all of its arguments by name.
-
-    `options` are those of `beside`.
-    """
+def with_signature(path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function as `beside` does, with its options; it has SciPy's signature, and gets all arguments by name."""
     theirs = SignatureOf(path)
 
-    def called(*args: Any, **keywords: Any) -> Any:
-        bound = theirs.__signature__.bind(*args, **keywords)
-        bound.apply_defaults()
-        return function(**bound.arguments)
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **keywords: Any) -> Any:
+            return function(**_by_name(path, args, keywords))
 
-    return _at(path, called, theirs, returns=returns, **options)
+        return _at(path, update_wrapper(called, function), theirs, **options)
+
+    return decorate
 
 
 @cache
@@ -97,6 +102,31 @@ def _signature(path: str) -> inspect.Signature:
     return inspect.signature(find(path))
 
 
+@cache
+def _defaults(path: str) -> tuple[list[str], dict[str, Any]]:
+    """The names of the parameters that may be given by place, and the values of those that may be left out."""
+    parameters = _signature(path).parameters.values()
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return by_place, {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _by_name(path: str, args: Any, keywords: Any) -> Any:
+    """All arguments of a function by name; `inspect` binds them if need be, which takes ten times as long."""
+    by_place, defaults = _defaults(path)
+    placed = dict(zip(by_place, args, strict=False))
+    found = {**defaults, **placed, **keywords}
+    fits = len(placed) == len(args) and placed.keys().isdisjoint(keywords)
+    if fits and found.keys() == _signature(path).parameters.keys():
+        return found
+    try:
+        bound = _signature(path).bind(*args, **keywords)
+    except TypeError:
+        theirs_called(find(path), args, keywords)  # which raises its own error
+        raise
+    bound.apply_defaults()
+    return bound.arguments
+
+
 def _at(path: str, called: Any, theirs: SignatureOf, **options: Any) -> Callable[..., Any]:
-    called.__wrapped__, called.__module__ = theirs, f"tapeengine_{path.rpartition('.')[0]}"
+    called.__wrapped__ = theirs
     return beside(path, **options)(called)

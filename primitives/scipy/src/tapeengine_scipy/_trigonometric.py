@@ -158,7 +158,7 @@ def _along_one(name: str, record: Primitive, returns: str) -> Callable[..., Any]
     ) -> Any:
         return _apply(record, kind, x, type, n, axis, norm, forward, orthogonalize, workers)
 
-    return with_signature(f"scipy.fft.{name}", function, returns)
+    return with_signature(f"scipy.fft.{name}", returns=returns)(function)
 
 
 def _along_several(name: str, transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -170,7 +170,7 @@ def _along_several(name: str, transform: Callable[..., Any]) -> Callable[..., An
             x = transform(x, n=n, axis=axis, **options)
         return x
 
-    return with_signature(f"scipy.fft.{name}", function, f"`{name[:-1]}` along several axes")
+    return with_signature(f"scipy.fft.{name}", returns=f"`{name[:-1]}` along several axes")(function)
 
 
 dct = _along_one("dct", DCT, "the discrete cosine transform")

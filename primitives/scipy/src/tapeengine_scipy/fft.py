@@ -52,7 +52,7 @@ def _named(name: str, transform: Callable[..., Any], returns: str) -> Callable[.
     def function(x: Any, norm: Any, overwrite_x: bool, workers: Any, plan: Any, **along: Any) -> Any:
         return transform(floating(x), *along.values(), norm, workers, plan)
 
-    return with_signature(f"scipy.fft.{name}", function, returns)
+    return with_signature(f"scipy.fft.{name}", returns=returns)(function)
 
 
 def _of_record(record: Primitive) -> Callable[..., Any]:

@@ -3,7 +3,6 @@
 The unknowns are the states at the nodes of the final mesh, and the unknown parameters. The mesh is constant.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -12,17 +11,17 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_array, constants, plain, plain_values
-from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import refuse_traced
 from tapeengine_scipy._results import entries, result
 from tapeengine_scipy.interpolate.polynomials import PPoly
 from tapeengine_scipy.optimize.implicit import check_converged, solution
 
 
-@beside("scipy.integrate.solve_bvp", runs_callables=True)
+@with_signature("scipy.integrate.solve_bvp", runs_callables=True)
 def solve_bvp(
-    fun: Callable[..., Any], bc: Callable[..., Any], x: Any, y: Any, p: Any = None, S: Any = None, fun_jac: Any = None,
-    bc_jac: Any = None, tol: float = 1e-3, max_nodes: int = 1000, verbose: int = 0, bc_tol: Any = None,
-) -> Any:  # fmt: skip
+    fun: Any, bc: Any, x: Any, y: Any, p: Any, S: Any, fun_jac: Any, bc_jac: Any, tol: float, bc_tol: Any, **rest: Any
+) -> Any:
     """Solve a boundary value problem; see `scipy.integrate.solve_bvp`.
 
     Returns
@@ -51,9 +50,8 @@ def solve_bvp(
 
     def solve(fun: Any, bc: Any, fun_jac: Any, bc_jac: Any) -> Any:
         called, jacobians = ([plain(f, "solve_bvp") for f in pair] for pair in ((fun, bc), (fun_jac, bc_jac)))
-        found.update(
-            scipy.integrate.solve_bvp(*called, x, guess, unknown, None, *jacobians, tol, max_nodes, verbose, bc_tol)
-        )
+        whole = {"tol": tol, "bc_tol": bc_tol, **rest}
+        found.update(scipy.integrate.solve_bvp(*called, x, guess, unknown, None, *jacobians, **whole))
         check_converged(found["success"], "solve_bvp", found["message"])
         return numpy.concatenate([numpy.ravel(found["y"]), *([found["p"]] if count else [])])
 

@@ -11,7 +11,8 @@ import tapeengine as te
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, as_vector, constants, plain
-from tapeengine_scipy._passing import Passed, beside, refuse_traced
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import Passed, refuse_traced
 from tapeengine_scipy._results import Table, entries
 from tapeengine_scipy._values import floating, is_traced
 from tapeengine_scipy.integrate.events import Dense, Path, differentiate_events, last_event
@@ -210,13 +211,8 @@ def _without_structure(options: dict[str, Any], size: int) -> dict[str, Any]:
     return kept
 
 
-@beside("scipy.integrate.odeint", runs_callables=True)
-def odeint(
-    func: Callable[..., Any], y0: Any, t: Any, args: Any = (), Dfun: Any = None, col_deriv: int = 0,
-    full_output: int = 0, ml: Any = None, mu: Any = None, rtol: Any = None, atol: Any = None, tcrit: Any = None,
-    h0: float = 0.0, hmax: float = 0.0, hmin: float = 0.0, ixpr: int = 0, mxstep: int = 0, mxhnil: int = 0,
-    mxordn: int = 12, mxords: int = 5, printmessg: int = 0, tfirst: bool = False,
-) -> Any:  # fmt: skip
+@with_signature("scipy.integrate.odeint", runs_callables=True)
+def odeint(func: Any, y0: Any, t: Any, args: Any, Dfun: Any, full_output: int, tfirst: bool, **options: Any) -> Any:
     """Solve an initial value problem with LSODA; see `scipy.integrate.odeint`.
 
     Differentiable in `y0`, `t`, `args` and the traced values that `func` captured, by the continuous adjoint. With
@@ -240,11 +236,10 @@ def odeint(
 
         return slope
 
-    shared = {"rtol": rtol, "atol": atol, "hmax": hmax, "hmin": hmin, "mxstep": mxstep, "mxhnil": mxhnil}
-    orders = {"ixpr": ixpr, "mxordn": mxordn, "mxords": mxords, "printmessg": printmessg}
-    own = {"ml": ml, "mu": mu, "tcrit": tcrit, "h0": h0, "col_deriv": col_deriv}
-    shared, own = constants((shared, own))
-    refuse_traced("a tolerance or step of odeint", shared, own)
+    options = constants(options)
+    refuse_traced("a tolerance or step of odeint", options)
+    of_system = ("ml", "mu", "tcrit", "h0", "col_deriv")
+    shared = {name: value for name, value in options.items() if name not in of_system}
 
     def solve(func: Any, args: Any, Dfun: Any) -> Any:
         def order(t: Any, y: Any) -> tuple[Any, Any]:
@@ -253,16 +248,15 @@ def odeint(
         slope = plain(lambda t, y: as_vector(func(*order(t, y), *args)), "odeint")
         if not isinstance(args, tuple):
             return scipy.integrate.odeint(func, te.value(start), te.value(times), args)  # which raises its error
-        whole = {**shared, **orders, **own}
         if Dfun is not None:
-            whole["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")
-        y, told = scipy.integrate.odeint(slope, te.value(start), te.value(times), full_output=1, tfirst=True, **whole)
+            options["Dfun"] = plain(lambda t, y: Dfun(*order(t, y), *args), "odeint")
+        y, told = scipy.integrate.odeint(slope, te.value(start), te.value(times), full_output=1, tfirst=True, **options)
         check_converged(told["message"].startswith(("Integration successful", "Nothing")), "odeint", told["message"])
         report.append(told)
         return y.T
 
     known = closed.run(solve, te.value(closed.params))
-    y = trajectory(start, times, closed.params, system, _odeint_solver(closed, {**shared, **orders}, known)).T
+    y = trajectory(start, times, closed.params, system, _odeint_solver(closed, shared, known)).T
     return (y, Table(entries("odeint", report[-1]))) if full_output else y
 
 

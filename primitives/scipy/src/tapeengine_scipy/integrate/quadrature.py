@@ -29,7 +29,7 @@ from tapeengine_scipy._callables import (
     plain_values,
     refusing_traced,
 )
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._values import floating, is_traced, of_python
 
 #: The values at nodes, along a first axis, as a function of the nodes and of the parameters.
@@ -298,12 +298,10 @@ INTEGRALS: Primitive = Primitive(
 )
 
 
-@beside("scipy.integrate.quad", runs_callables=True)
+@with_signature("scipy.integrate.quad", runs_callables=True)
 def quad(
-    func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: int = 0, epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8, limit: int = 50, points: Any = None, weight: Any = None, wvar: Any = None,
-    wopts: Any = None, maxp1: int = 50, limlst: int = 50, complex_func: bool = False,
-) -> Any:  # fmt: skip
+    func: Any, a: Any, b: Any, args: Any, full_output: int, points: Any, limit: int, complex_func: bool, **rest: Any
+) -> Any:
     """Integrate a callable over an interval; see `scipy.integrate.quad`.
 
     Differentiable in the limits, in `args` and in the traced values that `func` captured, also for weighted integrals.
@@ -323,12 +321,11 @@ def quad(
     """
     if complex_func:
         raise UnsupportedError("quad: complex_func is not differentiated; integrate the real and imaginary parts")
-    wvar, wopts, epsabs, epsrel = constants((wvar, wopts, epsabs, epsrel))
-    if holds_traced(wvar, wopts, epsabs, epsrel):
+    rest = constants(rest)
+    if holds_traced(rest):
         raise UnsupportedError("quad: wvar, wopts and tolerances are constants; put a traced weight into the integrand")
-    options = _Options(epsabs=epsabs, epsrel=epsrel, limit=limit, points=plain_values(points))
-    if weight is not None:
-        options.update(weight=weight, wvar=wvar, wopts=wopts, maxp1=maxp1, limlst=limlst)
+    kept = rest if rest["weight"] is not None else {name: rest[name] for name in ("epsabs", "epsrel")}
+    options = _Options(limit=limit, points=plain_values(points), **kept)
     plain_values((a, b))  # as for the parameters
     closed = Closed((func, args if isinstance(args, tuple) else (args,)), "quad", is_traced(a) or is_traced(b))
     value = of_python(INTEGRAL(a, b, closed.params, integrand=_Integrand(closed), options=options))

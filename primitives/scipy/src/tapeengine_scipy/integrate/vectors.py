@@ -1,6 +1,5 @@
 """Integrals of vectors: SciPy's value, and the derivative of the integrals of the components by `quad`'s rules."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -9,17 +8,14 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, constants, plain, plain_value, plain_values
-from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import refuse_traced
 from tapeengine_scipy._values import is_traced, of_python
 from tapeengine_scipy.integrate.quadrature import INTEGRALS, Integrand, _Integrand
 
 
-@beside("scipy.integrate.quad_vec", runs_callables=True)
-def quad_vec(
-    f: Callable[..., Any], a: Any, b: Any, epsabs: float = 1e-200, epsrel: float = 1e-8, norm: Any = "2",
-    cache_size: float = 100e6, limit: float = 10000, workers: Any = 1, points: Any = None, quadrature: Any = None,
-    full_output: bool = False, *, args: Any = (),
-) -> Any:  # fmt: skip
+@with_signature("scipy.integrate.quad_vec", runs_callables=True)
+def quad_vec(f: Any, a: Any, b: Any, workers: Any, points: Any, full_output: bool, args: Any, **options: Any) -> Any:
     """Integrate a callable with an array as its value; see `scipy.integrate.quad_vec`.
 
     Differentiable in the limits, in `args` and in the traced values that `f` captured. `points` are constants, a single
@@ -39,16 +35,16 @@ def quad_vec(
     >>> round(te.grad(lambda k: quad_vec(lambda x: k * x, 0.0, 2.0)[0])(3.0), 12)
     2.0
     """
-    epsabs, epsrel, norm = constants((epsabs, epsrel, norm))
-    refuse_traced("a tolerance or norm of quad_vec", epsabs, epsrel, norm)
+    options |= constants({name: options[name] for name in ("epsabs", "epsrel", "norm")})
+    refuse_traced("a tolerance or norm of quad_vec", options)
+    options["points"] = plain_values(points)
     given = args if isinstance(args, tuple) else (args,)
     closed = Closed((f, given), "quad_vec", is_traced(a) or is_traced(b))
-    options = {"norm": norm, "cache_size": cache_size, "points": plain_values(points), "quadrature": quadrature}
 
     def solve(f: Any, args: Any) -> Any:
         called = plain(lambda x: f(x, *args), "quad_vec")
         ends = plain_value(a), plain_value(b)
-        return scipy.integrate.quad_vec(called, *ends, epsabs, epsrel, limit=limit, full_output=True, **options)
+        return scipy.integrate.quad_vec(called, *ends, full_output=True, **options)
 
     value, *report, info = closed.run(solve, plain_value(closed.params))
     if numpy.iscomplexobj(value):

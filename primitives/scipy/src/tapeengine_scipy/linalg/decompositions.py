@@ -16,6 +16,7 @@ from tapeengine.primitive.builders import decides, unbroadcast
 from tapeengine_primitives.linalg_eigen import ADVICE, EighResult, eigh_rules, eigvalsh_rules
 from tapeengine_primitives.linalg_factor import cholesky_rules
 from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, diagonal, transpose, unfold
@@ -237,22 +238,12 @@ EIGVALSH: Primitive = Primitive(
 )
 
 
-@beside("scipy.linalg.eigh")
+@with_signature("scipy.linalg.eigh")
 @over_batches(2, 2)
 def eigh(
-    a: Any,
-    b: Any = None,
-    *,
-    lower: bool = True,
-    eigvals_only: bool = False,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    type: int = 1,
-    check_finite: bool = True,
-    subset_by_index: Any = None,
-    subset_by_value: Any = None,
-    driver: str | None = None,
-) -> Any:
+    a: Any, b: Any, *, lower: bool, eigvals_only: bool, type: int, check_finite: bool, subset_by_index: Any,
+    subset_by_value: Any, driver: str | None, **_: Any,
+) -> Any:  # fmt: skip
     """Return eigenvalues and eigenvectors of a Hermitian (generalised) problem; see `scipy.linalg.eigh`.
 
     A subset is taken from the whole decomposition. Derivatives of eigenvectors need distinct eigenvalues; those of

@@ -8,7 +8,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_primitives.linalg_eigen import EigResult, eig_rules, eigvals_rules, rotation, separated
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg.solve import _check_finite
 
@@ -28,12 +28,9 @@ EIGVALS: Primitive = Primitive(
 )
 
 
-@beside("scipy.linalg.eig")
+@with_signature("scipy.linalg.eig")
 @over_batches(2)
-def eig(
-    a: Any, b: Any = None, left: bool = False, right: bool = True, overwrite_a: bool = False,
-    overwrite_b: bool = False, check_finite: bool = True, homogeneous_eigvals: bool = False,
-) -> Any:  # fmt: skip
+def eig(a: Any, b: Any, left: bool, right: bool, check_finite: bool, homogeneous_eigvals: bool, **_: Any) -> Any:
     """Return the eigenvalues and right eigenvectors of a matrix; see `scipy.linalg.eig`.
 
     Left eigenvectors, and generalised and homogeneous eigenvalues, are refused.

@@ -19,6 +19,7 @@ from tapeengine_primitives.linalg_factor import (
     svd_rules,
     svdvals_rules,
 )
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy.linalg._batches import over_batches
 from tapeengine_scipy.linalg._transpose import conjugate_transpose, is_complex, transpose
@@ -52,16 +53,9 @@ QR: Primitive = Primitive(
 )
 
 
-@beside("scipy.linalg.qr")
+@with_signature("scipy.linalg.qr")
 @over_batches(2)
-def qr(
-    a: Any,
-    overwrite_a: bool = False,
-    lwork: Any = None,
-    mode: str = "full",
-    pivoting: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def qr(a: Any, mode: str, pivoting: bool, check_finite: bool, **_: Any) -> Any:
     """Return the QR decomposition; see `scipy.linalg.qr`.
 
     Modes 'economic' and 'r' are differentiated, and 'full' if `a` has at most as many rows as columns. The columns that
@@ -142,16 +136,9 @@ SVDVALS: Primitive = Primitive(
 )
 
 
-@beside("scipy.linalg.svd")
+@with_signature("scipy.linalg.svd")
 @over_batches(2)
-def svd(
-    a: Any,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    lapack_driver: str = "gesdd",
-) -> Any:
+def svd(a: Any, full_matrices: bool, compute_uv: bool, check_finite: bool, lapack_driver: str, **_: Any) -> Any:
     """Return the singular value decomposition; see `scipy.linalg.svd`.
 
     The last vectors of the full matrices of a matrix that is not square are an arbitrary basis; only functions that do

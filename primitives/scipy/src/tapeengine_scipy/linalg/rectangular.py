@@ -11,6 +11,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating, of_python
 from tapeengine_scipy.linalg._batches import over_batches
@@ -52,12 +53,9 @@ def _scale(a: Any) -> Any:
     return math.ldexp(1.0, max(-range_, min(power, range_))) if abs(power) > range_ // 3 else 1.0
 
 
-@beside("scipy.linalg.pinv")
+@with_signature("scipy.linalg.pinv")
 @over_batches(2)
-def pinv(
-    a: Any, *, atol: float | None = None, rtol: float | None = None, return_rank: bool = False,
-    check_finite: bool = True,
-) -> Any:  # fmt: skip
+def pinv(a: Any, atol: float | None, rtol: float | None, return_rank: bool, check_finite: bool) -> Any:
     """Return the pseudoinverse of a matrix; see `scipy.linalg.pinv`. Its derivative holds at constant rank.
 
     Examples
@@ -82,12 +80,9 @@ def _rank(a: Any, *, relative: float) -> Any:
     return (values > relative * values.max(initial=0.0)).sum()
 
 
-@beside("scipy.linalg.lstsq")
+@with_signature("scipy.linalg.lstsq")
 @over_batches(2, "1|2")
-def lstsq(
-    a: Any, b: Any, cond: float | None = None, overwrite_a: bool = False, overwrite_b: bool = False,
-    check_finite: bool = True, lapack_driver: str | None = None,
-) -> Any:  # fmt: skip
+def lstsq(a: Any, b: Any, cond: float | None, check_finite: bool, lapack_driver: str | None, **_: Any) -> Any:
     """Return a least-squares solution, residues, the rank and singular values; see `scipy.linalg.lstsq`.
 
     Differentiable in `a` and `b`, at constant rank.
@@ -110,12 +105,9 @@ def lstsq(
     return x, residues, int(rank), None if lapack_driver == "gelsy" else values
 
 
-@beside("scipy.linalg.null_space")
+@with_signature("scipy.linalg.null_space")
 @over_batches(2)
-def null_space(
-    A: Any, rcond: float | None = None, *, overwrite_a: bool = False, check_finite: bool = True,
-    lapack_driver: str = "gesdd",
-) -> Any:  # fmt: skip
+def null_space(A: Any, rcond: float | None, check_finite: bool, lapack_driver: str, **_: Any) -> Any:
     """Return a basis of the null space; see `scipy.linalg.null_space`. Of one with more than one vector, which is
     arbitrary, there is no derivative; the projector onto it is ``I - pinv(A) @ A``.
 

@@ -8,6 +8,7 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, decides, linear
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg import factorisations
@@ -145,15 +146,8 @@ BANDED: Primitive = solution(
 )
 
 
-@beside("scipy.linalg.solve_banded")
-def solve_banded(
-    l_and_u: tuple[int, int],
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Any:
+@with_signature("scipy.linalg.solve_banded")
+def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, check_finite: bool, **_: Any) -> Any:
     """Solve a linear system with a band matrix; see `scipy.linalg.solve_banded`.
 
     Examples
@@ -296,11 +290,8 @@ def _is_positive(ab: Any, *, lower: bool, check_finite: bool) -> bool:
     return True
 
 
-@beside("scipy.linalg.solveh_banded")
-def solveh_banded(
-    ab: Any, b: Any, overwrite_ab: bool = False, overwrite_b: bool = False, lower: bool = False,
-    check_finite: bool = True,
-) -> Any:  # fmt: skip
+@with_signature("scipy.linalg.solveh_banded")
+def solveh_banded(ab: Any, b: Any, lower: bool, check_finite: bool, **_: Any) -> Any:
     """Solve a system with a Hermitian positive definite band matrix; see `scipy.linalg.solveh_banded`.
 
     Examples

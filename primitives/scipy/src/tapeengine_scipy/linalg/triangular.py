@@ -11,6 +11,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg._batches import over_batches
@@ -75,12 +76,9 @@ def _schur_residual(shape: tuple[int, int]) -> Callable[[Any, Any], Any]:
     return residual
 
 
-@beside("scipy.linalg.schur")
+@with_signature("scipy.linalg.schur")
 @over_batches(2)
-def schur(
-    a: Any, output: str = "real", lwork: Any = None, overwrite_a: bool = False, sort: Any = None,
-    check_finite: bool = True,
-) -> Any:  # fmt: skip
+def schur(a: Any, output: str, lwork: Any, sort: Any, check_finite: bool, **_: Any) -> Any:
     """Return the real Schur form and its basis; see `scipy.linalg.schur`.
 
     The derivative follows from the equations that determine both factors; it costs a linear system of 2 n^2 unknowns.

@@ -1,6 +1,5 @@
 """Roots of vector functions, and of scalar functions by any method."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -9,23 +8,14 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain, plain_values
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._results import Table, entries, result
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
 
 
-@beside("scipy.optimize.root", runs_callables=True)
-def root(
-    fun: Callable[..., Any],
-    x0: Any,
-    args: Any = (),
-    method: str = "hybr",
-    jac: Any = None,
-    tol: float | None = None,
-    callback: Any = None,
-    options: Any = None,
-) -> Any:
+@with_signature("scipy.optimize.root", runs_callables=True)
+def root(fun: Any, x0: Any, args: Any, jac: Any, callback: Any, options: Any, **rest: Any) -> Any:
     """Find a root of a vector function; see `scipy.optimize.root`.
 
     Returns
@@ -45,12 +35,13 @@ def root(
 
     def solve(fun: Any, args: Any, jac: Any, callback: Any) -> Any:
         fun, jac = plain(fun, "root"), plain(jac, "root")
-        found.update(scipy.optimize.root(fun, start, args, method, jac, tol, callback, options))
+        found.update(scipy.optimize.root(fun, start, args, jac=jac, callback=callback, options=options, **rest))
         check_converged(found["success"], "root", found["message"])
         return found["x"]
 
     if not closed.is_traced:
-        return scipy.optimize.root(fun, start, args, method, jac, tol, callback, plain_values(options))
+        rest["options"] = plain_values(options)
+        return scipy.optimize.root(fun, start, args, jac=jac, callback=callback, **rest)
     x = solution(closed, solve, lambda x, fun, args, jac, _: only_value(fun(x, *args), jac))
 
     def value() -> Any:
@@ -59,21 +50,8 @@ def root(
     return result({**entries("root", found, fun=value), "x": x})
 
 
-@beside("scipy.optimize.fsolve", runs_callables=True)
-def fsolve(
-    func: Callable[..., Any],
-    x0: Any,
-    args: Any = (),
-    fprime: Any = None,
-    full_output: bool = False,
-    col_deriv: bool = False,
-    xtol: float = 1.49012e-8,
-    maxfev: int = 0,
-    band: Any = None,
-    epsfcn: Any = None,
-    factor: float = 100,
-    diag: Any = None,
-) -> Any:
+@with_signature("scipy.optimize.fsolve", runs_callables=True)
+def fsolve(func: Any, x0: Any, args: Any, fprime: Any, full_output: bool, **options: Any) -> Any:
     """Find a root of a vector function; see `scipy.optimize.fsolve`.
 
     Examples
@@ -84,13 +62,12 @@ def fsolve(
     """
     closed, start = Closed((func, as_tuple(args), fprime), "fsolve"), plain_values(x0)
     found: list[Any] = []
-    options = (col_deriv, xtol, maxfev, band, epsfcn, factor, diag)
     if not closed.is_traced:
-        return scipy.optimize.fsolve(func, start, args, fprime, full_output, *options)
+        return scipy.optimize.fsolve(func, start, args, fprime, full_output, **options)
 
     def solve(func: Any, args: Any, fprime: Any) -> Any:
         func, fprime = plain(func, "fsolve"), plain(fprime, "fsolve")
-        found[:] = scipy.optimize.fsolve(func, start, args, fprime, True, *options)
+        found[:] = scipy.optimize.fsolve(func, start, args, fprime, True, **options)
         check_converged(found[2] == 1, "fsolve", found[3])
         return found[0]
 
@@ -100,21 +77,8 @@ def fsolve(
     return x, Table(entries("fsolve", found[1], fvec=lambda: func(x, *as_tuple(args)))), *found[2:]
 
 
-@beside("scipy.optimize.root_scalar", runs_callables=True)
-def root_scalar(
-    f: Callable[..., Any],
-    args: Any = (),
-    method: Any = None,
-    bracket: Any = None,
-    fprime: Any = None,
-    fprime2: Any = None,
-    x0: Any = None,
-    x1: Any = None,
-    xtol: Any = None,
-    rtol: Any = None,
-    maxiter: Any = None,
-    options: Any = None,
-) -> Any:
+@with_signature("scipy.optimize.root_scalar", runs_callables=True)
+def root_scalar(f: Any, args: Any, fprime: Any, fprime2: Any, **rest: Any) -> Any:
     """Find a root of a scalar function; see `scipy.optimize.root_scalar`.
 
     Examples
@@ -123,9 +87,7 @@ def root_scalar(
     2.0
     """
     closed = Closed((f, as_tuple(args), (fprime, fprime2)), "root_scalar")
-    found: dict[str, Any] = {}
-    given = {"method": method, "bracket": bracket, "x0": x0, "x1": x1}
-    rest = plain_values({**given, "xtol": xtol, "rtol": rtol, "maxiter": maxiter, "options": options})
+    found, rest = dict[str, Any](), plain_values(rest)
     if not closed.is_traced:
         return scipy.optimize.root_scalar(f, args, fprime=fprime, fprime2=fprime2, **rest)
     if fprime is True or fprime2 is True:
@@ -142,20 +104,8 @@ def root_scalar(
     return found["result"]
 
 
-@beside("scipy.optimize.newton", runs_callables=True)
-def newton(
-    func: Callable[..., Any],
-    x0: Any,
-    fprime: Any = None,
-    args: Any = (),
-    tol: float = 1.48e-8,
-    maxiter: int = 50,
-    fprime2: Any = None,
-    x1: Any = None,
-    rtol: float = 0.0,
-    full_output: bool = False,
-    disp: bool = True,
-) -> Any:
+@with_signature("scipy.optimize.newton", runs_callables=True)
+def newton(func: Any, x0: Any, fprime: Any, args: Any, fprime2: Any, x1: Any, full_output: bool, **options: Any) -> Any:
     """Find a root by Newton's, Halley's or the secant method, of each element alone; see `scipy.optimize.newton`.
 
     Examples
@@ -163,16 +113,14 @@ def newton(
     >>> round(float(newton(lambda x: x**2 - 4.0, 1.0)), 9)
     2.0
     """
-    closed, (start, second) = Closed((func, tuple(args), (fprime, fprime2)), "newton"), plain_values((x0, x1))
+    closed, (start, options["x1"]) = Closed((func, tuple(args), (fprime, fprime2)), "newton"), plain_values((x0, x1))
     if not closed.is_traced:
-        options = (tol, maxiter, fprime2, second, rtol, full_output, disp)
-        return scipy.optimize.newton(func, start, fprime, args, *options)
+        return scipy.optimize.newton(func, start, fprime, args, fprime2=fprime2, full_output=full_output, **options)
     found: list[Any] = []
 
     def solve(func: Any, args: Any, slopes: Any) -> Any:
-        slope, second_slope = (plain(f, "newton") for f in slopes)
-        options = (tol, maxiter, second_slope, second, rtol, True, disp)
-        found[:] = [scipy.optimize.newton(plain(func, "newton"), start, slope, args, *options)]
+        func, slope, second = (plain(f, "newton") for f in (func, *slopes))
+        found[:] = [scipy.optimize.newton(func, start, slope, args, fprime2=second, full_output=True, **options)]
         root, report, *_ = found[0]
         check_converged(numpy.all(getattr(report, "converged", report)), "newton", "too many iterations")
         return numpy.reshape(root, shape)

@@ -13,7 +13,8 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, jacobian, plain, plain_values
-from tapeengine_scipy._passing import beside, refuse_traced
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import refuse_traced
 from tapeengine_scipy._results import Table, entries, result
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, solution
@@ -25,14 +26,8 @@ def _normal_equations(residuals: Callable[[Any], Any], x: Any) -> Any:
     return back(value)[0]
 
 
-@beside("scipy.optimize.least_squares", runs_callables=True, differs=True)
-def least_squares(
-    fun: Callable[..., Any], x0: Any, jac: Any = "2-point", bounds: Any = (-numpy.inf, numpy.inf),
-    method: str = "trf", ftol: Any = 1e-08, xtol: Any = 1e-08, gtol: Any = 1e-08, x_scale: Any = None,
-    loss: Any = "linear", f_scale: float = 1.0, diff_step: Any = None, tr_solver: Any = None, tr_options: Any = None,
-    jac_sparsity: Any = None, max_nfev: Any = None, verbose: int = 0, args: Any = (), kwargs: Any = None,
-    callback: Any = None, workers: Any = None,
-) -> Any:  # fmt: skip
+@with_signature("scipy.optimize.least_squares", runs_callables=True, differs=True)
+def least_squares(fun: Any, x0: Any, jac: Any, loss: Any, args: Any, kwargs: Any, **given: Any) -> Any:
     """Solve a nonlinear least-squares problem; see `scipy.optimize.least_squares`.
 
     Its ``x``, ``fun``, ``cost``, ``jac`` and ``grad`` are functions of the traced values in `args`, `kwargs` and `fun`;
@@ -46,19 +41,14 @@ def least_squares(
     >>> te.grad(lambda p: least_squares(lambda x: np.stack([x[0] - p, x[0] - 3.0]), [0.0]).x[0])(1.0)
     0.5
     """
-    bounds = constants(bounds)
-    if loss != "linear" or holds_traced(bounds):
+    given = constants({name: value for name, value in given.items() if name not in ("callback", "workers")})
+    if loss != "linear" or holds_traced(given["bounds"]):
         raise UnsupportedError(
             "least_squares needs loss='linear' and constant bounds; write another loss with minimize"
         )
     closed = Closed((fun, tuple(args), kwargs or {}, jac), "least_squares")
     start, found = numpy.atleast_1d(plain_values(x0)), {}
-    given = {
-        "bounds": bounds, "method": method, "ftol": ftol, "xtol": xtol, "gtol": gtol, "f_scale": f_scale,
-        "diff_step": diff_step, "tr_solver": tr_solver, "jac_sparsity": jac_sparsity, "max_nfev": max_nfev,
-        "verbose": verbose, "x_scale": 1.0 if x_scale is None else x_scale, "tr_options": tr_options or {},
-    }  # fmt: skip
-    given = constants(given)
+    given |= {"x_scale": 1.0 if given["x_scale"] is None else given["x_scale"], "tr_options": given["tr_options"] or {}}
     refuse_traced("a tolerance or scale of least_squares", given)
 
     def solve(fun: Any, args: Any, kwargs: Any, jac: Any) -> Any:
@@ -92,12 +82,8 @@ def _jacobian(fun: Callable[[Any], Any], x: Any) -> Any:
     return jacobian(back, value.shape[0], 0)
 
 
-@beside("scipy.optimize.leastsq", runs_callables=True)
-def leastsq(
-    func: Callable[..., Any], x0: Any, args: Any = (), Dfun: Any = None, full_output: bool = False,
-    col_deriv: bool = False, ftol: float = 1.49012e-8, xtol: float = 1.49012e-8, gtol: float = 0.0, maxfev: int = 0,
-    epsfcn: Any = None, factor: float = 100, diag: Any = None,
-) -> Any:  # fmt: skip
+@with_signature("scipy.optimize.leastsq", runs_callables=True)
+def leastsq(func: Any, x0: Any, args: Any, Dfun: Any, full_output: bool, **options: Any) -> Any:
     """Minimise a sum of squares by MINPACK's method; see `scipy.optimize.leastsq`.
 
     The solution, the residuals and the covariance ``cov_x``, which has the exact Jacobian, are functions of the traced
@@ -111,14 +97,13 @@ def leastsq(
     0.5
     """
     closed, start = Closed((func, as_tuple(args), Dfun), "leastsq"), numpy.ravel(plain_values(x0))
-    options = (col_deriv, ftol, xtol, gtol, maxfev, epsfcn, factor, diag)
     if not closed.is_traced:
-        return scipy.optimize.leastsq(func, start, args, Dfun, full_output, *options)
+        return scipy.optimize.leastsq(func, start, args, Dfun, full_output, **options)
     found: list[Any] = []
 
     def solve(func: Any, args: Any, slope: Any) -> Any:
         func, slope = plain(func, "leastsq"), plain(slope, "leastsq")
-        found[:] = scipy.optimize.leastsq(func, start, args, slope, True, *options)
+        found[:] = scipy.optimize.leastsq(func, start, args, slope, True, **options)
         check_converged(found[4] in (1, 2, 3, 4), "leastsq", found[3])
         return found[0]
 
@@ -131,11 +116,10 @@ def leastsq(
     return x, covariance, Table(entries("leastsq", found[2], fvec=lambda: value)), *found[3:]
 
 
-@beside("scipy.optimize.curve_fit", runs_callables=True, differs=True)
+@with_signature("scipy.optimize.curve_fit", runs_callables=True, differs=True)
 def curve_fit(
-    f: Callable[..., Any], xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None, absolute_sigma: bool = False,
-    check_finite: bool | None = None, bounds: Any = (-numpy.inf, numpy.inf), method: Any = None, jac: Any = None, *,
-    full_output: bool = False, nan_policy: Any = None, **kwargs: Any,
+    f: Any, xdata: Any, ydata: Any, p0: Any, sigma: Any, absolute_sigma: bool, check_finite: bool | None, bounds: Any,
+    method: Any, jac: Any, full_output: bool, nan_policy: Any, kwargs: dict[str, Any],
 ) -> Any:  # fmt: skip
     """Fit a curve by least squares; see `scipy.optimize.curve_fit`.
 

@@ -16,12 +16,13 @@ from tapeengine_scipy.optimize.minima import on_bounds, slope_of
 def _minimum(name: str) -> Callable[..., Any]:
     """The function of SciPy that finds a minimum, with its signature."""
 
+    @with_signature(f"scipy.optimize.{name}", returns="the minimum of a function", runs_callables=True)
     def minimum(**given: Any) -> Any:
         fun = given.pop("func" if "func" in given else "f")
         held = fun, as_tuple(given.pop("args", ())), given.pop("fprime", None)
         return _found(name, Closed(held, name), given)
 
-    return with_signature(f"scipy.optimize.{name}", minimum, "the minimum of a function", runs_callables=True)
+    return minimum
 
 
 def _found(name: str, closed: Closed, given: dict[str, Any]) -> Any:

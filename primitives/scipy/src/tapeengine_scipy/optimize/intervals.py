@@ -15,12 +15,12 @@ from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, soluti
 def _finder(name: str) -> Callable[..., Any]:
     """The counterpart of one of SciPy's methods; a root depends on the function, not on the ends of the interval."""
 
+    @with_signature(f"scipy.optimize.{name}", returns="a root", runs_callables=True)
     def find(**given: Any) -> Any:
         return _root(name, getattr(scipy.optimize, name), **given)
 
-    found = with_signature(f"scipy.optimize.{name}", find, "a root", runs_callables=True)
-    found.__doc__ = _DOCSTRING.format(name=name)
-    return found
+    find.__doc__ = _DOCSTRING.format(name=name)
+    return find
 
 
 def _root(

@@ -9,15 +9,15 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value, plain_values
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._values import floating, of_python
 from tapeengine_scipy.optimize.implicit import check_converged
 
 
-@beside("scipy.optimize.linprog")
+@with_signature("scipy.optimize.linprog")
 def linprog(
-    c: Any, A_ub: Any = None, b_ub: Any = None, A_eq: Any = None, b_eq: Any = None, bounds: Any = (0, None),
-    method: str = "highs", callback: Any = None, options: Any = None, x0: Any = None, integrality: Any = None,
+    c: Any, A_ub: Any, b_ub: Any, A_eq: Any, b_eq: Any, bounds: Any, method: str, options: Any, integrality: Any,
+    **_: Any,
 ) -> Any:  # fmt: skip
     """Minimise a linear function under linear constraints; see `scipy.optimize.linprog`.
 

@@ -1,6 +1,5 @@
 """Minima: roots of the gradient, where no bound is active."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -11,7 +10,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.transforms.repeated.rerun import REPEATED
 from tapeengine_scipy._callables import Closed, as_vector, constants, holds_traced, plain, plain_values
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._results import entries, result
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_converged, only_value, solution
@@ -19,21 +18,8 @@ from tapeengine_scipy.optimize.implicit import as_number, as_tuple, check_conver
 _WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 
 
-@beside("scipy.optimize.minimize", runs_callables=True, differs=True)
-def minimize(
-    fun: Callable[..., Any],
-    x0: Any,
-    args: Any = (),
-    method: Any = None,
-    jac: Any = None,
-    hess: Any = None,
-    hessp: Any = None,
-    bounds: Any = None,
-    constraints: Any = (),
-    tol: float | None = None,
-    callback: Any = None,
-    options: Any = None,
-) -> Any:
+@with_signature("scipy.optimize.minimize", runs_callables=True, differs=True)
+def minimize(fun: Any, x0: Any, args: Any, jac: Any, constraints: Any, **given: Any) -> Any:
     """Minimise a scalar function; see `scipy.optimize.minimize`.
 
     The minimum is a root of the gradient. A component on one of the `bounds` is constant. If values are traced and
@@ -51,23 +37,23 @@ def minimize(
     >>> minimize(lambda x: np.sum((x - 1.0) ** 2), np.zeros(2)).x.round(6)
     array([1., 1.])
     """
-    closed, start = Closed((fun, as_tuple(args), jac, (hess, hessp, callback)), "minimize"), plain_values(x0)
+    others = {name: given.pop(name) for name in ("hess", "hessp", "callback")}
+    closed, start = Closed((fun, as_tuple(args), jac, others), "minimize"), plain_values(x0)
     found: dict[str, Any] = {}
-    bounds = constants(bounds)
+    bounds = given["bounds"] = constants(given["bounds"])
     if holds_traced(bounds):
         raise UnsupportedError("minimize: bounds are constants of the derivative; traced ones are refused")
-    rest = {"bounds": bounds, "tol": plain_values(tol), "options": options}
+    given["tol"] = plain_values(given["tol"])
     if not (closed.is_traced or REPEATED.calls):
-        whole = {"hess": hess, "hessp": hessp, "callback": callback, "constraints": constraints, **rest}
-        return scipy.optimize.minimize(fun, start, args, method, jac, **whole)
+        return scipy.optimize.minimize(fun, start, args, jac=jac, constraints=constraints, **others, **given)
     if not (isinstance(constraints, (tuple, list)) and not constraints):
         raise UnsupportedError("minimize: a constrained minimum is not differentiated; eliminate the constraints")
 
     def solve(fun: Any, args: Any, jac: Any, others: Any) -> Any:
-        given = _gradient_for(fun, method) if jac is None else plain(jac, "minimize")
-        hess, hessp, callback = others
-        whole = {"hess": plain(hess, "minimize"), "hessp": plain(hessp, "minimize"), "callback": callback, **rest}
-        found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, method, given, **whole))
+        slope = _gradient_for(fun, given["method"]) if jac is None else plain(jac, "minimize")
+        curved = {name: plain(others[name], "minimize") for name in ("hess", "hessp")}
+        whole = {"jac": slope, **others, **curved, **given}
+        found.update(scipy.optimize.minimize(plain(fun, "minimize"), start, args, **whole))
         check_converged(found["success"], "minimize", found["message"])
         return found["x"]
 
@@ -113,16 +99,8 @@ def on_bounds(x: Any, bounds: Any) -> Any:
     return fixed if fixed.any() else None
 
 
-@beside("scipy.optimize.minimize_scalar", runs_callables=True)
-def minimize_scalar(
-    fun: Callable[..., Any],
-    bracket: Any = None,
-    bounds: Any = None,
-    args: Any = (),
-    method: Any = None,
-    tol: float | None = None,
-    options: Any = None,
-) -> Any:
+@with_signature("scipy.optimize.minimize_scalar", runs_callables=True)
+def minimize_scalar(fun: Any, bracket: Any, bounds: Any, args: Any, **rest: Any) -> Any:
     """Minimise a function of a number; see `scipy.optimize.minimize_scalar`.
 
     The minimum is a root of the derivative, whatever method finds it; on one of the `bounds` it is constant. A method
@@ -140,11 +118,11 @@ def minimize_scalar(
         raise UnsupportedError("minimize_scalar: bounds are constants of the derivative; traced ones are refused")
     if not (closed.is_traced or REPEATED.calls):
         bracket = plain_values(bracket)
-        return scipy.optimize.minimize_scalar(fun, bracket, bounds, args, method, tol, options)
+        return scipy.optimize.minimize_scalar(fun, bracket, bounds, args, **rest)
 
     def solve(fun: Any, args: Any) -> Any:
         still = plain(fun, "minimize_scalar")
-        found.update(scipy.optimize.minimize_scalar(still, plain_values(bracket), bounds, args, method, tol, options))
+        found.update(scipy.optimize.minimize_scalar(still, plain_values(bracket), bounds, args, **rest))
         check_converged(found["success"], "minimize_scalar", found.get("message", ""))
         return [found["x"]]
 

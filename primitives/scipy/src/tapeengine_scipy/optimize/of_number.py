@@ -3,22 +3,18 @@
 They compare values of the function, so that a derivative of their steps would be 0 or wrong.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy
 
-from tapeengine_scipy._passing import beside
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple
 from tapeengine_scipy.optimize.minima import minimize_scalar
 
 
-@beside("scipy.optimize.brent", runs_callables=True)
-def brent(
-    func: Callable[..., Any], args: Any = (), brack: Any = None, tol: float = 1.48e-08, full_output: int = 0,
-    maxiter: int = 500,
-) -> Any:  # fmt: skip
+@with_signature("scipy.optimize.brent", runs_callables=True)
+def brent(func: Any, args: Any, brack: Any, tol: float, full_output: int, maxiter: int) -> Any:
     """Minimise a function of a number by parabolas; see `scipy.optimize.brent`.
 
     Examples
@@ -31,11 +27,8 @@ def brent(
     return _entries(found, "x fun nit nfev", full_output)
 
 
-@beside("scipy.optimize.golden", runs_callables=True)
-def golden(
-    func: Callable[..., Any], args: Any = (), brack: Any = None, tol: float = 2.0**-26, full_output: int = 0,
-    maxiter: int = 5000,
-) -> Any:  # fmt: skip
+@with_signature("scipy.optimize.golden", runs_callables=True)
+def golden(func: Any, args: Any, brack: Any, tol: float, full_output: int, maxiter: int) -> Any:
     """Minimise a function of a number by golden sections; see `scipy.optimize.golden`.
 
     Examples
@@ -51,11 +44,8 @@ def golden(
     return _entries(found, "x fun nfev", full_output)
 
 
-@beside("scipy.optimize.fminbound", runs_callables=True)
-def fminbound(
-    func: Callable[..., Any], x1: Any, x2: Any, args: Any = (), xtol: float = 1e-05, maxfun: int = 500,
-    full_output: int = 0, disp: int = 1,
-) -> Any:  # fmt: skip
+@with_signature("scipy.optimize.fminbound", runs_callables=True)
+def fminbound(func: Any, x1: Any, x2: Any, args: Any, xtol: float, maxfun: int, full_output: int, disp: int) -> Any:
     """Minimise a function of a number in an interval, whose ends are constants; see `scipy.optimize.fminbound`.
 
     Examples

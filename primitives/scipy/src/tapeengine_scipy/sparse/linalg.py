@@ -15,6 +15,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine_scipy._callables import constants, depends, plain_value
 from tapeengine_scipy._names import names_of
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import Standing, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_complex, is_traced
 from tapeengine_scipy.linalg._systems import solution
@@ -198,18 +199,8 @@ class _Options(dict[str, Any]):
         self.report: list[Any] = []
 
 
-@beside("scipy.sparse.linalg.cg")
-def cg(
-    A: Any,
-    b: Any,
-    x0: Any = None,
-    *,
-    rtol: float = 1e-05,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    M: Any = None,
-    callback: Any = None,
-) -> tuple[Any, int]:
+@with_signature("scipy.sparse.linalg.cg")
+def cg(A: Any, b: Any, **options: Any) -> tuple[Any, int]:
     """Solve a symmetric positive definite system by conjugate gradients; see `scipy.sparse.linalg.cg`.
 
     `A` may be sparse, dense or a linear operator; a constant operator is not differentiated.
@@ -222,7 +213,6 @@ def cg(
     >>> cg(scipy.sparse.diags_array([2.0, 4.0]), np.array([2.0, 2.0]))
     (array([1. , 0.5]), 0)
     """
-    options = {"x0": x0, "rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback}
     return _solved_by("cg", A, b, options)
 
 
@@ -287,11 +277,8 @@ def _solved_by(method: str, A: Any, b: Any, options: dict[str, Any]) -> tuple[An
     return x, kept.report[-1]
 
 
-@beside("scipy.sparse.linalg.gmres")
-def gmres(
-    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, restart: int | None = None,
-    maxiter: int | None = None, M: Any = None, callback: Any = None, callback_type: str | None = None,
-) -> tuple[Any, int]:  # fmt: skip
+@with_signature("scipy.sparse.linalg.gmres")
+def gmres(A: Any, b: Any, callback: Any, callback_type: str | None, **options: Any) -> tuple[Any, int]:
     """Solve a linear system by generalised minimal residuals; see `scipy.sparse.linalg.gmres`.
 
     `A` may be sparse, dense or a linear operator; a constant operator is not differentiated.
@@ -305,15 +292,10 @@ def gmres(
     array([1. , 0.5])
     """
     given = {"callback": callback, "callback_type": callback_type} if callback is not None else {}
-    options = {"x0": x0, "rtol": rtol, "atol": atol, "restart": restart, "maxiter": maxiter, "M": M, **given}
-    return _solved_by("gmres", A, b, options)
+    return _solved_by("gmres", A, b, {**options, **given})
 
 
-@beside("scipy.sparse.linalg.bicgstab")
-def bicgstab(
-    A: Any, b: Any, x0: Any = None, *, rtol: float = 1e-05, atol: float = 0.0, maxiter: int | None = None,
-    M: Any = None, callback: Any = None,
-) -> tuple[Any, int]:  # fmt: skip
+@with_signature("scipy.sparse.linalg.bicgstab")
+def bicgstab(A: Any, b: Any, **options: Any) -> tuple[Any, int]:
     """Solve a linear system by stabilised biconjugate gradients; see `scipy.sparse.linalg.bicgstab`, and `gmres`."""
-    options = {"x0": x0, "rtol": rtol, "atol": atol, "maxiter": maxiter, "M": M, "callback": callback}
     return _solved_by("bicgstab", A, b, options)
