@@ -25,16 +25,6 @@ def _samples() -> tuple[Sample, ...]:
     return unary_samples(0.3, 2.0, True)
 
 
-def real(val: Any) -> Any:
-    """Return the real part; see `numpy.real`. For complex numbers it is a view, for a real array the array itself."""
-    return val.real if is_traced(val) else numpy.real(as_array(val))
-
-
-def imag(val: Any) -> Any:
-    """Return the imaginary part; see `numpy.imag`. For complex numbers it is a view."""
-    return val.imag if is_traced(val) else numpy.imag(as_array(val))
-
-
 CONJUGATE = Primitive(
     "numpy.conjugate",
     numpy.conjugate,

@@ -419,9 +419,4 @@ def _hermitian_svd(a: Any) -> Any:
     return SVDResult(u, s, conj_transpose(u * np.expand_dims(sign, -2)))
 
 
-def svdvals(x: Any, /) -> Any:
-    """Return the singular values; see `numpy.linalg.svdvals`."""
-    return SVDVALS(as_array(x))
-
-
 RULES = of_names(vars(), numpy.linalg)

@@ -15,14 +15,14 @@ from tapeengine.numpy._twins import rule_of
 _NAMES = {
     numpy: """
         apply_along_axis apply_over_axes average block column_stack corrcoef cumulative_prod cumulative_sum delete
-        diag diagflat diff dstack ediff1d extract geomspace histogram2d histogramdd insert logspace meshgrid
-        nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real_if_close resize roots
+        diag diagflat diff dstack ediff1d extract geomspace histogram2d histogramdd imag insert logspace meshgrid
+        nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real real_if_close resize roots
         setdiff1d setxor1d sort_complex tensordot tile trapezoid union1d unique_all unique_counts unique_inverse
         vander
     """,
     numpy.emath: "arccos arcsin arctanh log log10 log2 logn power sqrt",
     numpy.fft: "fft2 fftn hfft ifft2 ifftn ihfft irfft2 irfftn rfft2 rfftn",
-    numpy.linalg: "cross diagonal matrix_power multi_dot outer tensordot tensorinv trace vecdot",
+    numpy.linalg: "cross diagonal matmul matrix_power multi_dot outer svdvals tensordot tensorinv trace vecdot",
 }
 _FUNCTIONS = [getattr(home, name) for home, names in _NAMES.items() for name in names.split()]
 #: Functions whose code writes traced values into arrays that it makes of its arguments.

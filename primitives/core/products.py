@@ -310,8 +310,4 @@ def kron(a: Any, b: Any) -> Any:
     return np.reshape(left * right, shape)
 
 
-RULES = {
-    **of_names(vars(), numpy),
-    numpy.matmul: MATMUL,
-    numpy.linalg.matmul: lambda x1, x2, /: np.matmul(x1, x2),
-}
+RULES = {**of_names(vars(), numpy), numpy.matmul: MATMUL}
