@@ -81,20 +81,24 @@ def rule(path: str, **options: Any) -> Callable[..., Any]:
 
     called.__module__ = f"tapeengine_{path.rpartition('.')[0]}"
     returns = "what SciPy's own code computes, also of traced values"
-    return _at(path, called, SignatureOf(path), returns=returns, **options)
+    return beside(path, returns=returns, **options)(_with(SignatureOf(path), called))
 
 
-def with_signature(path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a function as `beside` does, with its options; it has SciPy's signature, and gets all arguments by name."""
-    theirs = SignatureOf(path)
+def by_name(path: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a function the signature of SciPy's at `path`; it gets all arguments by name."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         def called(*args: Any, **keywords: Any) -> Any:
-            return function(**_by_name(path, args, keywords))
+            return function(**_named(path, args, keywords))
 
-        return _at(path, update_wrapper(called, function), theirs, **options)
+        return _with(SignatureOf(path), update_wrapper(called, function))
 
     return decorate
+
+
+def with_signature(path: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a function as `beside` does, with its options; its signature is SciPy's (`by_name`)."""
+    return lambda function: beside(path, **options)(by_name(path)(function))
 
 
 @cache
@@ -110,7 +114,7 @@ def _defaults(path: str) -> tuple[list[str], dict[str, Any]]:
     return by_place, {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
-def _by_name(path: str, args: Any, keywords: Any) -> Any:
+def _named(path: str, args: Any, keywords: Any) -> Any:
     """All arguments of a function by name; `inspect` binds them if need be, which takes ten times as long."""
     by_place, defaults = _defaults(path)
     placed = dict(zip(by_place, args, strict=False))
@@ -127,6 +131,6 @@ def _by_name(path: str, args: Any, keywords: Any) -> Any:
     return bound.arguments
 
 
-def _at(path: str, called: Any, theirs: SignatureOf, **options: Any) -> Callable[..., Any]:
+def _with(theirs: SignatureOf, called: Any) -> Any:
     called.__wrapped__ = theirs
-    return beside(path, **options)(called)
+    return called

@@ -8,7 +8,8 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import plain_value
-from tapeengine_scipy._passing import Standing, beside
+from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.interpolate.polynomials import intervals
 
@@ -97,10 +98,8 @@ class RegularGridInterpolator(Standing, path="scipy.interpolate.RegularGridInter
         return outside
 
 
-@beside("scipy.interpolate.interpn")
-def interpn(
-    points: Any, values: Any, xi: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = numpy.nan
-) -> Any:
+@with_signature("scipy.interpolate.interpn")
+def interpn(points: Any, values: Any, xi: Any, **options: Any) -> Any:
     """Interpolate on a rectangular grid; see `scipy.interpolate.interpn`.
 
     Examples
@@ -109,4 +108,4 @@ def interpn(
     >>> interpn(([0.0, 1.0],), np.array([0.0, 2.0]), np.array([[0.25]]))
     array([0.5])
     """
-    return RegularGridInterpolator(points, values, method, bounds_error, fill_value)(xi)
+    return RegularGridInterpolator(points, values, **options)(xi)

@@ -8,6 +8,7 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample
 from tapeengine_primitives.linalg_solve import DET_RULES, INV_RULES
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.linalg.solve import ASSUMPTIONS, _as_assumed, _check_finite, well_conditioned
@@ -30,10 +31,8 @@ INV: Primitive = Primitive(
 )
 
 
-@beside("scipy.linalg.inv")
-def inv(
-    a: Any, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: Any = None, lower: bool = False
-) -> Any:
+@with_signature("scipy.linalg.inv")
+def inv(a: Any, check_finite: bool, assume_a: Any = None, lower: bool = False, **_: Any) -> Any:
     """Return the inverse of a matrix; see `scipy.linalg.inv`.
 
     Examples

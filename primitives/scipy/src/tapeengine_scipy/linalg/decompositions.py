@@ -159,10 +159,8 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     return np.concatenate([lu, right], axis=1), pivots
 
 
-@beside("scipy.linalg.lu_solve")
-def lu_solve(
-    lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
-) -> Any:
+@with_signature("scipy.linalg.lu_solve")
+def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int, check_finite: bool, **_: Any) -> Any:
     """Solve with the factors of `lu_factor`; see `scipy.linalg.lu_solve`. Differentiable in the factors and in `b`.
 
     Examples

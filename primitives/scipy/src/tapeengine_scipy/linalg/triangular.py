@@ -20,10 +20,8 @@ from tapeengine_scipy.linalg.solve import _check_finite
 from tapeengine_scipy.optimize.implicit import IMPLICIT
 
 
-@beside("scipy.linalg.lu")
-def lu(
-    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
-) -> Any:
+@with_signature("scipy.linalg.lu")
+def lu(a: Any, permute_l: bool, check_finite: bool, p_indices: bool, **_: Any) -> Any:
     """Return the permutation, the lower and the upper factor of a matrix; see `scipy.linalg.lu`.
 
     Examples

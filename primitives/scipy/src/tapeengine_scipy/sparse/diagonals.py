@@ -5,6 +5,7 @@ from typing import Any
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 from tapeengine_scipy.sparse.matrix import SparseArray
@@ -37,10 +38,8 @@ def _of_diagonals(diagonals: Any, offsets: Any, shape: Any, is_matrix: bool) -> 
     return SparseArray(np.concatenate(entries), places)
 
 
-@beside("scipy.sparse.diags_array")
-def diags_array(
-    diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: str | None = None, dtype: Any = None
-) -> Any:
+@with_signature("scipy.sparse.diags_array")
+def diags_array(diagonals: Any, offsets: Any, shape: Any, **_: Any) -> Any:
     """Build a sparse array from diagonals, which may be traced; see `scipy.sparse.diags_array`.
 
     Examples

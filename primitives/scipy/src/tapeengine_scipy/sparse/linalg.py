@@ -15,7 +15,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine_scipy._callables import constants, depends, plain_value
 from tapeengine_scipy._names import names_of
-from tapeengine_scipy._own_code import with_signature
+from tapeengine_scipy._own_code import by_name, with_signature
 from tapeengine_scipy._passing import Standing, beside, refuse_traced
 from tapeengine_scipy._values import floating, is_complex, is_traced
 from tapeengine_scipy.linalg._systems import solution
@@ -136,10 +136,8 @@ class SuperLU(Standing, path="scipy.sparse.linalg.SuperLU"):
         return matrix.entries, matrix.pattern, factors.keep((plain_value(matrix.entries),), self._theirs)
 
 
-def splu(
-    A: Any, permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
-    panel_size: int | None = None, options: dict[str, Any] | None = None,
-) -> Any:  # fmt: skip
+@by_name("scipy.sparse.linalg.splu")
+def splu(A: Any, **options: Any) -> Any:
     """Factorise a sparse matrix; see `scipy.sparse.linalg.splu`. Its entries and right-hand sides may be traced.
 
     Examples
@@ -151,20 +149,14 @@ def splu(
     >>> te.grad(lambda b: factors.solve(b).sum())(np.array([1.0, 1.0]))
     array([0.5 , 0.25])
     """
-    given = {"permc_spec": permc_spec, "diag_pivot_thresh": diag_pivot_thresh, "relax": relax}
-    return SuperLU("splu", A, {**given, "panel_size": panel_size, "options": options})
+    return SuperLU("splu", A, options)
 
 
-def spilu(
-    A: Any, drop_tol: float | None = None, fill_factor: float | None = None, drop_rule: str | None = None,
-    permc_spec: str | None = None, diag_pivot_thresh: float | None = None, relax: int | None = None,
-    panel_size: int | None = None, options: dict[str, Any] | None = None,
-) -> Any:  # fmt: skip
+@by_name("scipy.sparse.linalg.spilu")
+def spilu(A: Any, **options: Any) -> Any:
     """Factorise a constant matrix incompletely; see `scipy.sparse.linalg.spilu`. Right-hand sides may be traced."""
     refuse_traced("scipy.sparse.linalg.spilu", *constants((A,)))
-    given = {"drop_tol": drop_tol, "fill_factor": fill_factor, "drop_rule": drop_rule, "permc_spec": permc_spec}
-    rest = {"diag_pivot_thresh": diag_pivot_thresh, "relax": relax, "panel_size": panel_size, "options": options}
-    return SuperLU("spilu", A, {**given, **rest})
+    return SuperLU("spilu", A, options)
 
 
 def factorized(A: Any) -> Callable[[Any], Any]:
