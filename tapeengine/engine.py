@@ -17,10 +17,8 @@ from .forms import map_leaves
 from .structure import Structures, of_object
 from .transforms import programs
 from .transforms.captures.array_copies import ArrayCopies
-from .transforms.derivatives import gradients, jacobians, second_order
-from .transforms.derivatives import tangents as tangents_module
+from .transforms.derivatives import gradients, jacobians, second_order, tangents
 from .transforms.derivatives.arguments import Argnums
-from .transforms.derivatives.linear_map import LinearMap
 from .transforms.inspection.debugging import Debug, Switches, debug_vjp, watched
 from .transforms.parallel.methods import Parallel
 from .transforms.progress import Progress
@@ -165,17 +163,7 @@ class Engine(Parallel):
         )
         return found
 
-    def call_program(self, program: Any, args: tuple[Any, ...]) -> Any:
-        """Call a program that has its own derivative on traced arguments, which leaves one record."""
-        return programs.call(self, program, args)
-
-    def vjp_of_traced(self, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do the same as `vjp` for a program that has its own derivative, at traced primals."""
-        return programs.vjp(self, program, primals)
-
-    def jvp_of_traced(self, program: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Do the same as `jvp` for a program that has its own derivative, at traced primals or tangents."""
-        return programs.jvp(self, program, primals, tangents)
+    call_program, vjp_of_traced, jvp_of_traced = programs.call, programs.vjp, programs.jvp
 
     def grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
@@ -224,115 +212,9 @@ class Engine(Parallel):
         """
         return gradients.gradient_of(self, "value_and_grad", f, argnums, has_aux, holomorphic)
 
-    def elementwise_grad(self, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-        """Return a function that computes the derivative of each element of the result by the same input element.
-
-        The program must be elementwise; one backpropagation of ones gives all the derivatives.
-
-        Parameters
-        ----------
-        f : callable
-            Each element of its result depends on the same element of the argument alone.
-        argnums : int, str, or tuple of these
-            The arguments by which it is differentiated.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Engine().elementwise_grad(np.square)(np.arange(3.0))
-        array([0., 2., 4.])
-        """
-        return gradients.elementwise_grad(self, f, argnums)
-
-    def jvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False) -> Any:
-        """Return the value of a program and its derivative along tangents.
-
-        Parameters
-        ----------
-        f : callable
-            The program.
-        primals, tangents : tuple
-            One entry for each argument. A tangent has its primal's structure, with None for discrete leaves.
-        has_aux : bool
-            Whether `f` returns ``(value, aux)``; aux is then the third result.
-
-        Returns
-        -------
-        value, tangent : structure
-            The tangent has the value's structure.
-
-        Raises
-        ------
-        CotangentError
-            If a tangent does not fit its primal; the message contains the path to the place.
-
-        Examples
-        --------
-        >>> Engine().jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.5))
-        (6.0, 4.0)
-        """
-        return tangents_module.jvp(self, f, primals, tangents, has_aux)
-
-    def linearize(self, f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
-        """Return the value of a program and its derivative there as a `LinearMap`.
-
-        The domain is the space of the single primal, or of the tuple of several primals.
-
-        Examples
-        --------
-        >>> value, m = Engine().linearize(lambda x: [x * x, 3.0 * x], 2.0)
-        >>> value, m(1.0), m.T([1.0, 0.0])
-        ([4.0, 6.0], [4.0, 3.0], 4.0)
-        """
-        return tangents_module.linearize(self, f, primals)
-
-    def jacobian(
-        self,
-        f: Callable[..., Any],
-        argnums: Argnums = 0,
-        mode: jacobians.Mode = "auto",
-        has_aux: bool = False,
-        holomorphic: bool = False,
-        progress: Progress | None = None,
-    ) -> Callable[..., Any]:
-        """Return the function that computes all first derivatives of `f`.
-
-        Parameters
-        ----------
-        f : callable
-            A program from structures to structures of numbers.
-        argnums : int, str, or tuple of them
-            The arguments to differentiate.
-        mode : {"auto", "forward", "reverse"}
-            Whether to compute columns or rows; "auto" takes fewer sweeps over the tape.
-        has_aux : bool
-            Whether `f` returns ``(value, aux)``; the returned function then returns ``(jacobian, aux)``.
-        holomorphic : bool
-            Whether `f` is a holomorphic function of complex numbers. If not, inputs and results must not both be
-            complex: columns need real inputs, rows real results.
-        progress : callable, optional
-            Displays the number of swept rows or columns: it is called as ``progress(iterable, total=n, desc=text)``,
-            as tqdm is, and returns the iterable to use instead.
-
-        Returns
-        -------
-        callable
-            Its result has the structure of the value, in which each leaf is replaced by a structure like the
-            argument's, with leaves of shape ``out.shape + in.shape``.
-
-        Raises
-        ------
-        UnsupportedError
-            When it is called with complex numbers that the mode does not support.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> Engine().jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
-        array([[2., 0.],
-               [0., 4.]])
-        """
-        return jacobians.jacobian(self, f, argnums, mode, has_aux, holomorphic, progress)
+    elementwise_grad = gradients.elementwise_grad
+    jvp, linearize = tangents.jvp, tangents.linearize
+    jacobian, hessian, hvp = jacobians.jacobian, jacobians.hessian, second_order.hvp
 
     def jacfwd(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
@@ -367,25 +249,6 @@ class Engine(Parallel):
         [2.0, 3.0]
         """
         return jacobians.jacobian(self, f, argnums, "reverse", has_aux, holomorphic)
-
-    def hessian(
-        self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
-    ) -> Callable[..., Any]:
-        """Return the function that computes all second derivatives of each number of the result of `f`.
-
-        Each leaf of the result is replaced by a structure like the argument's, and each leaf of that one again.
-
-        Parameters
-        ----------
-        f, argnums, has_aux, holomorphic
-            Those of `jacobian`.
-
-        Examples
-        --------
-        >>> Engine().hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
-        [[4.0, 6.0], [6.0, 0.0]]
-        """
-        return jacobians.hessian(self, f, argnums, has_aux, holomorphic)
 
     def dependencies(self, f: Callable[..., Any], *primals: Any) -> Dependencies:
         """Find which inputs each output of a program depends on.
@@ -489,28 +352,6 @@ class Engine(Parallel):
         from .sparse import matrices
 
         return matrices.sparse_hessian(self, f, argnums, colouring)
-
-    def hvp(self, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        """Return the product of the Hessian of `f` with a tangent, forward over reverse, without building the Hessian.
-
-        Parameters
-        ----------
-        f : callable
-            A program that returns one real number.
-        primals, tangents : tuple
-            One entry for each argument.
-
-        Returns
-        -------
-        structure
-            The structure of the primal, or of the tuple of several primals.
-
-        Examples
-        --------
-        >>> Engine().hvp(lambda x: x[0] ** 2 * x[1], ([3.0, 2.0],), ([1.0, 0.0],))
-        [4.0, 6.0]
-        """
-        return second_order.hvp(self, f, primals, tangents)
 
     def vhp(self, f: Callable[..., Any], primals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         """Return the product of a cotangent with the Hessian of `f`: `hvp`, as a Hessian is its own transpose.

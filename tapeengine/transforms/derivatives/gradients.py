@@ -68,7 +68,24 @@ def _replays(f: Any, arguments: Arguments, never: bool) -> tuple[int, Any, Calla
 
 
 def elementwise_grad(engine: Engine, f: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
-    """See `Engine.elementwise_grad`."""
+    """Return a function that computes the derivative of each element of the result by the same input element.
+
+    The program must be elementwise; one backpropagation of ones gives all the derivatives.
+
+    Parameters
+    ----------
+    f : callable
+        Each element of its result depends on the same element of the argument alone.
+    argnums : int, str, or tuple of these
+        The arguments by which it is differentiated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tapeengine as te
+    >>> te.elementwise_grad(np.square)(np.arange(3.0))
+    array([0., 2., 4.])
+    """
     arguments = arguments_of(argnums)
 
     def elementwise_grad_f(*args: Any, **kwargs: Any) -> Any:

@@ -40,13 +40,50 @@ Mode = Literal["auto", "forward", "reverse"]
 def jacobian(
     engine: Engine,
     f: Callable[..., Any],
-    argnums: Argnums,
-    mode: Mode,
-    has_aux: bool,
-    holomorphic: bool,
+    argnums: Argnums = 0,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    holomorphic: bool = False,
     progress: Progress | None = None,
 ) -> Callable[..., Any]:
-    """See `Engine.jacobian`."""
+    """Return the function that computes all first derivatives of `f`.
+
+    Parameters
+    ----------
+    f : callable
+        A program from structures to structures of numbers.
+    argnums : int, str, or tuple of them
+        The arguments to differentiate.
+    mode : {"auto", "forward", "reverse"}
+        Whether to compute columns or rows; "auto" takes fewer sweeps over the tape.
+    has_aux : bool
+        Whether `f` returns ``(value, aux)``; the returned function then returns ``(jacobian, aux)``.
+    holomorphic : bool
+        Whether `f` is a holomorphic function of complex numbers. If not, inputs and results must not both be
+        complex: columns need real inputs, rows real results.
+    progress : callable, optional
+        Displays the number of swept rows or columns: it is called as ``progress(iterable, total=n, desc=text)``,
+        as tqdm is, and returns the iterable to use instead.
+
+    Returns
+    -------
+    callable
+        Its result has the structure of the value, in which each leaf is replaced by a structure like the
+        argument's, with leaves of shape ``out.shape + in.shape``.
+
+    Raises
+    ------
+    UnsupportedError
+        When it is called with complex numbers that the mode does not support.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tapeengine as te
+    >>> te.jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
     arguments = arguments_of(argnums)
     if mode not in ("auto", "forward", "reverse"):
         raise UnsupportedError(f"mode is 'auto', 'forward' or 'reverse', not {mode!r}")
@@ -95,9 +132,23 @@ def dense(
 
 
 def hessian(
-    engine: Engine, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """See `Engine.hessian`; computed forward over reverse."""
+    """Return the function that computes all second derivatives of each number of the result of `f`.
+
+    Each leaf of the result is replaced by a structure like the argument's, and each leaf of that one again.
+
+    Parameters
+    ----------
+    f, argnums, has_aux, holomorphic
+        Those of `jacobian`.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
+    [[4.0, 6.0], [6.0, 0.0]]
+    """
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)
     columns = jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
     whole: Callable[..., Any] = columns

@@ -73,9 +73,27 @@ def captured_kind(cell: Any) -> Any:
 
 
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """See `Engine.hvp`: forward over reverse, with a single tape if it holds scalars only.
+    """Return the product of the Hessian of `f` with a tangent, forward over reverse, without building the Hessian.
 
     The program runs once. If a program of scalars has since become one of arrays, it runs again, and must repeat.
+
+    Parameters
+    ----------
+    f : callable
+        A program that returns one real number.
+    primals, tangents : tuple
+        One entry for each argument.
+
+    Returns
+    -------
+    structure
+        The structure of the primal, or of the tuple of several primals.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.hvp(lambda x: x[0] ** 2 * x[1], ([3.0, 2.0],), ([1.0, 0.0],))
+    [4.0, 6.0]
     """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):

@@ -27,7 +27,33 @@ def as_tuple(values: Sequence[Any], what: str) -> tuple[Any, ...]:
 def jvp(
     engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> Any:
-    """See `Engine.jvp`."""
+    """Return the value of a program and its derivative along tangents.
+
+    Parameters
+    ----------
+    f : callable
+        The program.
+    primals, tangents : tuple
+        One entry for each argument. A tangent has its primal's structure, with None for discrete leaves.
+    has_aux : bool
+        Whether `f` returns ``(value, aux)``; aux is then the third result.
+
+    Returns
+    -------
+    value, tangent : structure
+        The tangent has the value's structure.
+
+    Raises
+    ------
+    CotangentError
+        If a tangent does not fit its primal; the message contains the path to the place.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.5))
+    (6.0, 4.0)
+    """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     own = own_derivative(f, "__tapeengine_jvp__")
     if own is not None and not has_aux:
@@ -37,8 +63,18 @@ def jvp(
     return (value, linear.jvp(backpropagator, tangents), *aux)
 
 
-def linearize(engine: Engine, f: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, LinearMap]:
-    """See `Engine.linearize`."""
+def linearize(engine: Engine, f: Callable[..., Any], *primals: Any) -> tuple[Any, LinearMap]:
+    """Return the value of a program and its derivative there as a `LinearMap`.
+
+    The domain is the space of the single primal, or of the tuple of several primals.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> value, m = te.linearize(lambda x: [x * x, 3.0 * x], 2.0)
+    >>> value, m(1.0), m.T([1.0, 0.0])
+    ([4.0, 6.0], [4.0, 3.0], 4.0)
+    """
     value, backpropagator = engine.trace(f, primals)
     if isinstance(backpropagator, OwnDerivative):
         backpropagator = backpropagator.for_later()
