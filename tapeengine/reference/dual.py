@@ -47,32 +47,21 @@ def operate(op: str, *operands: Any, value: float | None = None) -> "Dual":
     return Dual(value, tape.add(op, tuple(on_tape(x) for x in operands), value), tape)
 
 
-def both_ways(op: str, compute: Callable[[float, float], float]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The methods ``x op y`` and ``y op x``, with the value and the errors of `compute`."""
+def both_ways(
+    compute: Callable[[Any, Any], Any], op: str | None = None
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The methods ``x op y`` and ``y op x``, with the value and the errors of `compute`; discrete without an opcode."""
+
+    def result(x: Any, y: Any, value: Any) -> Any:
+        return value if op is None else operate(op, x, y, value=value)
 
     def forward(x: Any, y: Any) -> Any:
         c = y._value if isinstance(y, Dual) else as_float(y)
-        if c is None:
-            return NotImplemented
-        return operate(op, x, y if isinstance(y, Dual) else c, value=compute(x._value, c))
+        return NotImplemented if c is None else result(x, y if isinstance(y, Dual) else c, compute(x._value, c))
 
     def reflected(y: Any, x: Any) -> Any:
         c = as_float(x)
-        return NotImplemented if c is None else operate(op, c, y, value=compute(c, y._value))
-
-    return forward, reflected
-
-
-def discretely(compute: Callable[[Any, Any], Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The methods ``x op y`` and ``y op x`` of an operation whose result is discrete."""
-
-    def forward(x: Any, y: Any) -> Any:
-        c = y._value if isinstance(y, Dual) else as_float(y)
-        return NotImplemented if c is None else compute(x._value, c)
-
-    def reflected(y: Any, x: Any) -> Any:
-        c = as_float(x)
-        return NotImplemented if c is None else compute(c, y._value)
+        return NotImplemented if c is None else result(c, y, compute(c, y._value))
 
     return forward, reflected
 
@@ -116,14 +105,14 @@ class Dual:
         self.id = i
         self.tape = tape
 
-    __add__, __radd__ = both_ways("add", lambda a, b: a + b)
-    __sub__, __rsub__ = both_ways("sub", lambda a, b: a - b)
-    __mul__, __rmul__ = both_ways("mul", lambda a, b: a * b)
-    __truediv__, __rtruediv__ = both_ways("div", lambda a, b: a / b)
-    __mod__, __rmod__ = both_ways("mod", lambda a, b: a % b)
-    __pow__, __rpow__ = both_ways("pow", power)
-    __floordiv__, __rfloordiv__ = discretely(lambda a, b: a // b)
-    quotient, quotient_of = discretely(lambda a, b: divmod(a, b)[0])
+    __add__, __radd__ = both_ways(lambda a, b: a + b, "add")
+    __sub__, __rsub__ = both_ways(lambda a, b: a - b, "sub")
+    __mul__, __rmul__ = both_ways(lambda a, b: a * b, "mul")
+    __truediv__, __rtruediv__ = both_ways(lambda a, b: a / b, "div")
+    __mod__, __rmod__ = both_ways(lambda a, b: a % b, "mod")
+    __pow__, __rpow__ = both_ways(power, "pow")
+    __floordiv__, __rfloordiv__ = both_ways(lambda a, b: a // b)
+    quotient, quotient_of = both_ways(lambda a, b: divmod(a, b)[0])
 
     def __divmod__(self, other: Any) -> Any:
         quotient = self.quotient(other)
