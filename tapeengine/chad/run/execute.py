@@ -45,7 +45,6 @@ from ..lowering.values import NotLowered
 from ..ordinary import check_trees, holds_traced, on_duals, records_on_duals
 from ..prepare.close import close
 from ..prepare.fusion import fused
-from ..registered import Primitives
 from ..reverse import reverse
 from ..simplify import simplify_module
 from .blocks import Blocks, columns, products, rows
@@ -83,7 +82,7 @@ class Executable:
         self.is_declared = is_declared
         self.engine: Any = None
         self.module = module
-        self.primitives = Primitives(primitives)
+        self.primitives = primitives
         self.closed = fused(close(module))
         self.classes = classes
         self.converter = Converter(module.types, classes)
@@ -174,7 +173,7 @@ class Executable:
     @property
     def calls_python(self) -> bool:
         """Whether the program calls primitives that have no C functions: one call for an array costs least."""
-        return any(n == p.name for n, p in self.primitives.table.items())
+        return any(n == p.name for n, p in self.primitives.items())
 
     @property
     def takes_rows(self) -> bool:
@@ -220,7 +219,7 @@ class Executable:
         if self.lowered is None:
             return None
         try:
-            return WholePasses(self.definition, self.lowered, self.boundary, self.primitives.table)
+            return WholePasses(self.definition, self.lowered, self.boundary, self.primitives)
         except NotWhole:
             return None
 
@@ -244,7 +243,7 @@ class Executable:
 
     def with_primitives(self, lowered: Lowered) -> Lowered:
         """Give a lowered program with the primitives that it calls."""
-        lowered.program.primitives.update(self.primitives.table)
+        lowered.program.primitives.update(self.primitives)
         return lowered
 
     def along(self, places: tuple[int, ...]) -> TangentPasses:
@@ -255,7 +254,7 @@ class Executable:
                 places,
                 lambda dense: self.lower_tangent(places, dense),
                 self.boundary,
-                self.primitives.table,
+                self.primitives,
                 self.prefers_loops,
                 self.backend,
                 not self.module.by_numpy,
