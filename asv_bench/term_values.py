@@ -7,10 +7,10 @@ from typing import Any
 
 from tapeengine.chad.backends.convert import Converter, Path
 from tapeengine.chad.language.derivative_types import cotangent
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.types import Array, LArray, Named, Product, Sum, Type, is_discrete
 from tapeengine.chad.language.values import Tagged
 from tapeengine.chad.run.execute import Executable
+from tapeengine.chad.specification.sparse import Sparse
 
 
 class TermValues(Converter):

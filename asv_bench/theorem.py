@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tapeengine.chad.language.derivative_types import cotangent
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.target import Run
 from tapeengine.chad.language.terms import Apply, Module, Proj, Term, Var
 from tapeengine.chad.language.traverse import Names, all_names
 from tapeengine.chad.reverse.transform import Reverse
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.ladder import FORMS, WITH_FUNCTIONS
+from tapeengine.chad.specification.sparse import Sparse
 from tapeengine.recursion import deep
 
 _EMPTY = Module("", {})

@@ -635,7 +635,7 @@ class Program(Enterable):
     def has_own_rules(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether no primitive's rule has a part in the derivative for these primals."""
         own = self.for_values(self.positional(primals, {})[1])
-        return own.is_read and own.executable.lowered is not None and not own.executable.primitives.table
+        return own.is_read and own.executable.lowered is not None and not own.executable.primitives
 
     def recorded(
         self, engine: Any, primals: tuple[Any, ...], is_forward: bool, places: tuple[int, ...] | None = None

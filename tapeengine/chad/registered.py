@@ -1,4 +1,4 @@
-"""Registry primitives inside programs: the types of their results, and their rules on the evaluator's values."""
+"""Registry primitives inside programs: which one a function is, and the types of results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from .._core.programs.machine import ScalarFunction
 from ..errors import pass_on
 from ..naming import attribute_of
 from ..primitive import Primitive
-from .language.linear import Sparse
-from .language.target import Jvp, Vjp
-from .language.terms import Primitive as PrimitiveTerm
-from .language.types import BOOL, FLOAT, INT, Array, LArray, Linear, LProduct, LReal, Product, Type
+from .language.types import BOOL, FLOAT, INT, Array, Product, Type
 
 
 def find(function: Any) -> Primitive | None:
@@ -129,71 +126,3 @@ def _with_rules(primitive: Primitive, args: list[Any], static: Mapping[str, Any]
     rules = [primitive.vjp_rules[0]] * len(args) if primitive.variadic else primitive.vjp_rules
     indexed = [(i, rule) for i, rule in enumerate(rules) if rule is not None and i < len(args)]
     return [out, *(rule(ones, rule.keep(args, static, out, i)) for i, rule in indexed)]
-
-
-class Primitives:
-    """Computes registry primitives and their rules on the evaluator's values."""
-
-    def __init__(self, table: Mapping[str, Primitive]) -> None:
-        self.table = table
-
-    def primal(self, t: PrimitiveTerm, args: list[Any]) -> Any:
-        """Compute the value."""
-        primitive = self.table[t.name]
-        given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
-        return inward(t.of, primitive.primal(*given, **{**primitive.static_defaults, **dict(t.static)}))
-
-    def linear(self, t: Vjp | Jvp, linear: Sparse, d: Any, args: list[Any], out: Any) -> Any:
-        """Apply the vjp rule of one argument to a cotangent, or its jvp rule to a tangent."""
-        primitive = self.table[t.name]
-        rules = primitive.vjp_rules if isinstance(t, Vjp) else primitive.jvp_rules
-        rule = rules[0 if primitive.variadic else t.argument]
-        if rule is None:
-            return linear.zero(t.of)
-        given = [outward(a.type, x) for a, x in zip(t.args, args, strict=True)]
-        output = outward(t.out.type, out)
-        static = {**primitive.static_defaults, **dict(t.static)}
-        dense = dense_like(linear, t.term.type, d, output if isinstance(t, Vjp) else given[t.argument])
-        return sparse(linear, t.of, rule(dense, rule.keep(given, static, output, t.argument)))
-
-
-def outward(of: Type, value: Any) -> Any:
-    """Convert the evaluator's value to numpy's."""
-    if isinstance(of, Product):
-        return tuple(map(outward, of.items, value))
-    return numpy.array(value) if isinstance(of, Array) else value
-
-
-def inward(of: Type, value: Any) -> Any:
-    """Convert numpy's value to the evaluator's."""
-    if isinstance(of, Product):
-        return tuple(map(inward, of.items, value))
-    if isinstance(of, Array):
-        return numpy.asarray(value).tolist()
-    return float(value) if of == FLOAT else bool(value) if of == BOOL else int(value)
-
-
-def dense_like(linear: Sparse, of: Type, ct: Any, primal: Any) -> Any:
-    """Convert a linear value to numpy's, in the shape of its primal."""
-    match of:
-        case LProduct(items):
-            return tuple(dense_like(linear, t, linear.proj(of, ct, i), primal[i]) for i, t in enumerate(items))
-        case LArray(element):
-            parts = linear.collect(of, ct, len(primal))
-            each = zip(parts, primal, strict=True)
-            return numpy.array([dense_like(linear, element, d, x) for d, x in each], dtype=float).reshape(primal.shape)
-        case LReal():
-            return float(ct)
-    return ct
-
-
-def sparse(linear: Sparse, of: Linear, value: Any) -> Any:
-    """Convert numpy's value to a linear one."""
-    match of:
-        case LProduct(items):
-            return tuple(sparse(linear, t, v) for t, v in zip(items, value, strict=True))
-        case LArray(element):
-            return linear.from_entries([(i, sparse(linear, element, v)) for i, v in enumerate(value)])
-        case LReal():
-            return float(value)
-    return linear.zero(of)

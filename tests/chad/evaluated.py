@@ -7,11 +7,11 @@ from typing import Any
 
 from asv_bench.term_values import arguments, cotangent_in, cotangent_out, outward
 from tapeengine.chad.language.derivative_types import cotangent as cotangent_type
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.types import LProduct
 from tapeengine.chad.run.execute import Executable
 from tapeengine.chad.specification.evaluator import Evaluator
 from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.sparse import Sparse
 from tapeengine.recursion import deep
 
 

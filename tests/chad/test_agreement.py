@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from tapeengine.chad.language.derivative_types import cotangent
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.terms import Definition, Module
 from tapeengine.chad.language.types import FLOAT, Array, Product, Sum
 from tapeengine.chad.prepare.close import close
@@ -19,6 +18,7 @@ from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.dense import Dense
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
+from tapeengine.chad.specification.sparse import Sparse
 
 CALM = settings(
     max_examples=60,

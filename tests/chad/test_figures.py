@@ -10,7 +10,6 @@ from chad import evaluated as specification
 from chad.canonical import canonical
 from chad.examples import figure_1a, figure_1b, figure_2a, figure_2b
 
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.target import (
     LApply,
     LDense,
@@ -57,6 +56,7 @@ from tapeengine.chad.simplify import simplify, simplify_module
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
+from tapeengine.chad.specification.sparse import Sparse
 
 REAL = LReal()
 x, x1, x2, x3, x4, y, z, w = (Var(n, FLOAT) for n in "x x1 x2 x3 x4 y z w".split())

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tapeengine.chad.display import display
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.target import (
     Bind,
     Collect,
@@ -85,6 +84,7 @@ from tapeengine.chad.simplify.lengths import Lengths
 from tapeengine.chad.specification import Evaluator, derivative
 from tapeengine.chad.specification.forward import forward
 from tapeengine.chad.specification.ladder import reverse_in
+from tapeengine.chad.specification.sparse import Sparse
 from tapeengine.recursion import deep
 
 REAL, PAIR = LReal(), LProduct((LReal(), LReal()))

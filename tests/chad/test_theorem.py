@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from asv_bench.theorem import bound, gradient_term, steps
 from tapeengine.chad.language.derivative_types import cotangent
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.terms import Apply, Lambda, Let, Op, Proj, Var
 from tapeengine.chad.language.traverse import Names, all_names
 from tapeengine.chad.language.traverse import size as size_of_term
 from tapeengine.chad.language.types import FLOAT, Function, LReal, Product, is_discrete
 from tapeengine.chad.specification.dense import Dense, size
+from tapeengine.chad.specification.sparse import Sparse
 from tapeengine.recursion import deep
 
 

@@ -2,7 +2,7 @@
 
 Cartesian types (EC Fig. 1, with n-ary products and sums, arrays and functions): `Float`, `Int`, `Bool`, `Product`,
 `Sum`, `Named`, `Array`, `Function`. Linear types (EC section 2, CHAD Fig. 5): each is a commutative monoid. They are
-abstract: `tapeengine.chad.language.linear` holds several representations of their values. Target programs have in
+abstract: `tapeengine.chad.specification` has several representations of their values. Target programs have in
 addition environment vectors (`EV`) and computations that accumulate into one (`EVM`).
 """
 

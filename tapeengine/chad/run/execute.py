@@ -45,7 +45,6 @@ from ..lowering.values import NotLowered
 from ..ordinary import check_trees, holds_traced, on_duals, records_on_duals
 from ..prepare.close import close
 from ..prepare.fusion import fused
-from ..registered import Primitives
 from ..reverse import reverse
 from ..simplify import simplify_module
 from .blocks import Blocks, columns, products, rows
@@ -83,7 +82,7 @@ class Executable:
         self.is_declared = is_declared
         self.engine: Any = None
         self.module = module
-        self.primitives = Primitives(primitives)
+        self.primitives = primitives
         self.closed = fused(close(module))
         self.classes = classes
         self.converter = Converter(module.types, classes)
@@ -174,7 +173,7 @@ class Executable:
     @property
     def calls_python(self) -> bool:
         """Whether the program calls primitives that have no C functions: one call for an array costs least."""
-        return any(n == p.name for n, p in self.primitives.table.items())
+        return any(n == p.name for n, p in self.primitives.items())
 
     @property
     def takes_rows(self) -> bool:
@@ -220,7 +219,7 @@ class Executable:
         if self.lowered is None:
             return None
         try:
-            return WholePasses(self.definition, self.lowered, self.boundary, self.primitives.table)
+            return WholePasses(self.definition, self.lowered, self.boundary, self.primitives)
         except NotWhole:
             return None
 
@@ -244,7 +243,7 @@ class Executable:
 
     def with_primitives(self, lowered: Lowered) -> Lowered:
         """Give a lowered program with the primitives that it calls."""
-        lowered.program.primitives.update(self.primitives.table)
+        lowered.program.primitives.update(self.primitives)
         return lowered
 
     def along(self, places: tuple[int, ...]) -> TangentPasses:
@@ -254,11 +253,11 @@ class Executable:
                 self.definition,
                 places,
                 lambda dense: self.lower_tangent(places, dense),
-                self.boundary,
-                self.primitives.table,
-                self.prefers_loops,
+                self.classes,
+                self.closed.types,
+                self.multiplies,
+                self.module.by_numpy,
                 self.backend,
-                not self.module.by_numpy,
             )
         return self.tangents[places]
 
@@ -283,23 +282,21 @@ class Executable:
                 return None
             chosen, value = [types[k] for k in places], [of.result]
             if along is not None:
-                passed, varied, made, by_numpy = columns(of, lowered), chosen, value, along.by_numpy
+                passed, varied, made = columns(of, lowered), chosen, value
             elif way == "rows":
-                passed, varied, made, by_numpy = rows(of, lowered, places), value, chosen, self.may_reorder
+                passed, varied, made = rows(of, lowered, places), value, chosen
             else:
                 passed, varied, made = products(of, lowered, *places), chosen[:1], chosen[1:]
-                by_numpy = self.may_reorder
             if passed is None:
                 return None
-            return Blocks(passed, types, varied, made, self.classes, lowered.program, by_numpy, self.backend)
+            return Blocks(passed, types, varied, made, self.classes, lowered.program, self.may_reorder, self.backend)
 
         return found
 
-    def prefers_loops(self, is_stepwise: bool) -> bool:
-        """Whether loops run a tangent, rather than numpy if it can."""
-        if self.backend or self.keeps_order:
-            return True
-        return not self.calls_python and (is_stepwise or self.takes_rows)
+    @property
+    def multiplies(self) -> bool:
+        """Whether numpy multiplies matrices of the program, where no back end is asked for."""
+        return not self.backend and self.whole is not None and bool(self.whole.made.matrix_products)
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
@@ -519,7 +516,7 @@ class Executable:
         along = self.tangents.get(self.continuous)
         if along is None or self.takes_references or len(self.continuous) < len(self.definition.params):
             return None
-        return (along.varied, along.ways) if along.has_loops and along.varied is not None else None
+        return (along.varied, along.ways) if along.entry is not None and along.varied is not None else None
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         """Run the program with tangents of its arguments; return its value and its tangent."""
@@ -533,13 +530,7 @@ class Executable:
         if found is not None:
             return found
         start = perf_counter()
-        if along.whole is not None and not is_ragged(tuple(primals)):
-            self.check_trees(primals)
-            try:
-                found = along.whole.jvp(primals, tangents)
-            except DifferentSizes:
-                self.at_pole(self.as_arrays(primals))
-        found = self.dual_jvp(primals, tangents) if found is None else found
+        found = self.dual_jvp(primals, tangents)
         along.others.count(start)
         return found
 

@@ -142,7 +142,7 @@ class OverMonoid:
         except NotLowered as error:
             raise UnsupportedError(f"{name} has no intermediate form: {error}. {INSTEAD}") from None
         call = functools.partial(called, monoid)
-        self.run = compiled(lowered.program, primitives=executable.primitives.table, call=call)
+        self.run = compiled(lowered.program, primitives=executable.primitives, call=call)
         self.executable, self.definition, self.monoid = executable, module.definitions[module.main], monoid
 
     def __call__(self, primals: Sequence[Any], cotangent: Sequence[Any] | None = None) -> tuple[Any, ...]:

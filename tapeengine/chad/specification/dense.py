@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..language.linear import Sparse
 from ..language.types import EV, LArray, Linear, LProduct, LSum
+from .sparse import Sparse
 
 
 class Dense(Sparse):

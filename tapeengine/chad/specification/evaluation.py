@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
+from ...primitive import Primitive
 from ...recursion import deep
 from ...reference.environment import Environment as Accumulation
-from ..language.linear import Sparse
 from ..language.terms import Module, Term
 from ..language.traverse import children, free_variables
+from .sparse import Sparse
 
 #: Values of the variables in scope.
 Environment = Mapping[str, Any]
@@ -25,8 +27,8 @@ class Evaluation:
         The module whose definitions can be called.
     linear : Sparse, optional
         How values of linear types are represented; sparse by default.
-    primitives : object, optional
-        Returns registry primitives by name: ``primitives[name]``.
+    primitives : mapping, optional
+        The registry primitives by name.
 
     Attributes
     ----------
@@ -36,7 +38,9 @@ class Evaluation:
 
     rules: ClassVar[Mapping[type[Term], Rule]]
 
-    def __init__(self, module: Module, linear: Sparse | None = None, primitives: Any = None) -> None:
+    def __init__(
+        self, module: Module, linear: Sparse | None = None, primitives: Mapping[str, Primitive] = MappingProxyType({})
+    ) -> None:
         self.module = module
         self.linear = linear if linear is not None else Sparse(module.types)
         self.primitives = primitives

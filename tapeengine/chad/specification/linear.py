@@ -10,6 +10,7 @@ from ..language.tables import entry, table
 from ..language.terms import Term
 from ..language.values import Tagged
 from .evaluation import Environment, Evaluation, Rule, strict
+from .primitives import linear_map
 
 
 # cost(lcastl t) = 1 + cost(t), and 1 for the zero of a zero
@@ -81,8 +82,8 @@ STRICT = strict(
         T.Collect: (1, lambda E, t, a, n: E.linear.collect(t.term.type, a, n)),
         T.Singleton: (1, lambda E, t, key, d: [(key, d)]),
         T.LApply: (1, lambda E, t, function, *args: function(*args)),
-        T.Vjp: (0, lambda E, t, d, *args: E.primitives.linear(t, E.linear, d, list(args[:-1]), args[-1])),
-        T.Jvp: (0, lambda E, t, d, *args: E.primitives.linear(t, E.linear, d, list(args[:-1]), args[-1])),
+        T.Vjp: (0, lambda E, t, d, *args: linear_map(E.primitives, t, E.linear, d, *args)),
+        T.Jvp: (0, lambda E, t, d, *args: linear_map(E.primitives, t, E.linear, d, *args)),
         T.EVOne: (1, lambda E, t, d: E.linear.one(t.of, t.slot, d)),
         T.Split: (1, lambda E, t, vector: E.linear.split(t.term.type, t.slot, vector)),
     }

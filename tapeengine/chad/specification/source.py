@@ -18,6 +18,7 @@ from ..language.types import Float
 from ..language.values import Tagged
 from ..primitives import evaluate_op
 from .evaluation import Environment, Evaluation, Rule, strict
+from .primitives import primal
 
 
 # cost(x) = 1
@@ -138,7 +139,7 @@ def operation(E: Evaluation, t: S.Op, *args: Any) -> Any:
 
 def primitive(E: Evaluation, t: S.Primitive, *args: Any) -> Any:
     E.step(len(args))
-    return E.primitives.primal(t, list(args))
+    return primal(E.primitives, t, *args)
 
 
 def indexed(E: Evaluation, t: S.Index, array: Any, i: int) -> Any:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ...chad.language.derivative_types import cotangent as cotangent_type
-from ...chad.language.linear import Sparse
 from ...chad.language.terms import Branch, Lambda, Module, Term
 from ...chad.language.traverse import children
 from ...chad.language.types import LArray, Linear, LNamed, LProduct, LReal, LSum
@@ -15,6 +14,7 @@ from ...chad.language.values import Tagged
 from ...chad.prepare.close import close
 from ...chad.specification import Evaluator, linear, reverse_in
 from ...chad.specification.evaluation import Environment, Rule
+from ...chad.specification.sparse import Sparse
 from ...recursion import deep
 from ..derivative import Counts, Derivative
 from .vectors import Additions, Cells

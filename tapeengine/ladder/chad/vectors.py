@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...chad.language.linear import Sparse
 from ...chad.language.types import EV, Linear, LReal
 from ...chad.specification import Dense
+from ...chad.specification.sparse import Sparse
 from ..maps import Map, insert, pop_highest, union
 
 

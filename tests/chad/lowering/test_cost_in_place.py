@@ -119,7 +119,7 @@ def stepped(seed, on_rows, steps):
 def counted(made, n):
     """How many statements and elements both passes go through for an argument of n numbers."""
     executable, count = made.executable, [0]
-    passes = counting(executable.reverse_form.program, count, executable.primitives.table)
+    passes = counting(executable.reverse_form.program, count, executable.primitives)
     with deep():
         leaves = Leaves(executable.closed.types, executable.reverse_form.is_dense)
         given = leaves.flat(made.executable.definition.params[0].of, np.linspace(0.2, 0.9, n).tolist())
@@ -131,7 +131,7 @@ def counted(made, n):
 def counted_along(made, n):
     """How many statements and elements the tangent goes through for an argument of n numbers."""
     executable, form, count = made.executable, made.executable.tangent_form, [0]
-    functions = counting(form.program, count, executable.primitives.table)
+    functions = counting(form.program, count, executable.primitives)
     with deep():
         leaves = Leaves(executable.closed.types, form.is_dense)
         given = leaves.flat(executable.definition.params[0].of, np.linspace(0.2, 0.9, n).tolist())

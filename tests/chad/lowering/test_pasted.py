@@ -33,7 +33,7 @@ def test_every_example(name):
         exec(text, names)
         assert set(re.findall(r"^def (\w+)", text, re.MULTILINE)) <= set(names)
         assert not re.search(r"_\d+_\d+", text), "a name with two numbers"
-        running = compiled(getattr(executable, kind).program, primitives=executable.primitives.table)
+        running = compiled(getattr(executable, kind).program, primitives=executable.primitives)
         leaves_of = Leaves(executable.closed.types, dense=executable.lowered is not None)
         params, inside = executable.definition.params, arguments(executable, args)
         leaves = [x for q, v in zip(params, inside, strict=True) for x in leaves_of.flat(q.of, v)]

@@ -18,7 +18,6 @@ from asv_bench.term_values import arguments
 from tapeengine.chad.forward.tangents import tangents
 from tapeengine.chad.intermediate.reading import readable
 from tapeengine.chad.intermediate.text import compiled
-from tapeengine.chad.language.linear import Sparse
 from tapeengine.chad.language.terms import Definition, Module
 from tapeengine.chad.language.types import FLOAT, Array, Named, Product, Sum, is_discrete
 from tapeengine.chad.language.values import Tagged
@@ -30,6 +29,7 @@ from tapeengine.chad.run.execute import Executable
 from tapeengine.chad.simplify import simplify_module
 from tapeengine.chad.specification import Evaluator
 from tapeengine.chad.specification.forward import forward
+from tapeengine.chad.specification.sparse import Sparse
 from tapeengine.recursion import deep
 
 CALM = settings(

@@ -91,7 +91,7 @@ def of_two_sizes(x: te.Vec, k: te.Array[int], h: te.Array[int]) -> float:
 def test_a_loop_over_other_numbers_of_steps_does_not_read_whole_rows() -> None:
     e = of_two_sizes.executable
     with pytest.raises(NotWhole, match="an index into a row whose size varies"):
-        WholePasses(e.definition, e.lowered, e.boundary, e.primitives.table)
+        WholePasses(e.definition, e.lowered, e.boundary, e.primitives)
 
 
 @te.program

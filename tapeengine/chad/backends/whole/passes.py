@@ -20,7 +20,6 @@ from ...intermediate.running import on_arrays, on_leaves
 from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from ...language.terms import Definition
 from ...lowering.passes import Lowered
-from ...lowering.patterns import leaf_types
 from ...ordinary import holds_traced
 from ..passes import Passes, native, of_leaves
 from ..poles import at_poles
@@ -286,48 +285,6 @@ class WholePasses:
 
 #: The result of a forward pass: its results, its kept values, and the reverse pass.
 Ran = tuple[Sequence[Any], Sequence[Any], Callable[[list[Any]], list[Any] | None]]
-
-
-class WholeTangent:
-    """The tangent function of a program on Python values; it raises `NotWhole` where the program has no such form."""
-
-    def __init__(
-        self,
-        definition: Definition,
-        places: Sequence[int],
-        lowered: Lowered,
-        boundary: Boundary,
-        primitives: Mapping[str, Primitive],
-    ) -> None:
-        if len(lowered.program.functions) > 1 or not lowered.is_dense:
-            raise NotWhole("recursion, or rows of different sizes")
-        self.definition, self.places = definition, places
-        self.boundary = boundary
-        self.made = on_whole_arrays([lowered.program.functions[lowered.main]], primitives)
-        self.text = self.made.text
-        self.run = self.made["value"]
-
-    def jvp(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any] | None:
-        """Return value and tangent; None if the fallback must decide."""
-        leaves = leaves_in(self.boundary, self.definition, primals)
-        if leaves is None:
-            return None
-        given, rest = [], iter(leaves)
-        for k, (p, t) in enumerate(zip(self.definition.params, tangents, strict=True)):
-            own = [next(rest) for _ in leaf_types(p.of, True)]
-            if k in self.places:
-                given += self.boundary.cotangent_in(p.of, t, iter(own), f"tangent {k}")
-        try:
-            found = at_poles("raise", self.run)(*leaves, *given)
-        except DifferentSizes:
-            raise
-        except POLES:
-            return None
-        if not all(map(is_finite, found)):
-            return None
-        of, own_ = self.definition.result, iter(owned(found, [*leaves, *given]))
-        value = self.boundary.restored(of, own_)
-        return value, self.boundary.given(of, own_, value)
 
 
 def leaves_in(boundary: Boundary, definition: Definition, primals: Sequence[Any]) -> list[Any] | None:

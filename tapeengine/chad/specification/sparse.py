@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import TapeEngineError
-from .derivative_types import cotangent
-from .types import EV, Copower, LArray, LFunction, Linear, LNamed, LProduct, LReal, LSum, LUnit, Sum
-from .values import Tagged
+from ..language.derivative_types import cotangent
+from ..language.types import EV, Copower, LArray, LFunction, Linear, LNamed, LProduct, LReal, LSum, LUnit, Sum
+from ..language.values import Tagged
 
 
 class Sparse:
