@@ -167,6 +167,7 @@ class Engine(Parallel):
 
     def call_program(self, program: Any, args: tuple[Any, ...]) -> Any:
         """Call a program that has its own derivative on traced arguments, which leaves one record."""
+        program.rule_of = programs.Ruled(self)
         return programs.call(self, program, args)
 
     def vjp_of_traced(self, program: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from .._core.sweeps.linear import has_array_records
 from .._core.sweeps.trace import Backpropagator, value_unseen
 from ..errors import RepeatError, ResultError
 from ..forms import add, flatten, form_of, holds_traced, is_continuous, leaves_like, map_leaves, unflatten
-from .calls import Derivative, call_with_rule
+from .calls import Derivative, FlatRule, call_with_rule
 from .contract import Engine
 
 
@@ -80,6 +80,20 @@ class Again:
         value, backpropagator = self.engine.vjp(self.program, *args)
         args = kept(self.engine, args)
         return value, Call(self.engine, self.program, args, backpropagator if self.keep else None, self)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Ruled:
+    """Makes the rules of calls that the core has recorded."""
+
+    engine: Engine
+
+    def __call__(self, program: Any, args: tuple[Any, ...], value: Any, backpropagator: Any) -> FlatRule:
+        """Return the rule of a call at plain arguments."""
+        structures = self.engine.structures
+        classes = [*map(type, flatten(structures, args)[0])], [type(value)]
+        derivative = Call(self.engine, program, args, backpropagator)
+        return FlatRule(derivative, form_of(structures, args), form_of(structures, value), classes, program.__name__)
 
 
 class Call:

@@ -126,6 +126,7 @@ cdef class CustomRecord(ArrayRecord):
     cdef list captured      # [(number of the output, place of the captured value that it was computed from)]
     cdef Py_ssize_t count   # number of leaves of the arguments
     cdef uint32_t tag
+    cdef object ruled(self)     # the rule
     cdef list within(self, Tape tape, object function, list values)
 
 # The record of a primitive's call.
