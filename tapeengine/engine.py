@@ -79,7 +79,7 @@ class Engine(Parallel):
         self.switches: Switches | None = None
         self.debugs: tuple[Debug, ...] = ()
         self.copies = ArrayCopies()
-        self.of_scalars = second_order.OfScalars()
+        self.of_scalars, self.of_programs = second_order.OfScalars(), second_order.OfScalars()
         self.registry = loaded.registry
         self.structures = Structures({**LABELLED, **self.registry.structures})
         self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
@@ -386,7 +386,7 @@ class Engine(Parallel):
         >>> Engine().hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
         [[4.0, 6.0], [6.0, 0.0]]
         """
-        return jacobians.hessian(self, f, argnums, has_aux, holomorphic)
+        return second_order.hessian(self, f, argnums, has_aux, holomorphic)
 
     def dependencies(self, f: Callable[..., Any], *primals: Any) -> Dependencies:
         """Find which inputs each output of a program depends on.

@@ -123,6 +123,7 @@ class Outward:
     def __call__(self, x: Any) -> Any: ...
 
 def call(function: Callable[[list[Any]], tuple[list[Any], Any]], leaves: list[Any]) -> list[Any] | None: ...
+
 @final
 class Taken:
     @property

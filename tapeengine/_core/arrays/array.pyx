@@ -22,6 +22,7 @@ from cpython.number cimport PyNumber_Float
 from cpython.object cimport PyObject, PyObject_RichCompare, visitproc
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport Py_REFCNT
+from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 from libc.string cimport memcmp, memcpy
 from tapeengine._core.scalars.complex cimport ComplexDual, as_arrays

@@ -8,9 +8,6 @@
 cdef class ProgramRecord(CustomRecord):
     """One call: its arguments as plain values, its value and its backpropagator."""
 
-    cdef object rule_of         # rule_of(program, arguments, value, backpropagator) makes the rule
-    cdef object program, given, value, back
-
     cdef int reverse(self, Reverse r, uint32_t id) except -1:
         cdef list parts = []
         place = self.outputs[0]
@@ -24,11 +21,50 @@ cdef class ProgramRecord(CustomRecord):
             r.drop((<View> place).storage)
         return 0
 
+    # -- second order: the program's directional derivative is a program itself, whose cotangents are both that a sweep
+    # needs: those of <dotted, f(x)> + <cotangent, Df(x) dx> with respect to x and to dx
+    cdef object along(self, double *tangent, uint32_t id):
+        """Set the tangent of the value, and return the backpropagator of value and tangent; None where only Python finds them."""
+        made = self.rule_of.along(self.program, self.given, self.tangents(tangent))
+        if made is None:
+            return None
+        tangent[id] = made[0][1]
+        return made[1]
+
+    cdef tuple tangents(self, double *tangent):
+        """The tangents of the arguments."""
+        cdef list parts = [], found
+        cdef bint are_floats
+        add_parts(self.given, self.given, parts)
+        are_floats = set(map(type, parts)) == FLOATS
+        found = [0.0 if are_floats else None] * self.count
+        for k, place in self.inputs:
+            found[k] = tangent[<uint32_t> place]
+        made = like_given(self.given, iter(found))
+        return made if are_floats else self.program.tangents(self.given, made)
+
+    cdef bint turn(self, object along, double *cotangent, double *dotted, uint32_t id) except -1:
+        """Add to the cotangents of the arguments, and to their derivatives; False if one is not finite."""
+        cdef Py_ssize_t n = len(self.given)
+        found = along((dotted[id], cotangent[id]))
+        return self.add(found[:n], dotted) and self.add(found[n:], cotangent)
+
+    cdef bint add(self, tuple found, double *to) except -1:
+        cdef list parts = []
+        cdef bint is_finite = True
+        add_parts(self.given, found, parts)
+        for k, place in self.inputs:
+            to[<uint32_t> place] += parts[k]
+            is_finite = is_finite and isfinite(to[<uint32_t> place])
+        return is_finite
+
     cdef object ruled(self):
         if self.rule is None:
             self.rule = self.rule_of(self.program, self.given, self.value, self.back)
         return self.rule
 
+
+cdef set FLOATS = {float}
 
 cdef enum:
     DEEPEST = 8     # lists in lists of which the arguments of such a call are made
@@ -43,6 +79,14 @@ cdef int add_parts(object given, object found, list to) except -1:
     for k in range(len(given)):
         add_parts(given[k], None if found is None else found[k], to)
     return 0
+
+
+cdef object like_given(object given, object parts):
+    """The leaves of arguments in their structure."""
+    if type(given) is not tuple and type(given) is not list:
+        return next(parts)
+    made = [like_given(x, parts) for x in given]
+    return tuple(made) if type(given) is tuple else made
 
 
 @cython.final
@@ -62,7 +106,7 @@ cdef class Taken:
             return None if not is_known(parts) else tuple(parts) if type(x) is tuple else parts
         self.count += 1
         if type(x) is Dual:
-            return (<Dual> x).v if self.reads((<Dual> x).tag, (<Dual> x).id) and not is_numpy(x) else None
+            return (<Dual> x).v if self.reads((<Dual> x).tag, (<Dual> x).id) else None
         if type(x) is Array:
             s = (<Array> x).storage
             value = (<Array> x).current()

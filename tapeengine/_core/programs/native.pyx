@@ -1453,7 +1453,10 @@ cdef class Enterable:
         cdef Enterable entered = self.of(given.values)
         if entered.rule_of is None or engine.switches is not None:
             return None
-        made = entered.vjp_at_once(engine, given.values, {})
+        try:
+            made = entered.vjp_at_once(engine, given.values, {})
+        except ArithmeticError:     # which numpy's numbers may not raise
+            return None
         return None if made is None else recorded(given, entered, entered.rule_of, *made)
 
 

@@ -19,7 +19,7 @@ from ...errors import UnsupportedError, pass_on
 from ...forms import Form, flatten, form_of, holds_traced, is_continuous, is_traced, map_leaves, unflatten
 from ..contract import Engine
 from ..inspection.not_finite import is_watched
-from ..programs import OwnDerivative, at_value
+from ..programs import OwnDerivative, at_value, is_call
 from ..progress import Progress, told
 from ..transformed import named
 from .arguments import Argnums, Arguments, arguments_of
@@ -202,6 +202,8 @@ def first_derivative(
     def first_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
         value, backpropagator, *aux = engine.trace(program, primals, order=0, has_aux=has_aux)
+        if hasattr(backpropagator, "tape"):
+            engine.of_programs.note(f, linear.has_calls(backpropagator, is_call))
         if is_real_number(value, backpropagator):
             result = arguments.result(backpropagator(1.0))
         else:
