@@ -77,7 +77,7 @@ class Engine(Parallel):
         self.switches: Switches | None = None
         self.debugs: tuple[Debug, ...] = ()
         self.copies = ArrayCopies()
-        self.of_scalars = second_order.OfScalars()
+        self.of_scalars, self.of_programs = second_order.OfScalars(), second_order.OfScalars()
         self.registry = loaded.registry
         self.structures = Structures({**LABELLED, **self.registry.structures})
         self.rules: Any = Rules(self.registry.numpy_rules, self.registry.failures)
@@ -163,7 +163,12 @@ class Engine(Parallel):
         )
         return found
 
-    call_program, vjp_of_traced, jvp_of_traced = programs.call, programs.vjp, programs.jvp
+    def call_program(self, program: Any, args: tuple[Any, ...]) -> Any:
+        """Call a program that has its own derivative on traced arguments, which leaves one record."""
+        program.rule_of = programs.Ruled(self)
+        return programs.call(self, program, args)
+
+    vjp_of_traced, jvp_of_traced = programs.vjp, programs.jvp
 
     def grad(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
@@ -214,7 +219,7 @@ class Engine(Parallel):
 
     elementwise_grad = gradients.elementwise_grad
     jvp, linearize = tangents.jvp, tangents.linearize
-    jacobian, hessian, hvp = jacobians.jacobian, jacobians.hessian, second_order.hvp
+    jacobian, hessian, hvp = jacobians.jacobian, second_order.hessian, second_order.hvp
 
     def jacfwd(
         self, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False

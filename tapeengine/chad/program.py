@@ -188,6 +188,8 @@ class Program(Enterable):
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
             return (self.python if self.calls_itself else self.function)(*args, **named)
+        if not named and (found := self.called_at_once(default_engine(), args)) is not None:
+            return found
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data

@@ -18,6 +18,7 @@ class Engine(Protocol):
     debugs: tuple[Any, ...]
     copies: Any
     of_scalars: Any
+    of_programs: Any
 
     @property
     def vjp(self) -> Callable[..., tuple[Any, Any]]:

@@ -13,13 +13,14 @@ from functools import partial
 from typing import Any
 
 from .._core.arrays.array import Array, fresh, is_number
+from .._core.programs import native
 from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
 from .._core.sweeps.linear import has_array_records
 from .._core.sweeps.trace import Backpropagator, value_unseen
-from ..errors import RepeatError, ResultError
+from ..errors import RepeatError, ResultError, UnsupportedError
 from ..forms import add, flatten, form_of, holds_traced, is_continuous, leaves_like, map_leaves, unflatten
-from .calls import Derivative, call_with_rule
+from .calls import Derivative, FlatRule, call_with_rule
 from .contract import Engine
 
 
@@ -63,6 +64,8 @@ def kept(engine: Engine, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return unflatten(steps, [x.copy("K") if type(x) is Array and not is_number(x) else kept_array(x) for x in leaves])  # type: ignore[no-any-return]
 
 
+#: The backpropagators of passes that programs have themselves.
+OWN = (native.Backpropagator, native.WholeBackpropagator)
 #: The classes of arguments that cannot change.
 NUMBERS = frozenset((float, int, bool))
 
@@ -80,6 +83,28 @@ class Again:
         value, backpropagator = self.engine.vjp(self.program, *args)
         args = kept(self.engine, args)
         return value, Call(self.engine, self.program, args, backpropagator if self.keep else None, self)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Ruled:
+    """Makes the rules of calls that the core has recorded."""
+
+    engine: Engine
+
+    def __call__(self, program: Any, args: tuple[Any, ...], value: Any, backpropagator: Any) -> FlatRule:
+        """Return the rule of a call at plain arguments."""
+        structures = self.engine.structures
+        classes = [*map(type, flatten(structures, args)[0])], [type(value)]
+        derivative = Call(self.engine, program, args, backpropagator)
+        return FlatRule(derivative, form_of(structures, args), form_of(structures, value), classes, program.__name__)
+
+    def along(self, program: Any, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """Return value and tangent with their backpropagator; None if not the program's own passes give them."""
+        try:
+            made = self.engine.vjp(program.__tapeengine_directional__(), *args, *tangents)
+        except (ArithmeticError, ValueError, LookupError, UnsupportedError):
+            return None
+        return made if type(made[1]) in OWN else None
 
 
 class Call:
@@ -110,6 +135,11 @@ class Call:
         if not holds_traced(self.engine.structures, (self.args, tangents)):
             return self.engine.jvp(self.program, self.args, tangents)[1]
         return jvp(self.engine, self.program, self.args, tangents)[1]
+
+
+def is_call(rule: Any) -> bool:
+    """Whether a rule is that of a call of a program."""
+    return isinstance(getattr(rule, "derivative", None), Call)
 
 
 def check_constants(program: Any, constants: Any) -> None:

@@ -126,7 +126,17 @@ cdef class CustomRecord(ArrayRecord):
     cdef list captured      # [(number of the output, place of the captured value that it was computed from)]
     cdef Py_ssize_t count   # number of leaves of the arguments
     cdef uint32_t tag
+    cdef object ruled(self)     # the rule
     cdef list within(self, Tape tape, object function, list values)
+
+cdef class ProgramRecord(CustomRecord):
+    cdef object rule_of         # rule_of(program, arguments, value, backpropagator) makes the rule
+    cdef object program, value, back
+    cdef tuple given            # the arguments as plain values
+    cdef object along(self, double *tangent, uint32_t id)
+    cdef bint turn(self, object along, double *cotangent, double *dotted, uint32_t id) except -1
+    cdef tuple tangents(self, double *tangent)
+    cdef bint add(self, tuple found, double *to) except -1
 
 # The record of a primitive's call.
 

@@ -672,4 +672,6 @@ cpdef tuple widened(tuple args):
 
 include "custom.pxi"
 
+include "called.pxi"
+
 include "primitives.pxi"

@@ -19,7 +19,7 @@ cdef class CustomRecord(ArrayRecord):
         for k, place in self.captured:
             r.stage(place, cotangents[k])
         if self.inputs:
-            found = self.within(r.tape, self.rule.pull, cotangents)
+            found = self.within(r.tape, self.ruled().pull, cotangents)
             for k, place in self.inputs:
                 r.stage(place, found[k])
         for place in self.outputs:
@@ -32,11 +32,14 @@ cdef class CustomRecord(ArrayRecord):
         for k, place in self.inputs:
             tangents[k] = own(r.of(place))
         if any([t is not None for t in tangents]):
-            for place, t in zip(self.outputs, self.within(r.tape, self.rule.push, tangents)):
+            for place, t in zip(self.outputs, self.within(r.tape, self.ruled().push, tangents)):
                 r.stage(place, t)
         for k, place in self.captured:
             r.stage(self.outputs[k], r.of(place))
         return 0
+
+    cdef object ruled(self):
+        return self.rule
 
     cdef list reads(self):
         return self.inputs + self.captured
@@ -59,7 +62,7 @@ cdef class CustomRecord(ArrayRecord):
             for e in range(0 if place is None else walk.numbered(place).size):
                 units = [None] * len(self.outputs)
                 units[k] = unit(place, e)
-                partials = self.within(walk.tape, self.rule.pull, units)
+                partials = self.within(walk.tape, self.ruled().pull, units)
                 made = walk.numbered(place).reshape(-1)[e]
                 found.extend([(made, walk.numbered(source), 0.0 if partials[j] is None else partials[j])
                               for j, source in self.inputs])

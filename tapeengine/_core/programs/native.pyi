@@ -93,11 +93,13 @@ class Enterable:
     arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
     by_classes: dict[tuple[Any, ...], Any]
+    rule_of: Callable[..., Any] | None
     tangent: tuple[Any, tuple[Any, ...]] | None
     def jvp_at_once(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None: ...
     def vjp_at_once(
         self, engine: Any, primals: tuple[Any, ...], keywords: dict[str, Any]
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...
+    def called_at_once(self, engine: Any, args: tuple[Any, ...]) -> Any: ...
 
 LARGE: int
 

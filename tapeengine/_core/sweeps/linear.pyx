@@ -12,7 +12,8 @@ cimport cython
 from libc.math cimport isfinite
 
 from tapeengine._core.sweeps.trace cimport (
-    Backpropagator, Numbers, Recorded, Seeds, begin_seeds, push, push_recorded, push_special, resolve,
+    Backpropagator, Numbers, Recorded, Seeds, begin_seeds, push, push_recorded, push_scalars as push_numbers, push_special,
+    resolve,
 )
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout, build
 from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
@@ -20,7 +21,7 @@ from tapeengine._core.tape.accumulation cimport (
     LINE, ArrayRecord, Block, Lifetimes, Reverse, Row, Rows, Tangents, View, free_zeros, push_scalars, put_numbers,
     resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero, zeros,
 )
-from tapeengine._core.sweeps.second cimport resolve_second
+from tapeengine._core.sweeps.second cimport program_at, resolve_second
 from tapeengine._core.tape.tape cimport (
     ARRAY, CHUNK_LAST, READ, WRITE, Head, Record, Tape, enlarged, innermost_here, op_at, record_at, SPECIAL, tape_of,
     value_at,
@@ -28,7 +29,7 @@ from tapeengine._core.tape.tape cimport (
 from tapeengine._core.tape.numpy_c cimport (
     PyArray_DATA, PyArray_DIM, PyArray_STRIDES, PyTypeNum_ISCOMPLEX, import_array, ndarray, npy_intp,
 )
-from tapeengine._core.arrays.array cimport Array
+from tapeengine._core.arrays.array cimport Array, CustomRecord, ProgramRecord
 
 from bisect import bisect_right
 from operator import itemgetter
@@ -94,7 +95,8 @@ def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=N
     """The Hessian of a program with one scalar result, times a tangent, by two further sweeps over one tape.
 
     Where the program ran inside another trace (see `is_twice`), `within` gives the layout of the tangents and products.
-    Returns None if the tape has array records or the tangents depend on an outer trace; nesting handles these cases.
+    Returns None if the tape has records of arrays, a call of a program is not finite, or the tangents depend on an outer
+    trace; nesting handles these cases.
     """
     cdef Tape tape = back.tape
     cdef uint32_t n = tape.head.count, k
@@ -116,7 +118,8 @@ def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=N
         if within is not None:
             for k, _, id in tape.link_sources or ():
                 array[k] = outer[<uint32_t> id]
-        sweep_twice(back, array)
+        if not sweep_twice(back, array):
+            return None
         if within is not None:
             memset(outer, 0, within.tape.head.count * sizeof(double))
             for k, _, id in tape.link_sources or ():
@@ -130,25 +133,51 @@ def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=N
         free_zeros(array)
 
 
+def hessian_matrix(Backpropagator back, Py_ssize_t size):
+    """The Hessian in so many numbers, which are all that the primals have; None as for `hessian_product`."""
+    cdef uint32_t n = back.tape.head.count, k
+    cdef ndarray made = numpy.zeros((size, size))
+    cdef double *array
+    if not has_scalars_only(back) or back.tape.head.inputs != size or outer_of(back.tape) != NULL:
+        return None
+    array = <double *> zeros(3 * <size_t> n, sizeof(double))
+    try:
+        for k in range(size):
+            memset(array, 0, 3 * <size_t> n * sizeof(double))
+            array[k + 1] = 1.0
+            if not sweep_twice(back, array):
+                return None
+            memcpy(<double *> PyArray_DATA(made) + k * size, array + 2 * <size_t> n + 1, size * sizeof(double))
+    finally:
+        free_zeros(array)
+    return made
+
+
 cdef bint has_scalars_only(Backpropagator back) noexcept:
-    """Whether a tape holds only scalars, with their values, and its result is one of them."""
+    """Whether a tape holds only scalars, with their values, and calls of programs; its result is a scalar."""
     cdef Tape tape = back.tape
-    if tape.place_count or tape.arrays or not tape.keeps_values or back.result.count != 1:
+    if tape.place_count or not tape.keeps_values or back.result.count != 1:
         return False
+    for record in tape.arrays:
+        if type(record) is not ProgramRecord:
+            return False
     return back.result.steps[0].kind == FLOAT or back.result.steps[0].kind == NUMPY
 
 
-cdef int sweep_twice(Backpropagator back, double *array) except -1:
-    """Compute tangents, cotangents and their derivatives, which lie in `array` one after another."""
+cdef bint sweep_twice(Backpropagator back, double *array) except -1:
+    """Compute tangents, cotangents and their derivatives, which lie in `array` one after another; False if some are not."""
     cdef Tape tape = back.tape
     cdef uint32_t n = tape.head.count, top = back.result.steps[0].id
-    cdef Reverse r = Reverse.__new__(Reverse)
-    r.begin(tape, array)
-    push(tape, r)
-    if top:
-        array[n + top] = 1.0
-        resolve_second(tape, array, array + n, array + 2 * <size_t> n, top)
-    return 0
+    cdef uint32_t i = push_numbers(tape, array, tape.head.inputs + 1, top + 1)
+    cdef dict along = {}
+    while i <= top:
+        if op_at(&tape.head, i) == ARRAY:
+            along[i] = program_at(tape, i).along(array, i)
+            if along[i] is None:
+                return False
+        i = push_numbers(tape, array, i + 1, top + 1)
+    array[n + top] = top > 0
+    return resolve_second(tape, along, array, array + n, array + 2 * <size_t> n, top)
 
 
 def is_twice(Backpropagator back):
@@ -160,6 +189,14 @@ def is_twice(Backpropagator back):
     if h == NULL or not has_scalars_only(back):
         return False
     return all([tag == h.tag and id <= h.inputs for _, tag, id in back.tape.link_sources or ()])
+
+
+def has_calls(Backpropagator back, is_call):
+    """Whether a tape holds scalars and calls of functions of scalars with such rules, which the core may record itself."""
+    cdef Tape tape = back.tape
+    if tape.place_count or back.result.count != 1 or not tape.arrays:
+        return False
+    return all([type(r) is CustomRecord and is_call((<CustomRecord> r).rule) for r in tape.arrays])
 
 
 def depends_on_outer(Backpropagator back):

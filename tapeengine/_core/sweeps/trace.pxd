@@ -20,6 +20,7 @@ cdef class RecordedReverse(Reverse):
 
 cdef int resolve(Tape tape, Reverse r, uint32_t top, Counts *counts) except -1
 cdef int push_special(Tape tape, Reverse r, uint32_t i) except -1
+cdef uint32_t push_scalars(Tape tape, double *tangent, uint32_t i, uint32_t end) except? 0
 cdef int push(Tape tape, Reverse r) except -1
 cdef int push_recorded(Tape tape, Copies copies, RecordedReverse r) except -1
 

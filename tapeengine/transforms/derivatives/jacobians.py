@@ -19,7 +19,7 @@ from ...errors import UnsupportedError, pass_on
 from ...forms import Form, flatten, form_of, holds_traced, is_continuous, is_traced, map_leaves, unflatten
 from ..contract import Engine
 from ..inspection.not_finite import is_watched
-from ..programs import OwnDerivative, at_value
+from ..programs import OwnDerivative, at_value, is_call
 from ..progress import Progress, told
 from ..transformed import named
 from .arguments import Argnums, Arguments, arguments_of
@@ -132,23 +132,9 @@ def dense(
 
 
 def hessian(
-    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+    engine: Engine, f: Callable[..., Any], argnums: Argnums, has_aux: bool, holomorphic: bool
 ) -> Callable[..., Any]:
-    """Return the function that computes all second derivatives of each number of the result of `f`.
-
-    Each leaf of the result is replaced by a structure like the argument's, and each leaf of that one again.
-
-    Parameters
-    ----------
-    f, argnums, has_aux, holomorphic
-        Those of `jacobian`.
-
-    Examples
-    --------
-    >>> import tapeengine as te
-    >>> te.hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
-    [[4.0, 6.0], [6.0, 0.0]]
-    """
+    """The Hessian of any program: the Jacobian of the gradient, by forward sweeps."""
     first = first_derivative(engine, f, argnums, has_aux, holomorphic)
     columns = jacobian(engine, first, argnums, "forward", has_aux, holomorphic)
     whole: Callable[..., Any] = columns
@@ -253,6 +239,8 @@ def first_derivative(
     def first_f(*args: Any, **kwargs: Any) -> Any:
         program, primals = arguments.split(f, args, kwargs)
         value, backpropagator, *aux = engine.trace(program, primals, order=0, has_aux=has_aux)
+        if hasattr(backpropagator, "tape"):
+            engine.of_programs.note(f, linear.has_calls(backpropagator, is_call))
         if is_real_number(value, backpropagator):
             result = arguments.result(backpropagator(1.0))
         else:

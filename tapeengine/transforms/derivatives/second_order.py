@@ -13,31 +13,41 @@ import numpy as np
 from ..._core.programs.callables import own_derivative
 from ..._core.sweeps import linear
 from ..._core.tape.tape import live_traces
-from ...forms import is_traced
+from ...forms import flatten, is_traced, unflatten
 from ...naming import attribute_of
 from ..contract import Engine
-from .gradients import check_scalar
+from ..programs import is_call
+from ..transformed import named
+from . import jacobians
+from .arguments import Argnums, Arguments, arguments_of
+from .gradients import check_scalar, is_real_number
 from .jacobians import all_finite
 from .tangents import as_tuple
 
 if TYPE_CHECKING:
     from ..repeated.rerun import Outcome
 
+#: The largest number of primals whose Hessian has a product for each.
+MOST = 32
+
 
 class OfScalars:
     """Functions whose tapes held scalars only; for these, two further sweeps over one tape give the product.
 
-    A function is known by its code and by the types of its captures, so that a new lambda with old code is known.
+    The same for those that have called programs as well. A function is known by its code and by the types of its
+    captures, so that a new lambda with old code is known.
     """
 
     def __init__(self) -> None:
         self._known: dict[Any, weakref.ref[Any]] = {}
 
     def __contains__(self, f: Any) -> bool:
-        return getattr(f, "is_of_scalars", False) or kind_of(f) in self._known
+        return attribute_of(f, "is_of_scalars", False) or kind_of(f) in self._known
 
     def note(self, f: Any, of_scalars: bool) -> None:
         """Record whether a function's tape held scalars only."""
+        if code_of(f) is None:
+            return
         key = kind_of(f)
         if of_scalars and key not in self._known:
             self._known[key] = weakref.ref(code_of(f) or f, lambda ref: self._known.pop(key, None))
@@ -72,6 +82,51 @@ def captured_kind(cell: Any) -> Any:
     return held.__code__ if type(held) is FunctionType else type(held)
 
 
+def hessian(
+    engine: Engine, f: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
+) -> Callable[..., Any]:
+    """Return the function that computes all second derivatives of each number of the result of `f`.
+
+    Each leaf of the result is replaced by a structure like the argument's, and each leaf of that one again.
+
+    Parameters
+    ----------
+    f, argnums, has_aux, holomorphic
+        Those of `jacobian`.
+
+    Examples
+    --------
+    >>> import tapeengine as te
+    >>> te.hessian(lambda x: x[0] ** 2 * x[1])([3.0, 2.0])
+    [[4.0, 6.0], [6.0, 0.0]]
+    """
+    # A product for each of few numbers where the program calls others, and otherwise forward over reverse.
+    nested = jacobians.hessian(engine, f, argnums, has_aux, holomorphic)
+    if has_aux or holomorphic or own_derivative(f, "__tapeengine_vjp__") is not None:
+        return nested
+    arguments = arguments_of(argnums)
+
+    def hessian_f(*args: Any, **kwargs: Any) -> Any:
+        found = None
+        if f in engine.of_programs and engine.switches is None:
+            found = by_products(engine, arguments, *arguments.split(f, args, kwargs))
+        return nested(*args, **kwargs) if found is None else found
+
+    return named(hessian_f, engine, "hessian", f, argnums, has_aux, holomorphic)
+
+
+def by_products(engine: Engine, arguments: Arguments, program: Callable[..., Any], primals: tuple[Any, ...]) -> Any:
+    """The Hessian by a product for each number of the primals; None if they are many, or there is no such tape."""
+    numbers, steps = flatten(engine.structures, arguments.result(primals))
+    if len(numbers) > MOST or any(type(x) is not float for x in numbers):
+        return None
+    value, backpropagator = engine.trace(program, primals, order=2)
+    found = linear.hessian_matrix(backpropagator, len(numbers)) if is_real_number(value, backpropagator) else None
+    if found is None or not np.isfinite(found).all():
+        return None
+    return unflatten(steps, [unflatten(steps, row) for row in found.tolist()])
+
+
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
     """Return the product of the Hessian of `f` with a tangent, forward over reverse, without building the Hessian.
 
@@ -104,7 +159,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None
     may_fit = not is_watched and has_tape and not any(map(is_array, primals))
-    if may_fit and f in engine.of_scalars:
+    if may_fit and (f in engine.of_scalars or f in engine.of_programs):
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
@@ -134,8 +189,8 @@ def _gradient(
             is_twice = linear.is_twice(backpropagator)
             if is_twice:
                 tapes.append(backpropagator)
-            if code_of(f) is not None:
-                engine.of_scalars.note(f, is_twice)
+            engine.of_scalars.note(f, is_twice)
+            engine.of_programs.note(f, linear.has_calls(backpropagator, is_call))
             if is_twice and is_outermost and first is None:
                 return 0.0
         difference = "" if first is None else first.difference(value)
