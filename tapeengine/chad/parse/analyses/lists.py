@@ -101,7 +101,7 @@ class Kinds:
             is_mixed = is_mixed or any(k.made is tuple for k in lists)
             or_list = bool(lists) or is_tuple or MIXED in kinds or any(k.or_list for k in given)
             found = known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
-            return self.holding(found, [k.held for k in given])
+            return self.holding(found, [*(k.held for k in given), *(k.element for k in lists)])
         if not kinds or all(k == kinds[0] for k in kinds):
             return kinds[0] if kinds else ANY
         if all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
@@ -121,7 +121,8 @@ class Kinds:
             return ListOf(self.common([kind.element, *held]), kind.made)
         if isinstance(kind, TupleOf) and kind.made is None:
             return TupleOf(tuple(self.common([item, *held]) for item in kind.items), kind.names)
-        rest = [k for k in held if k not in (None, ANY, NUMBER, COMPUTED)]
+        own = self.element(kind) if isinstance(kind, Given) else None
+        rest = [k for k in held if k not in (None, ANY, NUMBER, COMPUTED, own)]
         if isinstance(kind, Given) and rest:
             return replace(kind, held=self.common([*rest, *([kind.held] if kind.held else [])]))
         return kind
@@ -135,8 +136,9 @@ class Kinds:
                 if position is None:
                     return self.common(items)
                 return items[position] if -len(items) <= position < len(items) else None
-            case Given():
-                return extended(kind, (position,))
+            case Given(held=held):
+                own = extended(kind, (position,))
+                return own if held is None else self.common([own, held])
         return None if kind in (NUMBER, MIXED) else kind
 
     def of(self, node: ast.expr) -> Kind:
