@@ -194,3 +194,19 @@ def test_rows_of_the_program_s_own_in_place_of_an_argument(row, place):
         for part, rows, n in itertools.product(PARTS, GIVEN, (0, 1))
     ]
     assert all(taken)
+
+
+@pytest.mark.parametrize(
+    "part", ("b", "b[::-1]", "b[1:]", "[c for c in [b, b[::-1]]]", "b[:1] + b[1:]", "sorted(b, key=sum)")
+)
+def test_parts_of_a_list_of_rows_of_several_classes(part):
+    rows = [[1.0, 2.0], (3.0, 4.0), np.array([0.5, 1.0])]
+    function = function_of("b", [f"return {part}"])
+    for each in itertools.permutations(rows):
+        assert agrees(function, list(each))
+
+
+@pytest.mark.parametrize("part", ("rows[0][::-1]", "rows[0][:1]", "rows[0][-2:]", "rows[0][1:] + rows[0][:1]"))
+def test_slices_of_tuples_beside_arrays(part):
+    function = function_of("b", ["rows = [(q[0], q[1]) for q in b]", f"return [b[1], {part}], {part}"])
+    assert agrees(function, [np.array([1.0, 2.0]), np.array([3.0, 4.0])])

@@ -198,9 +198,9 @@ class Kinds:
                 return kind.with_named(field, self.of(value)) if of_field else kind  # type: ignore[union-attr]
             case ast.Subscript(value=value, slice=ast.Tuple()):
                 return ARRAY
-            case ast.Subscript(value=value, slice=ast.Slice()):
+            case ast.Subscript(value=value, slice=ast.Slice() as part):
                 kind = self.of(value)
-                return None if isinstance(kind, TupleOf) else kind
+                return cut(kind, part) if isinstance(kind, TupleOf) else kind
             case ast.Subscript(value=value, slice=ast.Constant(value=int(position))):
                 return self.element(self.of(value), position)
             case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back)))):
@@ -459,6 +459,15 @@ def shows_lists(node: ast.BinOp) -> bool:
             following = ast.BinOp(j, ast.Add(), ast.Constant(1))
             return ast.dump(xs) == ast.dump(ys) and after is not None and ast.dump(after) == ast.dump(following)
     return shows_list(node.left) or shows_list(node.right)
+
+
+def cut(kind: TupleOf, part: ast.Slice) -> Kind:
+    """Give the kind of a slice of a tuple whose ends the text shows."""
+    try:
+        ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
+    except ValueError:
+        return None
+    return TupleOf(kind.items[slice(*ends)])
 
 
 def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = False) -> Kind:
