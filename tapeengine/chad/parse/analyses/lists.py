@@ -417,8 +417,8 @@ class Kinds:
                 return self.element(kind)
             case Given(), ("get" | "setdefault"), [ast.Constant(value=str(key)), *default]:
                 return self.common([field_of(kind, key), *map(self.of, default)])
-            case Given(), "values", []:
-                return ListOf(self.element(kind))
+            case Given(), "values" | "items", []:
+                return ListOf(self.element(kind) if name == "values" else TupleOf((None, self.element(kind))))
             case Given(), _, _ if (cls := self.outside.class_at(kind)) is not None:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
@@ -428,8 +428,8 @@ class Kinds:
                 return element
             case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *default]:
                 return self.common([*([kind.named(key)] if key in kind.names else []), *map(self.of, default)])
-            case TupleOf(items, made=None), "values", []:
-                return ListOf(self.common(items))
+            case TupleOf(items, made=None), "values" | "items", []:
+                return ListOf(self.common(items) if name == "values" else TupleOf((None, self.common(items))))
             case TupleOf(made=type() as cls), _, _:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
