@@ -15,7 +15,7 @@ from typing import Any
 
 from ...language.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, Steps, TupleOf
 from ...language.nodes import every_node
-from ...language.types import INT
+from ...language.types import INT, Array
 from ..names.outside import root
 from ..names.scopes import original
 from ..names.uses import DUNDERS, is_around, is_handed, parameters, walked
@@ -253,8 +253,14 @@ class Kinds:
                 return values
             case ast.Call(func=ast.Name("sum"), args=[over, *start]) if self.outside.is_builtin(node):
                 return [Element(over), *start]
-            case ast.UnaryOp(op=ast.Not()) | ast.Constant():
+            case ast.UnaryOp(op=ast.Not()) | ast.Constant() | Known(kind="number"):
                 return []
+            case Element(over=ast.Call(func=ast.Name("range")) as over) if self.outside.is_builtin(over):
+                return []
+            case Element(over=ast.GeneratorExp(elt=each) | ast.ListComp(elt=each)):
+                return [each]
+            case ast.Attribute(value=of, attr="size" | "ndim") | ast.Subscript(ast.Attribute(of, "shape")):
+                return [] if self.is_of_array(of) else None
             case ast.Compare(left=left, ops=ops, comparators=others):
                 is_always = len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
                 return [] if is_always else [left, *others]
@@ -265,6 +271,11 @@ class Kinds:
             case ast.UnaryOp(operand=value) | ast.NamedExpr(value=value):
                 return [value]
         return None
+
+    def is_of_array(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives an array, whose attributes numpy makes."""
+        kind = self.of(node)
+        return kind in (ARRAY, COMPUTED) or (isinstance(kind, Given) and isinstance(self.outside.type_of(kind), Array))
 
     def of_attribute(self, kind: Kind, name: str) -> Kind:
         """Give the kind of a field or a property of a record, or of an array's transpose."""
@@ -662,7 +673,8 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=elts), Element(over=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
             for inner, over in zip(elts, args, strict=True):
                 yield from taken(inner, Element(over))
-        case ast.Tuple(elts=[_, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+        case ast.Tuple(elts=[at, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+            yield from taken(at, Known(NUMBER))
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for i, inner in enumerate(elts):
