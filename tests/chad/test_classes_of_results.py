@@ -168,3 +168,45 @@ def test_kinds_of_choices(text):
     for c in (True, False):
         if "else n" not in text:  # where an integer and a float meet, the value is a float
             agrees(function, c, 1, 1.5, [1.0, 2.0])
+
+
+ROWS = ((1.0, 2.0), (3.0, 4.0))
+#: An argument of rows, of all kinds.
+GIVEN = (np.array(ROWS), [np.array(row) for row in ROWS], list(ROWS), ROWS, list(map(list, ROWS)))
+#: Other rows for it, and where it gets them.
+ROW = ("(a + 1.0, b)", "[a + 1.0, b]", "np.array([a + 1.0, b])")
+PLACES = (
+    "if n:|    rows = {}",
+    "for _ in range(n):|    rows = {}",
+    "while n > 0:|    rows, n = {}, n - 1",
+    "rows = {} if n else rows",
+    "others = rows|if n:|    others = {}|rows = others",
+)
+PARTS = ("rows", "rows[0]", "(rows[:1], [row for row in rows])")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("row", ROW)
+def test_rows_of_the_program_s_own_in_place_of_an_argument(row, place):
+    lines = place.format(f"[{row} for a, b in rows]").split("|")
+    taken = [
+        agrees(function_of("rows, n", [*lines, f"return {part}"], **OUTSIDE), rows, n)
+        for part, rows, n in itertools.product(PARTS, GIVEN, (0, 1))
+    ]
+    assert all(taken)
+
+
+@pytest.mark.parametrize(
+    "part", ("b", "b[::-1]", "b[1:]", "[c for c in [b, b[::-1]]]", "b[:1] + b[1:]", "sorted(b, key=sum)")
+)
+def test_parts_of_a_list_of_rows_of_several_classes(part):
+    rows = [[1.0, 2.0], (3.0, 4.0), np.array([0.5, 1.0])]
+    function = function_of("b", [f"return {part}"])
+    for each in itertools.permutations(rows):
+        assert agrees(function, list(each))
+
+
+@pytest.mark.parametrize("part", ("rows[0][::-1]", "rows[0][:1]", "rows[0][-2:]", "rows[0][1:] + rows[0][:1]"))
+def test_slices_of_tuples_beside_arrays(part):
+    function = function_of("b", ["rows = [(q[0], q[1]) for q in b]", f"return [b[1], {part}], {part}"])
+    assert agrees(function, [np.array([1.0, 2.0]), np.array([3.0, 4.0])])

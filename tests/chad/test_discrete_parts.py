@@ -11,6 +11,7 @@ from chad.written_functions import function_of
 
 import tapeengine as te
 import tapeengine.numpy as tnp
+from tapeengine.errors import CotangentError
 
 
 @dataclasses.dataclass
@@ -139,6 +140,34 @@ def test_arguments(body, part):
         first = [f"k = {read}", *lines, f"y = y * {PARTS[part]}"]
         more = [] if read == "given" else [f"y = y * given[{'0' if '[1]' in read else repr('a')}]"]
         agree(function_of("x, given", [*first, *more, "return y, given"], **NAMES), x, given)
+
+
+def of_reals(part: Any) -> Any:
+    """A discrete part with 0.5 for each number."""
+    if isinstance(part, dict):
+        return {k: of_reals(x) for k, x in part.items()}
+    if dataclasses.is_dataclass(part):
+        return dataclasses.replace(part, **{f.name: of_reals(getattr(part, f.name)) for f in dataclasses.fields(part)})
+    if isinstance(part, tuple | list):
+        made = map(of_reals, part)
+        return type(part)(*made) if hasattr(part, "_fields") else type(part)(made)
+    return 0.5 * np.ones(part.shape) if isinstance(part, np.ndarray) else 0.5
+
+
+@pytest.mark.parametrize("part", sorted(PARTS.keys() - {"()"}))
+@pytest.mark.parametrize("around", ["#", "(0.5, #)", "[0.5, (#, 0.5)]", "{'b': #, 'a': 0.5}"])
+def test_tangents_and_cotangents_of_discrete_parts_are_refused(part, around):
+    f = function_of("x, given", ["return x * x, given"])
+    given = eval(around.replace("#", part), {**NAMES, "n": 2})
+    reals = eval(around.replace("#", "k"), {"k": of_reals(eval(part, {**NAMES, "n": 2}))})
+    for function in (f, te.program(f)):
+        back = te.vjp(function, 1.5, given)[1]
+        for refused in (
+            lambda function=function: te.jvp(function, (1.5, given), (1.0, reals)),
+            lambda back=back: back((1.0, reals)),
+        ):
+            with pytest.raises(CotangentError):
+                refused()
 
 
 @pytest.mark.parametrize("of", [of for of, _ in FIELDS], ids=str)

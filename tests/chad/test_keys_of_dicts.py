@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
+from leaves import direction
+from outcomes import shown
 
 import tapeengine
 from tapeengine import chad as te
@@ -112,3 +114,43 @@ def without_axes(x: float) -> float:
 
 def test_a_dict_has_no_axes():
     assert tapeengine.vjp(te.program(without_axes), 1.5)[0] == without_axes(1.5)
+
+
+#: What programs do with the values of a dict whose keys they take in order.
+IN_ORDER = (
+    "return [d[k] for k in sorted(d)]",
+    "return dict(sorted(d.items(), reverse=True))",
+    "return sorted(d.items()), list(sorted(d))[0], len(sorted(d))",
+    "t = 1.0\nfor k in sorted(d.keys()):\n    t = t * d[k] + 0.5\nreturn t",
+    "t = 1.0\nfor i, (k, v) in enumerate(sorted(d.items(), reverse=True)):\n    t = t * v + i\nreturn t, k",
+    "k = sorted(d)\nreturn k[0], k[-1], d[k[0]]",
+    "return sum(2.0 * v[0] if v else 0.5 for k, v in sorted(dict(p=[x for x in d.values()], q=[]).items()))",
+)
+
+
+@pytest.mark.parametrize("text", IN_ORDER)
+def test_keys_in_order(text):
+    function = function_of("d", text.split("\n"))
+    program = te.program(function)
+    for d in ({"b": 1.5, "a": 0.5, "c": 2.5}, {"a": 1.5}, {"z": 0.5, "y": 2.0}):
+        refused(program, d)
+        value, back = ENGINE.vjp(program, d)
+        assert repr(value) == repr(function(d))
+        cotangent = direction(value, itertools.cycle([0.5, 2.0, 1.5]))
+        assert back(cotangent)[0] == pytest.approx(ENGINE.vjp(function, d)[1](cotangent)[0], rel=1e-14)
+
+
+@pytest.mark.parametrize("d", [{2: 1.5, 1: 0.5}, {"a": 1.5, 1: 0.5}, {(1, 2): 0.5, (0, 3): 1.5}, {}])
+def test_other_keys_in_order(d):
+    for text in IN_ORDER:
+        function = function_of("d", text.split("\n"))
+        assert shown(ENGINE.vjp, te.program(function), d)[:9] == shown(ENGINE.vjp, function, d)[:9]
+        assert shown(te.program(function).value, d) == shown(function, d)
+
+
+@pytest.mark.parametrize("d", [{"a": [1.5], "b": []}, {"a": [], "b": [0.5, 2.0]}])
+@pytest.mark.parametrize("body", ["sum(v) / len(v) if v else 0.5", "v + [1.0]", "v[:1]"])
+def test_values_of_items_are_the_lists_that_they_are(body, d):
+    function = function_of("d", [f"return {{k: {body} for k, v in d.items()}}"])
+    refused(te.program(function), d)
+    assert repr(ENGINE.vjp(te.program(function), d)[0]) == repr(function(d))

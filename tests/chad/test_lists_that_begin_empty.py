@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 
 import tapeengine as te
 from tapeengine import chad
@@ -63,6 +63,22 @@ def test_the_first_element_tells_the_type(kind, read, backend):
         assert value == pytest.approx(function(x), rel=1e-14)
         np.testing.assert_allclose(back(1.0)[0], plain(1.0)[0], rtol=1e-12)
         assert expected == pytest.approx(value, rel=1e-14)
+
+
+@pytest.mark.parametrize("where", ["else:", "elif out:"])
+@pytest.mark.parametrize("kind", sorted(ELEMENTS.keys() - {"number"}))
+def test_an_element_that_is_taken_apart_before_the_first_is_appended(kind, where):
+    target = "(w, z), q" if kind.startswith("pair") else "w, z"
+    lines = ["if v < 0.4:", "    w, z = v, 0.5", where, f"    {target} = out[-1]"]
+    lines = [*lines, f"out.append({ELEMENTS[kind][0]})", "s = s + w * v + z"]
+    before = ["out, s, w, z = [], 0.0, 1.5, 0.5", "for v in x:"]
+    function = function_of("x", [*before, *(f"    {line}" for line in lines), "return s"], Point=Point)
+    program = chad.program(function)
+    refused(program, [0.3, 0.9, 0.5])
+    for x in ([0.3, 0.9, 0.5], [0.3], []):
+        value, back = te.vjp(program, x)
+        assert value == pytest.approx(function(x), rel=1e-14)
+        np.testing.assert_allclose(back(1.0)[0], te.vjp(function, x)[1](1.0)[0], rtol=1e-12)
 
 
 #: Arms of a branching statement that give a list, in any order, and what follows it.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import function_of, refused
 from outcomes import comparable
 
 import tapeengine as te
@@ -40,3 +42,24 @@ OF_NUMPY = (
 def test_negative_powers_of_numpys_integers_raise(form: str) -> None:
     program, xs = function_of("xs", [f"return {form}"], np=np), np.array([0.75, 0.5])
     assert comparable(lambda: te.vjp(te.program(program), xs)[0]) == comparable(program, xs)
+
+
+#: Integers of numpy's, and of Python's, from an array `xs` of floats, one `ks` of integers, a list `js`, a number `n`.
+NUMPYS = (
+    *("(xs > 0).sum()", "(xs > 0).any()", "ks[0]", "(ks @ ks)", "sum(ks)", "max(ks)", "min(ks[0], n)", "abs(ks[0])"),
+    *("(ks[0] + 1)", "[q for q in ks][0]", "sum(q for q in ks)", "(n if n < 0 else ks[1])", "np.cumsum(ks)[1]"),
+)
+PYTHONS = (
+    *("n", "len(xs)", "xs.size", "xs.shape[0]", "js[0]", "sum(js)", "max(js)", "(n // 2 + 1)", "int(xs[0] + 2)"),
+    *("round(n * 1.6)", "sum(i for i in range(1, n))", "math.comb(n, 2)"),
+)
+
+
+@pytest.mark.parametrize("power", ["{}**-1", "pow({}, -2)"])
+@pytest.mark.parametrize("whole", [*NUMPYS, *PYTHONS])
+def test_whose_integer_has_a_negative_power(whole: str, power: str) -> None:
+    program = function_of("xs, ks, js, n", [f"return xs[0] * {power.format(whole)}"], np=np, math=math)
+    args = np.array([0.75, 0.5]), np.array([1, 2]), [2, 3], 3
+    assert comparable(lambda: te.vjp(te.program(program), *args)[0]) == comparable(program, *args)
+    if whole in PYTHONS:
+        refused(te.program(program), *args)

@@ -37,7 +37,7 @@ from ..language.types import (
     numbers_of,
     show,
 )
-from ..language.values import field_of, is_record, parts_in, record_of, suffixes
+from ..language.values import check_discrete, field_of, is_record, parts_in, record_of, suffixes
 from ..lowering.patterns import stored
 from ..ordinary import check_trees
 from .forms import Forms
@@ -155,12 +155,8 @@ class Converter:
         match of:
             case Float():
                 return [self.real(d, value, path)]
-            case Int() | Bool():
-                return []
-            case Product(items):
+            case Product(items) if items:
                 given = self.parts_of(of, d, path)
-                if not items:  # such as a text or a function, which are known when the program is read
-                    return []
                 each = zip(items, given, self.parts(of, value, path), suffixes(of), strict=True)
                 return [x for t, y, v, suffix in each for x in self.cotangent(t, y, v, (path, suffix))]
             case Sum(options):
@@ -169,16 +165,18 @@ class Converter:
                     self.cotangent(t, d, inside, path) if i == k else nothing(linear(t)) for i, t in enumerate(options)
                 ]
                 return list(itertools.chain.from_iterable(found))
-            case Array(element):
+            case Array(element) if width(linear(element)):
                 every = enumerate(zip(self.elements_of(d, value, path), value, strict=True))
                 found = [self.cotangent(element, x, v, (path, f"[{i}]")) for i, (x, v) in every]
-                return columns(linear(element), found) if width(linear(element)) else []
+                return columns(linear(element), found)
             case Named():
                 if d is None and (value is None or not is_strict(path)):
                     return [None]
                 k, inside = self.member(of, value, path)
                 return [(k, *self.cotangent(self.options(of)[k], d, inside, path))]
-        raise CotangentError(f"{shown(path)} is of type {type(d).__name__}, which does not fit {show(of)}")
+        if d is not None:
+            check_discrete(d, shown(path))
+        return []
 
     def given(self, of: Type, leaves: Iterator[Any], value: Any) -> Any:
         """Give the cotangent or tangent of a value that has these leaves; None is zero."""

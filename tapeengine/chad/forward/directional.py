@@ -36,7 +36,7 @@ from ..language.types import (
     is_discrete,
     records_in,
 )
-from ..language.values import field_of, record_of
+from ..language.values import check_discrete, field_of, record_of
 from ..primitives import DISCRETE, partial
 
 PAIR = Product((FLOAT, FLOAT))
@@ -61,7 +61,7 @@ def filled(of: Type, primal: Any, tangent: Any) -> Any:
 def filler(of: Type) -> Callable[[Any, Any], Any]:
     """Give the function of primals and tangents that fills those of a type, so that elements do not ask it again."""
     if is_discrete(of):
-        return lambda primal, tangent: primal
+        return filled_discrete
     match of:
         case Float():
             return lambda primal, tangent: 0.0 if tangent is None else tangent
@@ -70,6 +70,13 @@ def filler(of: Type) -> Callable[[Any, Any], Any]:
         case Array(element):
             return functools.partial(filled_array, filler(element))
     return lambda primal, tangent: tangent
+
+
+def filled_discrete(primal: Any, tangent: Any) -> Any:
+    """Give a discrete value itself."""
+    if tangent is not primal:
+        check_discrete(tangent, "a tangent")
+    return primal
 
 
 def filled_parts(fields: Sequence[str], fill: Sequence[Callable[[Any, Any], Any]], primal: Any, tangent: Any) -> Any:

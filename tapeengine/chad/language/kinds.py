@@ -174,10 +174,20 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
             return dict(zip(value, each_of(items, value.values(), value), strict=True))
         case Given(places, is_mixed, or_list, held):
             likes = [part for place in places for part in parts_at(given, *place)]
-            classes = {type(x) if isinstance(x, list | tuple) else None for x in likes} | ({list} if or_list else set())
-            is_open = len(classes) > 1 or (is_mixed and classes != {None}) or held is not None
-            return as_listed(plain() if is_open or not likes else likes[0], value)
+            shapes = set(map(shape_of, likes))
+            is_other = or_list and not isinstance(likes[0], list) if likes else True
+            is_open = is_other or len(shapes) > 1 or MIXED in shapes or held is not None
+            return as_listed(plain() if is_open or (is_mixed and shapes != {None}) else likes[0], value)
     return value
+
+
+def shape_of(x: Any) -> Any:
+    """Give the classes of a list and of all levels inside; MIXED if elements differ, None for an array or a number."""
+    names = () if isinstance(x, float) else names_in(x)
+    if not names and not isinstance(x, list | tuple):
+        return None
+    parts = [shape_of(field_of(x, name)) for name in names] if names else list(set(map(shape_of, x)))
+    return MIXED if MIXED in parts or (not names and len(parts) > 1) else (type(x), *parts)
 
 
 def as_listed(like: Any, value: Any) -> Any:

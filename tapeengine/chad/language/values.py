@@ -7,6 +7,10 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy
+
+from ...errors import CotangentError
+from ...primitive import is_traced
 from ...structure import check_fields, is_made_by_python
 from .types import Product
 
@@ -49,6 +53,19 @@ def parts_in(of: Product, x: Any) -> Sequence[Any] | None:
 def suffixes(of: Product) -> Iterable[str]:
     """Give what follows the name of a record or a tuple in the names of its parts."""
     return [f".{f}" for f in of.fields] if of.name else [f"[{i}]" for i in range(len(of.items))]
+
+
+def check_discrete(d: Any, path: str) -> None:
+    """Refuse a tangent or a cotangent of what is discrete, unless it is zero: it would have no effect."""
+    if isinstance(d, dict):
+        d = list(d.values())
+    elif dataclasses.is_dataclass(d):
+        d = [getattr(d, field.name) for field in dataclasses.fields(d)]
+    if isinstance(d, list | tuple):
+        for part in d:
+            check_discrete(part, path)
+    elif is_traced(d) or (numpy.asarray(d).dtype.kind in "fc" and numpy.any(d)):
+        raise CotangentError(f"{path} must be None (the value here is discrete), not {type(d).__name__}")
 
 
 def record_of(cls: Any, fields: Sequence[str], parts: Sequence[Any]) -> Any:

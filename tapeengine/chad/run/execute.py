@@ -40,6 +40,7 @@ from ..forward.tangents import tangents as tangent_module
 from ..language.depth import with_room
 from ..language.terms import Module
 from ..language.types import Array, Float, Product, is_discrete, records_in
+from ..language.values import check_discrete
 from ..lowering.passes import Lowered, lower_reverse, lower_value
 from ..lowering.values import NotLowered
 from ..ordinary import check_trees, holds_traced, on_duals, records_on_duals
@@ -109,6 +110,8 @@ class Executable:
             raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
         if tangents is not None and len(tangents) != wanted:
             raise CotangentError(f"{name} takes a tangent for each of its {wanted} arguments")
+        for k in self.discrete if tangents is not None else ():
+            check_discrete(tangents[k], f"tangents[{k}]")
 
     def check_trees(self, primals: Sequence[Any]) -> None:
         """Refuse recursive data that contain themselves; the core has left them, since it refuses deep data."""
@@ -509,6 +512,11 @@ class Executable:
     def continuous(self) -> tuple[int, ...]:
         """The places of the parameters that have tangents."""
         return tuple(i for i, p in enumerate(self.definition.params) if not is_discrete(p.of))
+
+    @functools.cached_property
+    def discrete(self) -> tuple[int, ...]:
+        """The places of the other parameters."""
+        return tuple(i for i in range(len(self.definition.params)) if i not in self.continuous)
 
     @property
     def tangent_ways(self) -> tuple[Any, tuple[Any, ...]] | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...language.kinds import ANY, ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, Place, Steps, TupleOf
 from ...language.nodes import every_node
-from ...language.types import INT
+from ...language.types import INT, Array
 from ..names.outside import root
 from ..names.scopes import original
 from ..names.uses import DUNDERS, is_around, is_handed, parameters, walked
@@ -101,7 +101,7 @@ class Kinds:
             is_mixed = is_mixed or any(k.made is tuple for k in lists)
             or_list = bool(lists) or is_tuple or MIXED in kinds or any(k.or_list for k in given)
             found = known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
-            return self.holding(found, [k.held for k in given])
+            return self.holding(found, [*(k.held for k in given), *(k.element for k in lists)])
         if not kinds or all(k == kinds[0] for k in kinds):
             return kinds[0] if kinds else ANY
         if all(k in (ARRAY, COMPUTED, NUMBER) for k in kinds):
@@ -121,7 +121,8 @@ class Kinds:
             return ListOf(self.common([kind.element, *held]), kind.made)
         if isinstance(kind, TupleOf) and kind.made is None:
             return TupleOf(tuple(self.common([item, *held]) for item in kind.items), kind.names)
-        rest = [k for k in held if k not in (None, ANY, NUMBER, COMPUTED)]
+        own = self.element(kind) if isinstance(kind, Given) else None
+        rest = [k for k in held if k not in (None, ANY, NUMBER, COMPUTED, own)]
         if isinstance(kind, Given) and rest:
             return replace(kind, held=self.common([*rest, *([kind.held] if kind.held else [])]))
         return kind
@@ -135,8 +136,9 @@ class Kinds:
                 if position is None:
                     return self.common(items)
                 return items[position] if -len(items) <= position < len(items) else None
-            case Given():
-                return extended(kind, (position,))
+            case Given(held=held):
+                own = extended(kind, (position,))
+                return own if held is None else self.common([own, held])
         return None if kind in (NUMBER, MIXED) else kind
 
     def of(self, node: ast.expr) -> Kind:
@@ -196,9 +198,9 @@ class Kinds:
                 return kind.with_named(field, self.of(value)) if of_field else kind  # type: ignore[union-attr]
             case ast.Subscript(value=value, slice=ast.Tuple()):
                 return ARRAY
-            case ast.Subscript(value=value, slice=ast.Slice()):
+            case ast.Subscript(value=value, slice=ast.Slice() as part):
                 kind = self.of(value)
-                return None if isinstance(kind, TupleOf) else kind
+                return cut(kind, part) if isinstance(kind, TupleOf) else kind
             case ast.Subscript(value=value, slice=ast.Constant(value=int(position))):
                 return self.element(self.of(value), position)
             case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(back)))):
@@ -251,8 +253,14 @@ class Kinds:
                 return values
             case ast.Call(func=ast.Name("sum"), args=[over, *start]) if self.outside.is_builtin(node):
                 return [Element(over), *start]
-            case ast.UnaryOp(op=ast.Not()) | ast.Constant():
+            case ast.UnaryOp(op=ast.Not()) | ast.Constant() | Known(kind="number"):
                 return []
+            case Element(over=ast.Call(func=ast.Name("range")) as over) if self.outside.is_builtin(over):
+                return []
+            case Element(over=ast.GeneratorExp(elt=each) | ast.ListComp(elt=each)):
+                return [each]
+            case ast.Attribute(value=of, attr="size" | "ndim") | ast.Subscript(ast.Attribute(of, "shape")):
+                return [] if self.is_of_array(of) else None
             case ast.Compare(left=left, ops=ops, comparators=others):
                 is_always = len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn)
                 return [] if is_always else [left, *others]
@@ -263,6 +271,11 @@ class Kinds:
             case ast.UnaryOp(operand=value) | ast.NamedExpr(value=value):
                 return [value]
         return None
+
+    def is_of_array(self, node: ast.expr) -> bool:
+        """Tell whether an expression gives an array, whose attributes numpy makes."""
+        kind = self.of(node)
+        return kind in (ARRAY, COMPUTED) or (isinstance(kind, Given) and isinstance(self.outside.type_of(kind), Array))
 
     def of_attribute(self, kind: Kind, name: str) -> Kind:
         """Give the kind of a field or a property of a record, or of an array's transpose."""
@@ -415,8 +428,8 @@ class Kinds:
                 return self.element(kind)
             case Given(), ("get" | "setdefault"), [ast.Constant(value=str(key)), *default]:
                 return self.common([field_of(kind, key), *map(self.of, default)])
-            case Given(), "values", []:
-                return ListOf(self.element(kind))
+            case Given(), "values" | "items", []:
+                return ListOf(self.element(kind) if name == "values" else TupleOf((None, self.element(kind))))
             case Given(), _, _ if (cls := self.outside.class_at(kind)) is not None:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
@@ -426,8 +439,8 @@ class Kinds:
                 return element
             case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *default]:
                 return self.common([*([kind.named(key)] if key in kind.names else []), *map(self.of, default)])
-            case TupleOf(items, made=None), "values", []:
-                return ListOf(self.common(items))
+            case TupleOf(items, made=None), "values" | "items", []:
+                return ListOf(self.common(items) if name == "values" else TupleOf((None, self.common(items))))
             case TupleOf(made=type() as cls), _, _:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
@@ -457,6 +470,15 @@ def shows_lists(node: ast.BinOp) -> bool:
             following = ast.BinOp(j, ast.Add(), ast.Constant(1))
             return ast.dump(xs) == ast.dump(ys) and after is not None and ast.dump(after) == ast.dump(following)
     return shows_list(node.left) or shows_list(node.right)
+
+
+def cut(kind: TupleOf, part: ast.Slice) -> Kind:
+    """Give the kind of a slice of a tuple whose ends the text shows."""
+    try:
+        ends = [None if end is None else ast.literal_eval(end) for end in (part.lower, part.upper, part.step)]
+    except ValueError:
+        return None
+    return TupleOf(kind.items[slice(*ends)])
 
 
 def known(places: frozenset[Place], is_mixed: bool = False, or_list: bool = False) -> Kind:
@@ -651,7 +673,8 @@ def taken(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case ast.Tuple(elts=elts), Element(over=ast.Call(func=ast.Name(id="zip"), args=args)) if len(elts) == len(args):
             for inner, over in zip(elts, args, strict=True):
                 yield from taken(inner, Element(over))
-        case ast.Tuple(elts=[_, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+        case ast.Tuple(elts=[at, inner]), Element(over=ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])):
+            yield from taken(at, Known(NUMBER))
             yield from taken(inner, Element(over))
         case ast.Tuple(elts=elts) | ast.List(elts=elts), _:
             for i, inner in enumerate(elts):

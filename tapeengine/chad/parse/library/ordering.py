@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import ast
+from operator import itemgetter
 
 import numpy
 
-from ...language.terms import For, Gather, If, Index, Map, Op, Proj, Size, Term, Total, counted, lit
+from ...language.terms import (
+    For,
+    Gather,
+    If,
+    Index,
+    Map,
+    Op,
+    Proj,
+    Size,
+    Term,
+    Total,
+    Tuple,
+    counted,
+    lit,
+    tuple_of,
+)
 from ...language.types import BOOL, FLOAT, INT, Product, Type, show
-from ..expressions.rules import expression
+from ..expressions.dicts import is_dict
+from ..expressions.rules import constant, expression, values
 from ..operations import numeric
 from ..operations.functions import Env
 from ..operations.registered import primitive
@@ -53,6 +70,8 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     falling = given.get("reverse")
     if falling is not None and not (isinstance(falling, ast.Constant) and isinstance(falling.value, bool)):
         p.on_duals(falling, "reverse is True or False written out", "write reverse=True")
+    if "key" not in given and (known := known_order(p, node.args[0], falling is not None and falling.value, env)):
+        return known
     xs = p.bound("xs", array(p, node, expression(p, node.args[0], env)))
     keys = p.bound("keys", keys_of(p, node, given.get("key"), xs, env))
     order: Term | None = None
@@ -66,6 +85,20 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
         order = p.bound("order", at if order is None else Gather(order, at))
     assert order is not None
     return Gather(xs, order)
+
+
+def known_order(p: Parser, over: ast.expr, falling: bool, env: Env) -> Term | None:
+    """Give the keys of a dict, or its items, in the order of the keys, which is known; None for all else."""
+    match over:
+        case ast.Call(func=ast.Attribute(value=inner, attr="items" | "keys" as view), args=[], keywords=[]):
+            d = expression(p, inner, env)
+        case _:
+            view, d = "", expression(p, over, env)
+    if not is_dict(d) or len(set(map(type, d.type.fields))) != 1:  # type: ignore[attr-defined]
+        return None
+    d = p.bound("d", d)
+    items = [(constant(p, over, key), x) for key, x in sorted(values(p, d).items(), key=itemgetter(0), reverse=falling)]
+    return tuple_of(Tuple(item) if view == "items" else item[0] for item in items)
 
 
 @with_lets

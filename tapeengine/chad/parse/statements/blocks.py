@@ -370,7 +370,7 @@ def assign_one(p: Parser, target: ast.expr, term: Term, env: Env, then: Rest) ->
                 p.grids = {**p.grids, name: "it has another number of axes than two"}
             return bind(p, name, made_grid(p, target, term) if p.is_grid(name) else term, env, then)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
-            if term.type == NEVER:
+            if not p.is_reached(term):
                 return failing()
             if isinstance(term.type, Product) and not p.is_sequence(term.type):
                 p.unfit(target, [term.type], f"cannot take {show(term.type)} apart", "name its fields, or its keys")
