@@ -368,6 +368,9 @@ def linalg_products(np: Any, x: Any, y: Any) -> Any:
 
 def moments_and_polynomials(d: Data) -> Iterator[Call]:
     yield Call("cov", lambda np, x: np.cov(x), (d.a,))
+    yield Call(
+        "cov counts", lambda np, x, w: np.cov(x, fweights=range(1, w.size + 1), aweights=w), (d.a, abs(d.row) + 0.1)
+    )
     yield Call("cov weights", lambda np, x, w: np.cov(x, aweights=w), (d.a, abs(d.row) + 0.1))
     yield Call("cov complex", lambda np, x: np.cov(x, rowvar=False), (d.complex,))
     yield Call("corrcoef", lambda np, x: np.corrcoef(x), (d.a,))

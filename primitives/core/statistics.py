@@ -248,6 +248,8 @@ def cov(
     dtype: Any = None,
 ) -> Any:
     """Return the covariance matrix; by the code of `numpy.cov`; without a degree of freedom the derivative is NaN."""
+    if fweights is not None:
+        fweights = np.array(fweights, float)  # numpy's code multiplies it in place by the other weights
 
     def value(m: Any, y: Any, aweights: Any) -> Any:
         return rule_of(numpy.cov)(m, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)

@@ -11,7 +11,7 @@ from verdicts import quiet
 
 import tapeengine as te
 import tapeengine.numpy as np
-from tapeengine.errors import TapeEngineError
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError
 
 Z = 1.25 - 0.5j
 
@@ -60,6 +60,23 @@ def test_a_list_of_complex_numbers_is_an_array(name: str) -> None:
     of_list = te.grad(lambda z: total(z, list))(Z)
     assert numpy.allclose(seen[-1], wanted, rtol=1e-13, equal_nan=True)
     assert of_list == of_array or (of_list != of_list and of_array != of_array)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_of_plain_numpy_are_right_or_refuse_the_list(name: str) -> None:
+    """Those that do not call the rules would make an array of objects of it, and take its numbers for real ones."""
+    try:
+        value, _ = te.vjp(lambda z: FUNCTIONS[name](items(z)), Z)
+    except TapeEngineError:
+        return
+    assert numpy.allclose(value, plain_result(FUNCTIONS[name]), rtol=1e-13, equal_nan=True)
+
+
+@pytest.mark.parametrize("made", [numpy.array, numpy.asarray, lambda z: numpy.zeros(4, object).__setitem__(..., z)])
+def test_numpy_makes_no_array_of_objects_of_the_list(made: Any) -> None:
+    with pytest.raises(DroppedDerivativeError, match=r"\(1\.25-0\.5j\)"):
+        te.vjp(lambda z: made(items(z)), Z)
 
 
 METHODS = {

@@ -121,6 +121,8 @@ s.linalg.norm((A * x).T, np.inf)
 s.linalg.norm(A * x)
 s.linalg.lstsq(np.ones((3, 1)), v) | 8
 s.linalg.lstsq(np.ones((3, 1)), (A * x)[:, :2]) | 8
+s.linalg.lstsq((A * x)[:2], v[:2] * 1j) | 8
+*(f((A * x)[:0, :0].astype(t)) for f in (s.linalg.eig, s.linalg.eigvals) for t in "fdFD")
 s.linalg.svd(np.array([A, A]) * x)
 s.linalg.qr(np.array([A, A]) * x)
 s.linalg.eigh(np.array([A, A]) * x)

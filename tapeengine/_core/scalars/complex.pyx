@@ -365,6 +365,8 @@ cdef class ComplexDual:
     def __getattr__(self, name):
         if self.numpys and (not name.startswith("__") or name == "__array_namespace__"):
             return getattr(self._array(), name)
+        if name == "__array_struct__":    # numpy makes an array of objects, and takes them for real numbers
+            raise DroppedDerivativeError(told(f"a dual number ({plain(self)!r})", "object of an array"))
         raise AttributeError(f"a traced complex number has no attribute {name!r}")
 
     def __getitem__(self, index):

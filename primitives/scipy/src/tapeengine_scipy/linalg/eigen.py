@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy
 import scipy
 
 import tapeengine.numpy as np
@@ -47,5 +48,6 @@ def eig(a: Any, b: Any, left: bool, right: bool, check_finite: bool, homogeneous
         )
     _check_finite("eig", check_finite, a)
     if a.size == 0:
-        return (np.zeros(0, complex), 0.0 * a) if right else np.zeros(0, complex)
+        values = np.zeros(0, numpy.result_type(a.dtype, numpy.complex64))
+        return (values, 0.0 * a) if right else values
     return tuple(EIG(a)) if right else EIGVALS(a)

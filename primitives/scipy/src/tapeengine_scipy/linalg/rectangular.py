@@ -99,7 +99,7 @@ def lstsq(a: Any, b: Any, cond: float | None, check_finite: bool, lapack_driver:
     cut = float(numpy.finfo(a.dtype).eps) if cond is None else cond
     x, residues, rank, values = np.linalg.lstsq(a, b, cut)
     if lapack_driver == "gelsy" or a.shape[0] <= a.shape[1] or rank < a.shape[1]:
-        residues = numpy.empty((0,), a.dtype)
+        residues = numpy.empty((0,), x.dtype)
     elif b.ndim == 1:
         residues = np.reshape(residues, ())[()]
     return x, residues, int(rank), None if lapack_driver == "gelsy" else values
