@@ -53,6 +53,8 @@ def annotation_of(value: Any, name: str) -> Any:
     if isinstance(value, list):
         return _of_list(value, name)
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        if len(value) > MOST_PARTS:
+            return tuple  # which only dual numbers take: code of its own for each part costs more
         return tuple[tuple(annotation_of(part, name) for part in value)]  # type: ignore[misc]
     if isinstance(value, str):
         return Text(value=value)
@@ -103,7 +105,7 @@ def kind_of(value: Any) -> Any:
     if of is str:
         return value
     if of is tuple:
-        return of, *map(kind_of, value)
+        return of, *map(kind_of, value[: MOST_PARTS + 1])
     if of is dict:
         return of, tuple(value), *map(kind_of, value.values())
     if isinstance(attribute_of(value, "dtype"), numpy.dtype):
@@ -122,6 +124,8 @@ def is_importable(value: Any) -> bool:
     return found_as(value) is value
 
 
+#: How many parts a tuple may have of which a program is compiled for each part: a second for 300 parts.
+MOST_PARTS = 256
 #: Types of numbers that decide annotations.
 SIMPLE = frozenset((float, int, bool))
 #: Whether the type of a value alone decides its annotation.

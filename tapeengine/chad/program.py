@@ -6,7 +6,6 @@ import contextlib
 import copy
 import dis
 import functools
-import inspect
 import itertools
 import math
 import os
@@ -954,8 +953,7 @@ class Program(Enterable):
         names, values = self.names[given:], defaults_of(self.function)
         if named:
             if not set(named).issubset(names):
-                own = inspect.signature(self.function, follow_wrapped=False)
-                own.bind(*[None] * given, **named)  # which says what is wrong
+                self.function(*[None] * given, **named)  # which raises an error and does not run
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
 

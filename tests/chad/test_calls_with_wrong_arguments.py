@@ -80,3 +80,17 @@ def test_a_derivative_raises_what_python_raises(wrong: str, right: str) -> None:
             want = outcome(lambda f=f: f(1.5))
             assert isinstance(want, type) is is_wrong
             assert outcome(lambda f=f: te.vjp(te.program(f), 1.5)[0]) == want
+
+
+@pytest.mark.parametrize("named", [{"c": 1.0}, {"a": 1.0}, {"scale": 2.0, "of": 3.0}])
+def test_errors_of_calls_by_name_are_pythons(named: dict[str, float]) -> None:
+    def weighted(a, b=2.0, *, scale=1.0):
+        return a * b * scale
+
+    program = te.program(weighted)
+    for call in (te.grad(program), program.value, lambda *args, **names: te.vjp(program, *args, **names)):
+        with pytest.raises(TypeError) as found:
+            call(1.5, **named)
+        with pytest.raises(TypeError) as expected:
+            weighted(1.5, **named)
+        assert str(found.value) == str(expected.value)

@@ -71,3 +71,14 @@ def test_pairs_of_sequences(pair, strict, monkeypatch):
             assert te.vjp(te.program(function, backend="machine"), *args)[0] == value
         for found, of_dual in zip(back(1.5), of_duals(1.5), strict=True):
             assert list(found) == pytest.approx(of_dual, rel=1e-13)
+
+
+@pytest.mark.parametrize("n", [3, 256, 257, 400])
+def test_long_tuples_run_on_dual_numbers(n):
+    """Each part of a tuple has code of its own, and each length is compiled anew."""
+    function = function_of("xs", ["return sum(k * x * xs[k - 1] for k, x in enumerate(xs)), xs[-1:], len(xs)"])
+    program, xs = te.program(function), tuple(np.linspace(0.5, 2.0, n).tolist())
+    assert program.for_values((xs,)).is_read == (n <= 256)
+    value, back = te.vjp(program, xs)
+    assert value == (pytest.approx(function(xs)[0], rel=1e-13), *function(xs)[1:])
+    np.testing.assert_allclose(back((1.0, (0.5,), None)), te.vjp(function, xs)[1]((1.0, (0.5,), None)), rtol=1e-12)

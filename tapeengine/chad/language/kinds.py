@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from .types import BOOL, INT, UNIT, Array, Product, Sum, Type, has_arrays, numbers_of, rank_of
+from .types import BOOL, INT, UNIT, Array, Bool, Float, Int, Product, Sum, Type, has_arrays, numbers_of, rank_of
 from .values import field_of, record_of
 
 #: The steps to a part of a value: positions, names of fields and keys; None where the text does not say which element.
@@ -74,6 +74,8 @@ COMPUTED = "computed"
 MIXED = "mixed"
 #: One of too many parts of arguments.
 SOME = "some"
+#: Classes of numbers in lists.
+NUMBERS = frozenset((float, int, bool))
 #: Whatever the other assignments of a name say.
 ANY = "any"
 #: None where the text does not say.
@@ -86,6 +88,8 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
         case Array(element):
             if isinstance(kind, ListOf):
                 return ListOf(of_arrays(kind.element, element), kind.made)
+            if isinstance(kind, Given) and isinstance(element, Float | Int | Bool):
+                kind = dataclasses.replace(kind, held=None)
             return MIXED if kind in (None, SOME) else kind
         case Product(items, name, fields):
             is_open = isinstance(kind, Given) and (kind.is_mixed or kind.or_list or kind.held)
@@ -176,18 +180,39 @@ def with_kinds(kind: Kind, value: Any, given: dict[str, Any], plain: Callable[[]
             likes = [part for place in places for part in parts_at(given, *place)]
             shapes = set(map(shape_of, likes))
             is_other = or_list and not isinstance(likes[0], list) if likes else True
-            is_open = is_other or len(shapes) > 1 or MIXED in shapes or held is not None
+            is_open = is_other or len(shapes) > 1 or MIXED in shapes
+            if held is not None and not is_open:
+                is_open = shapes != {(list, told_shape(held, given))}
             return as_listed(plain() if is_open or (is_mixed and shapes != {None}) else likes[0], value)
     return value
 
 
 def shape_of(x: Any) -> Any:
     """Give the classes of a list and of all levels inside; MIXED if elements differ, None for an array or a number."""
-    names = () if isinstance(x, float) else names_in(x)
+    if type(x) in (list, tuple) and NUMBERS.issuperset(map(type, x)):
+        return (type(x), None) if x else (type(x),)
+    names = names_in(x)
     if not names and not isinstance(x, list | tuple):
         return None
     parts = [shape_of(field_of(x, name)) for name in names] if names else list(set(map(shape_of, x)))
     return MIXED if MIXED in parts or (not names and len(parts) > 1) else (type(x), *parts)
+
+
+def told_shape(kind: Kind, given: dict[str, Any]) -> Any:
+    """Give what `shape_of` gives for values of a kind; MIXED where the text does not tell."""
+    match kind:
+        case "number" | "array" | "computed":
+            return None
+        case ListOf(element, made) if made is not None:
+            parts = {told_shape(element, given)}
+        case TupleOf(items, ()):
+            made, parts = tuple, {told_shape(item, given) for item in items}
+        case Given(places, False, False, None):
+            parts = {shape_of(part) for place in places for part in parts_at(given, *place)}
+            return parts.pop() if len(parts) == 1 else MIXED
+        case _:
+            return MIXED
+    return MIXED if MIXED in parts or len(parts) > 1 else (made, *parts)
 
 
 def as_listed(like: Any, value: Any) -> Any:

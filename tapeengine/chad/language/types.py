@@ -319,6 +319,7 @@ def widens(before: Type, after: Type) -> bool:
     return (after == FLOAT and before in (INT, BOOL)) or any(widens(*each) for each in inside)
 
 
+@remembered
 def rank_of(of: Type) -> int:
     """Give the number of dimensions of an array of numbers; 0 for other types."""
     if not isinstance(numbers_of(of), Float | Int | Bool):

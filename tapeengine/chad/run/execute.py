@@ -108,9 +108,11 @@ class Executable:
         name, wanted = self.definition.name, len(self.definition.params)
         if len(primals) != wanted:
             raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
-        if tangents is not None and len(tangents) != wanted:
+        if tangents is None:
+            return
+        if len(tangents) != wanted:
             raise CotangentError(f"{name} takes a tangent for each of its {wanted} arguments")
-        for k in self.discrete if tangents is not None else ():
+        for k in self.discrete:
             check_discrete(tangents[k], f"tangents[{k}]")
 
     def check_trees(self, primals: Sequence[Any]) -> None:

@@ -70,16 +70,20 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     falling = given.get("reverse")
     if falling is not None and not (isinstance(falling, ast.Constant) and isinstance(falling.value, bool)):
         p.on_duals(falling, "reverse is True or False written out", "write reverse=True")
-    if "key" not in given and (known := known_order(p, node.args[0], falling is not None and falling.value, env)):
-        return known
-    xs = p.bound("xs", array(p, node, expression(p, node.args[0], env)))
+    is_falling = falling is not None and falling.value is True
+    over = node.args[0]
+    of, has_values = viewed(over)
+    xs = expression(p, of, env)
+    if "key" not in given and is_dict(xs) and len(set(map(type, xs.type.fields))) == 1:  # type: ignore[attr-defined]
+        return by_keys(p, over, p.bound("d", xs), has_values, is_falling)
+    xs = p.bound("xs", array(p, node, xs if of is over else expression(p, over, env)))
     keys = p.bound("keys", keys_of(p, node, given.get("key"), xs, env))
     order: Term | None = None
     for key in columns(p, keys)[::-1]:  # the one that decides first last, with equals in the order before
         k = p.fresh("k", element(key))
         if k.type == FLOAT:
             p.bound("n", Op("iequal", (Total(Map((k,), counted(Op("isnan", (k,), BOOL)), (key,))), lit(0)), INT))
-        if falling is not None and falling.value:
+        if is_falling:
             key = Map((k,), Op("ineg", (k,), INT) if k.type == INT else Op("neg", (k,)), (key,))
         at = primitive(p, node, numpy.argsort, [key if order is None else Gather(key, order)], {"kind": "stable"})
         order = p.bound("order", at if order is None else Gather(order, at))
@@ -87,18 +91,18 @@ def sorted_(p: Parser, node: ast.Call, env: Env) -> Term:
     return Gather(xs, order)
 
 
-def known_order(p: Parser, over: ast.expr, falling: bool, env: Env) -> Term | None:
-    """Give the keys of a dict, or its items, in the order of the keys, which is known; None for all else."""
+def viewed(over: ast.expr) -> tuple[ast.expr, bool]:
+    """Give what may be a dict that is ordered by its keys, and whether its items are wanted."""
     match over:
         case ast.Call(func=ast.Attribute(value=inner, attr="items" | "keys" as view), args=[], keywords=[]):
-            d = expression(p, inner, env)
-        case _:
-            view, d = "", expression(p, over, env)
-    if not is_dict(d) or len(set(map(type, d.type.fields))) != 1:  # type: ignore[attr-defined]
-        return None
-    d = p.bound("d", d)
-    items = [(constant(p, over, key), x) for key, x in sorted(values(p, d).items(), key=itemgetter(0), reverse=falling)]
-    return tuple_of(Tuple(item) if view == "items" else item[0] for item in items)
+            return inner, view == "items"
+    return over, False
+
+
+def by_keys(p: Parser, node: ast.expr, d: Term, has_values: bool, falling: bool) -> Term:
+    """Give the keys of a dict, or its items, in the order of the keys, which are known when the program is read."""
+    items = [(constant(p, node, key), x) for key, x in sorted(values(p, d).items(), key=itemgetter(0), reverse=falling)]
+    return tuple_of(Tuple(item) if has_values else item[0] for item in items)
 
 
 @with_lets

@@ -354,8 +354,8 @@ def power(p: Parser, node: ast.AST, left: Term, right: Term, opcode: str = "pow"
     """``left ** right``; squares are products."""
     if left.type == INT and right.type == INT:
         if isinstance(right, Literal) and right.value < 0:
-            base = node.left if isinstance(node, ast.BinOp) else node.args[0] if isinstance(node, ast.Call) else None
-            if opcode != "pow" or (base is not None and not p.in_python(base)):
+            whole = node.left if isinstance(node, ast.BinOp) else node.args[0] if isinstance(node, ast.Call) else None
+            if opcode != "pow" or (whole is not None and not p.in_python(whole)):
                 p.on_duals(node, "a negative power of integers that may be numpy's", "write a power of floats")
             return Op(opcode, (real(p, node, left), real(p, node, right)))
         return Op("ipow", (left, right), INT)
