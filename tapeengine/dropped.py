@@ -41,6 +41,12 @@ MEMORY = re.compile(
     r"a bytes-like object is required, not 'tapeengine\.|an object which cannot be written back to via WRITEBACKIFCOPY"
     r"|supporting the buffer API required|has no attribute '__(?:array_interface|dlpack)__'"
 )
+#: The message of numpy's error for the plain array that would be filled with objects, and what to do instead.
+OBJECTS_IN_OUTPUT = re.compile(r"output from dtype\('O'\)")
+PLAIN_OUTPUT = (
+    "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. Make the array "
+    "with tapeengine.numpy inside the program, or write a = a - b and omit out="
+)
 #: What to do instead.
 MEMORY_OF_PLAIN = (
     "Classes derived from numpy.ndarray hold plain numbers, and so does whatever else reads memory: keep traced ones "
@@ -415,7 +421,9 @@ def note_objects(error: BaseException) -> None:
     found = OBJECTS.search(str(error))
     if found and is_of_scipy(error):
         return
-    if ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
+    if OBJECTS_IN_OUTPUT.search(str(error)):
+        note(error, f"If the array of objects holds traced numbers: {PLAIN_OUTPUT}")
+    elif ours is not None or (found is not None and (found[1] is None or is_of_numpy(found[1]))):
         places = [f"{name}, assigned at {place}" for name, place in objects_behind(error)]
         note(
             error,

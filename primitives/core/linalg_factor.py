@@ -21,7 +21,7 @@ from .linalg_repeated import check_equal, check_same_in_every_basis, gaps, group
 from .linalg_solve import LSTSQ, conj_transpose, fold, in_one_precision, lstsq_rank, on_diagonal, regular, unfold
 from .products import conjugated, swapped
 from .ufuncs import of_names
-from .values import as_array, is_complex, is_traced, shape_of
+from .values import as_array, dtype_of, is_complex, is_traced, shape_of
 
 QRResult = type(numpy.linalg.qr(numpy.eye(1)))
 SVDResult = type(numpy.linalg.svd(numpy.eye(1)))
@@ -154,7 +154,7 @@ def qr_rules(right_solved: Any = _right_solved) -> dict[str, Any]:
     def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
         return unbroadcast(_qr_vjp(ct, a, out, solved), a_space)
 
-    def jvp(t: Any, a: Any, out: Any) -> Any:
+    def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
         return _qr_jvp(t, a, out, solved)
 
     return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
@@ -177,6 +177,19 @@ QR = Primitive(
 )
 
 
+def parted_qr(q: Any, r: Any) -> Any:
+    """The reduced decomposition of a complete one of a tall matrix, and the Q of that."""
+    k = r.shape[-1]
+    return q[..., :k], r[..., :k, :], q
+
+
+def complete(q: Any, r: Any, whole: Any) -> Any:
+    """The decomposition that `parted_qr` splits."""
+    *stack, rows, columns = shape_of(r)
+    below = numpy.zeros((*stack, shape_of(q)[-2] - rows, columns), dtype_of(r))
+    return whole, np.concatenate([r, below], axis=-2)
+
+
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Return the QR decomposition; see `numpy.linalg.qr`. A wide matrix is factorised by its leading square block."""
     a = as_array(a)
@@ -184,10 +197,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "r", "complete"):
         raise UnsupportedError(f"numpy.linalg.qr has no derivative in mode {mode!r}; use mode='reduced'")
     if mode == "complete" and rows > columns:
-        raise UnsupportedError(
-            "numpy.linalg.qr: the last columns of a complete Q are not determined, so they have no derivative; "
-            "use mode='reduced'"
-        )
+        return QRResult(*complete(*QR_COMPLETE(a)))
     q, r = QR(a)
     return r if mode == "r" else QRResult(q, r)
 
@@ -279,36 +289,41 @@ def full(u: Any, s: Any, vh: Any, whole: Any) -> Any:
     return SVDResult(u, s, whole) if shape_of(u)[-2] == shape_of(u)[-1] else SVDResult(whole, s, vh)
 
 
-def full_svd_rules(name: str) -> dict[str, Any]:
-    """Return the rules of a decomposition in parts; the last vectors of the square matrix span what A maps to zero.
+def full_rules(name: str, reduced: dict[str, Any], instead: str) -> dict[str, Any]:
+    """Return the rules of a decomposition in parts, the last of which is a factor whose last vectors complete a basis.
 
-    From U^H U = 1 follows dU2 = -U1 dU1^H U2 up to a turn of U2, which LAPACK chooses; likewise for V.
+    From U^H U = 1 follows dU2 = -U1 dU1^H U2 up to a turn of U2, which LAPACK chooses; likewise for V of a wide matrix.
     """
-    reduced = svd_rules(name)
+
+    def undetermined(a: Any, what: str) -> str:
+        return (
+            f"{name} of {a.shape[-2]} x {a.shape[-1]} matrices: the last vectors of the full matrices are an arbitrary "
+            f"basis, so {what}; pass {instead}"
+        )
 
     def jvp(t: Any, a: Any, out: Any, out_space: Any) -> Any:
         """The last vectors have no tangent if they can turn; the sweep refuses their use."""
         *parts, whole = out
-        k, tall = parts[1].shape[-1], a.shape[-2] > a.shape[-1]
-        du, ds, dvh = reduced["jvp"]["a"](t, a, parts, out_space)
+        k, tall = parts[0].shape[-1], a.shape[-2] > a.shape[-1]
+        changes = reduced["jvp"]["a"](t, a, parts, out_space)
         if whole.shape[-1] > k + 1 or is_complex(a):
-            return du, ds, dvh, _UNDETERMINED.format(name, *a.shape[-2:], "they have no tangents")
+            return *changes, undetermined(a, "they have no tangents")
         main, change, rest = (
-            (parts[0], du, whole[..., k:]) if tall else map(swapped, (parts[2], dvh, whole[..., k:, :]))
+            (parts[0], changes[0], whole[..., k:]) if tall else map(swapped, (parts[2], changes[2], whole[..., k:, :]))
         )
         last = -main @ (conj_transpose(change) @ rest)
-        return du, ds, dvh, np.concatenate((du, last), -1) if tall else np.concatenate((dvh, swapped(last)), -2)
+        return *changes, np.concatenate((change, last), -1) if tall else swapped(np.concatenate((change, last), -1))
 
     def vjp(ct: Any, a: Any, out: Any, a_space: Any) -> Any:
         """The transpose of `jvp`, if the function does not depend on the turn of the last vectors."""
         *parts, whole = out
         *cts, given = ct
         if used(given, ()):
-            k, at = parts[1].shape[-1], 0 if a_space.shape[-2] > a_space.shape[-1] else 2
+            k, at = parts[0].shape[-1], 0 if a_space.shape[-2] > a_space.shape[-1] else 2
             main, x, ct_x = (parts[0], whole, given) if at == 0 else map(conj_transpose, (parts[2], whole, given))
             turn = plain(swapped(x[..., k:]) @ ct_x[..., k:])
             if numpy.abs(turn - conj_transpose(turn)).max(initial=0.0) > 1e-10 * numpy.abs(turn).max(initial=0.0):
-                raise UnsupportedError(_UNDETERMINED.format(name, *a_space.shape[-2:], "this use has no derivative"))
+                raise UnsupportedError(undetermined(a_space, "this use has no derivative"))
             first = ct_x[..., :k]
             if is_traced(given) or ct_x[..., k:].any():
                 first = first - conjugated(x[..., k:] @ swapped(ct_x[..., k:]) @ main)
@@ -318,9 +333,17 @@ def full_svd_rules(name: str) -> dict[str, Any]:
     return {"vjp": {"a": vjp}, "jvp": {"a": jvp}, "pattern": patterns.core}
 
 
-_UNDETERMINED = (
-    "{} of {} x {} matrices: the last vectors of the full matrices are an arbitrary basis, so {}; "
-    "pass full_matrices=False"
+def full_svd_rules(name: str) -> dict[str, Any]:
+    """Return the rules of the parts of a decomposition with square U and V."""
+    return full_rules(name, svd_rules(name), "full_matrices=False")
+
+
+QR_COMPLETE = Primitive(
+    "numpy.linalg.qr_complete",
+    lambda a: parted_qr(*numpy.linalg.qr(a, "complete")),
+    **full_rules("numpy.linalg.qr", qr_rules(), "mode='reduced'"),
+    samples=lambda: (regular(4, 3), regular(2, 3, 2)),
+    doc="Q is square, for functions that do not depend on the last columns' basis",
 )
 
 SVD_FULL = Primitive(

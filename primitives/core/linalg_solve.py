@@ -331,9 +331,9 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
             order.remove(axis)
             order.append(axis)
         a = np.transpose(a, order)
-    unknown = shape_of(a)[ndim_of(b) - ndim :] if ndim_of(b) < ndim else ()
-    rows = math.prod(unknown)
-    return np.reshape(np.linalg.solve(np.reshape(a, (-1, rows)), np.ravel(b)), unknown)
+    equations, unknown = shape_of(a)[: ndim_of(b)], shape_of(a)[ndim_of(b) :]
+    matrix = np.reshape(a, (math.prod(equations), math.prod(unknown)))
+    return np.reshape(np.linalg.solve(matrix, np.ravel(b)), unknown)
 
 
 RULES = {

@@ -95,7 +95,7 @@ IN_PLACE = {numpy.copyto, numpy.fill_diagonal, numpy.put, numpy.put_along_axis, 
 #: Functions whose arguments may be lists, which are passed unchanged.
 OF_ANY_LIST = {
     *(*IN_PLACE, *OF_FORM, *OF_VALUES, numpy.choose, numpy.insert, numpy.piecewise, numpy.select),
-    *(numpy.histogram, numpy.histogramdd),
+    *(numpy.histogram, numpy.histogramdd, numpy.histogram2d),
 }
 #: Functions with an argument that is a sequence of arrays, of which their rules read each.
 OF_PARTS = {
@@ -105,10 +105,7 @@ OF_PARTS = {
 #: Those of them that take an output.
 JOINS = {numpy.concatenate, numpy.stack}
 #: Functions with arguments that hold arrays. In those of others, a sequence is read as one array.
-OF_SEQUENCES = {
-    *(*OF_PARTS, numpy.block, numpy.einsum, numpy.einsum_path),
-    *(numpy.ix_, numpy.histogram2d),
-}
+OF_SEQUENCES = {*OF_PARTS, numpy.block, numpy.einsum, numpy.einsum_path, numpy.ix_}
 
 
 class Rules:

@@ -14,7 +14,7 @@ from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from .._core.structures.boundary import overlap
 from .._core.sweeps.trace import value_of
-from ..dropped import module_of_frame
+from ..dropped import PLAIN_OUTPUT, module_of_frame
 from ..errors import UnsupportedError
 from .creation import copy, in_order_of, number_of, sample_of, spread
 from .foreign import replaced
@@ -165,10 +165,7 @@ def check_holds(place: Any, value: Any) -> None:
     """Refuse a value that depends on an input for a place that cannot hold traced values."""
     is_of_objects = type(value) is numpy.ndarray and value.dtype.kind == "O"
     if not isinstance(place, Array) and holds_traced(value.tolist() if is_of_objects else constant_of(value)):
-        raise UnsupportedError(
-            "a plain array (the left side of an in-place operation a -= b, or out=) cannot hold traced values. "
-            "Make the array with tapeengine.numpy inside the program, or write a = a - b and omit out="
-        )
+        raise UnsupportedError(PLAIN_OUTPUT)
 
 
 def laid_out(result: Any, plain: Any) -> Any:

@@ -62,15 +62,15 @@ def counterpart(value: Any) -> Any:
         return twin_of(value.__name__) if value.__name__.split(".")[0] == "numpy" else value
     if value is numpy.ScalarType:
         return (*value, Dual, ComplexDual)
-    if isinstance(value, type):
-        return Converter if value.__name__ == "_array_converter" else stand_ins().get(value, value)
     if isinstance(value, FunctionType):
         return rebound(value) if value.__module__.startswith("numpy") else value
     name = attribute_of(value, "__name__")
     public = getattr(numpy, name, None) if isinstance(name, str) else None
-    if public is not None and (value is public or value is getattr(public, "__wrapped__", None)):
-        return getattr(sys.modules["tapeengine.numpy"], name)
-    return offered(value)
+    is_public = public is not None and (value is public or value is getattr(public, "__wrapped__", None))
+    ours = getattr(sys.modules["tapeengine.numpy"], name) if is_public else None
+    if isinstance(value, type) and not isinstance(ours, FunctionType):  # functions replace classes that are only called
+        return Converter if name == "_array_converter" else stand_ins().get(value, value)
+    return ours if is_public else offered(value)
 
 
 @cache

@@ -131,6 +131,15 @@ def test_constants_of_a_trace_go_into_plain_arrays(subtracted: Callable[[Any, An
         te.grad(lambda x: subtracted(numpy.ones(3), x).sum())(X[0])
 
 
+@pytest.mark.parametrize("subtracted", SUBTRACTED)
+def test_lists_of_traced_numbers_do_not_go_into_plain_arrays(subtracted: Callable[[Any, Any], Any]) -> None:
+    """An in-place operator does not ask the elements of a list, so that the error is numpy's, with a note."""
+    with pytest.raises((UnsupportedError, TypeError)) as found:
+        te.grad(lambda x: subtracted(numpy.ones(3), list(x)).sum())(X[0])
+    texts = [str(found.value), *getattr(found.value, "__notes__", ())]
+    assert any("cannot hold traced values. Make the array" in text for text in texts)
+
+
 def test_checkpointed_functions_change_their_own_arrays() -> None:
     def orthogonal(a: Any) -> Any:
         q = np.zeros_like(a)

@@ -82,6 +82,7 @@ PROGRAMS: dict[str, Call] = {
     "values of piecewise": lambda a, n: n.piecewise(X, [X > 1], [lambda x: x * a, a]),
     "value of fill_diagonal": lambda a, n: (m := n.zeros((2, 2)), n.fill_diagonal(m, a))[0],
     "base of logspace": lambda a, n: n.logspace(0.0, 2.0, 3, base=a),
+    "bases of logspace": lambda a, n: n.logspace([0.0, a], 2.0, 3, base=[2.0, a + 1.0]),
     "beta of kaiser": lambda a, n: n.kaiser(5, a),
     "constants of polyint": lambda a, n: n.polyint([1.0, 2.0], 2, k=[a, a * a]),
     "weights of polyfit": lambda a, n: n.polyfit(X, X**2, 1, w=[1.0, a, 2.0, 1.0]),

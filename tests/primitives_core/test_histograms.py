@@ -120,6 +120,7 @@ CALLS: dict[str, Any] = {
     "2d": lambda x, w, e: numpy.histogram2d(x, x, [2, 3], weights=w.real),
     "2d range": lambda x, w, e: numpy.histogram2d(x.real, x.real, 2, [(-1.0, 0.5), None]),
     "2d edges": lambda x, w, e: numpy.histogram2d(x, x, e, weights=w.real),
+    "2d edges and a number": lambda x, w, e: numpy.histogram2d([*x.real], x.real, ([*e.real], 3), weights=[*w.real]),
     "bincount": lambda x, w, e: (numpy.bincount(numpy.arange(x.size), w.real, 2),),
     "empty bincount": lambda x, w, e: (numpy.bincount([], w.real, 2),),
 }

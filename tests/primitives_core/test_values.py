@@ -163,9 +163,10 @@ def algebra() -> Iterator[Case]:
         yield np.linalg.lstsq, (a, b), {}
     yield np.linalg.tensorinv, (G.normal(size=(4, 6, 8, 3)),), {}
     yield np.linalg.tensorsolve, (G.normal(size=(2, 6, 3)), HEIGHTS), {"axes": (0, 2)}
+    yield np.linalg.tensorsolve, (np.zeros((0, 3, 3, 0)), np.zeros((0, 3))), {}
     for power in (-2, 0, 1, 5):
         yield np.linalg.matrix_power, (X[:, :, :4], power), {}
-    for a, mode in itertools.product((X[0], X[0].T, Z[0], Z[0].T), ("reduced", "r")):
+    for a, mode in itertools.product((X[0], X[0].T, Z[0], Z[0].T), ("reduced", "r", "complete")):
         yield np.linalg.qr, (a, mode), {}
     yield np.linalg.pinv, (X[0, :, :4] + X[0, :, :4].T,), {"hermitian": True}
 

@@ -1006,21 +1006,24 @@ LINALG.update(
             {"disp": [False], "blocksize": [2]},
             ("A",),
         ),
-        "solve_continuous_are": Function(
-            [
-                (regular(3, 3), normal(3, 2), positive(3, 3), positive(2, 2)),
-                (regular(2, 2, 2), normal(2, 2), positive(2, 2), positive(2, 2)),
-                (regular(2, 2, dtype=complex), normal(2, 2), positive(2, 2), positive(2, 2)),
-                (regular(3, 3), normal(2, 2), positive(3, 3), positive(2, 2)),
-            ],
-            {"balanced": [False], "e": [np.eye(3) * 2, None], "s": [np.full((3, 2), 0.1)]},
-            ("a", "b", "q", "r"),
-            lambda f: (
-                lambda a, b, q, r, **o: f(
-                    a, b, (q + q.swapaxes(-1, -2).conj()) / 2, (r + r.swapaxes(-1, -2).conj()) / 2, **o
-                )
-            ),
-        ),
+        **{
+            name: Function(
+                [
+                    (regular(3, 3), normal(3, 2), positive(3, 3), positive(2, 2)),
+                    (regular(2, 2, 2), normal(2, 2), positive(2, 2), positive(2, 2)),
+                    (regular(2, 2, dtype=complex), normal(2, 2), positive(2, 2), positive(2, 2)),
+                    (regular(3, 3), normal(2, 2), positive(3, 3), positive(2, 2)),
+                ],
+                {"balanced": [False], "e": [np.eye(3) * 2, None], "s": [np.full((3, 2), 0.1)]},
+                ("a", "b", "q", "r"),
+                lambda f: (
+                    lambda a, b, q, r, **o: f(
+                        a, b, (q + q.swapaxes(-1, -2).conj()) / 2, (r + r.swapaxes(-1, -2).conj()) / 2, **o
+                    )
+                ),
+            )
+            for name in ("solve_continuous_are", "solve_discrete_are")
+        },
     }
 )
 MODULES = {

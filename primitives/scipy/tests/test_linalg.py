@@ -119,6 +119,8 @@ PROGRAMS = {
     "qr": lambda a: np.sum(WEIGHTS * linalg.qr(a)[0]),
     "qr pivoting": lambda a: np.sum(WEIGHTS * linalg.qr(a, pivoting=True)[1]),
     "wide qr": lambda a: np.sum(linalg.qr(a[:2], mode="full")[1] * WEIGHTS[:2]),
+    "tall qr": lambda a: np.sum(linalg.qr(a[:, :2], pivoting=True)[0] * WEIGHTS),
+    "full r": lambda a: np.sum(linalg.qr(a[:, :1])[1] * WEIGHTS[:, :1]),
     "tall r": lambda a: np.sum(linalg.qr(a[:, :2], mode="r")[0] * WEIGHTS[:, :2]),
     "svd": lambda a: np.sum(linalg.svd(a)[0] ** 2 * WEIGHTS),
     "left polar": lambda a: np.sum(linalg.polar(a[:2], side="left")[1] * WEIGHTS[:2, :2]),
@@ -236,7 +238,7 @@ def test_what_has_no_derivative_is_refused():
     with pytest.raises(UnsupportedError, match="full_matrices"):
         gradient(lambda b: np.sum(linalg.svd(b[:, :1])[0]), B)
     with pytest.raises(UnsupportedError, match="economic"):
-        gradient(lambda b: np.sum(linalg.qr(b)[0]), B)
+        gradient(lambda b: np.sum(linalg.qr(b[:, :1])[0]), B)
     with pytest.raises(UnsupportedError, match="other side"):
         gradient(lambda b: np.sum(linalg.polar(b, side="left")[0]), B)
 

@@ -59,7 +59,7 @@ ARGUMENTS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "schur": [((A,), {}), ((A,), {"sort": "lhp"})],
     "solve": [((H, A[0]), {"assume_a": kind}) for kind in ("gen", "sym", "her", "pos", "diagonal", "tridiagonal")],
     "solve_banded": [(((1, 1), H, A[0]), {})],
-    "solve_continuous_are": [((A, H, H, H), {})],
+    **{name: [((A, H, H, H), {})] for name in ("solve_continuous_are", "solve_discrete_are")},
     **{name: [((A, H), {})] for name in ("solve_continuous_lyapunov", "solve_lyapunov")},
     "solve_discrete_lyapunov": [((A / 4, H), {})],
     "solve_sylvester": [((A, H, A), {})],

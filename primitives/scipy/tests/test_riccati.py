@@ -1,4 +1,4 @@
-"""The continuous Riccati equation: SciPy's values, and derivatives against differences in symmetric directions."""
+"""The Riccati equations: SciPy's values, and derivatives against differences in symmetric directions."""
 
 import numpy as np
 import pytest
@@ -14,15 +14,15 @@ MATRICES = (A, B, Q, R)
 WEIGHTS = RNG.normal(size=(3, 3))
 
 
-def f(*matrices):
-    return np.sum(WEIGHTS * linalg.solve_continuous_are(*matrices) ** 2)
+NAMES = ["solve_continuous_are", "solve_discrete_are"]
 
 
 @pytest.mark.parametrize("k", range(4))
-def test_derivatives(k):
-    np.testing.assert_array_equal(
-        te.vjp(linalg.solve_continuous_are, *MATRICES)[0], scipy.linalg.solve_continuous_are(*MATRICES)
-    )
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives(name, k):
+    solve = getattr(linalg, name)
+    np.testing.assert_array_equal(te.vjp(solve, *MATRICES)[0], getattr(scipy.linalg, name)(*MATRICES))
+    f = lambda *matrices: np.sum(WEIGHTS * solve(*matrices) ** 2)  # noqa: E731
     way = RNG.normal(size=MATRICES[k].shape)
     way = way + way.T if k > 1 else way
     one = lambda x: f(*MATRICES[:k], x, *MATRICES[k + 1 :])  # noqa: E731
@@ -42,8 +42,18 @@ def test_a_closed_form_and_its_third_derivative():
     assert third == pytest.approx(3 / 8 * 4.0**-2.5, rel=1e-11)
 
 
-def test_errors_are_scipys():
+def test_a_discrete_equation_of_one_number_and_its_third_derivative():
+    one = np.eye(1)  # x^2 - q x - q = 0
+    root = lambda q: linalg.solve_discrete_are(one, one, q * one, one)[0, 0]  # noqa: E731
+    exact = lambda q: (q + np.sqrt(q * q + 4.0 * q)) / 2.0  # noqa: E731
+    assert root(1.7) == pytest.approx(exact(1.7), rel=1e-14)
+    assert te.grad(te.grad(te.grad(root)))(1.7) == pytest.approx(te.grad(te.grad(te.grad(exact)))(1.7), rel=1e-10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_errors_are_scipys(name):
+    solve = getattr(linalg, name)
     with pytest.raises(ValueError, match="symmetric"):
-        te.grad(lambda q: np.sum(linalg.solve_continuous_are(A, B, q, R)))(A)
+        te.grad(lambda q: np.sum(solve(A, B, q, R)))(A)
     with pytest.raises(te.errors.UnsupportedError, match="complex"):
-        te.vjp(lambda a: linalg.solve_continuous_are(a, B, Q, R), A + 0j)
+        te.vjp(lambda a: solve(a, B, Q, R), A + 0j)

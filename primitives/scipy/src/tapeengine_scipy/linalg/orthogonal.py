@@ -2,19 +2,20 @@
 
 from typing import Any
 
-import numpy
 import scipy
 
-import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import decides, unbroadcast
 from tapeengine_primitives.linalg_factor import (
     QRResult,
     SVDResult,
+    complete,
     full,
+    full_rules,
     full_svd_rules,
     parted,
+    parted_qr,
     qr_rules,
     svd_rules,
     svdvals_rules,
@@ -52,14 +53,22 @@ QR: Primitive = Primitive(
     doc="A = Q R, economic, with the rules of numpy.linalg.qr",
 )
 
+FULL_QR: Primitive = Primitive(
+    "scipy.linalg.qr_full",
+    lambda a: parted_qr(*scipy.linalg.qr(a, check_finite=False)),
+    **full_rules("scipy.linalg.qr", qr_rules(_right_solved), "mode='economic'"),
+    samples=_shaped((4, 3), (3, 2)),
+    doc="A = Q R, square Q, with the rules of numpy.linalg.qr",
+)
+
 
 @with_signature("scipy.linalg.qr")
 @over_batches(2)
 def qr(a: Any, mode: str, pivoting: bool, check_finite: bool, **_: Any) -> Any:
     """Return the QR decomposition; see `scipy.linalg.qr`.
 
-    Modes 'economic' and 'r' are differentiated, and 'full' if `a` has at most as many rows as columns. The columns that
-    complete a basis in mode 'full' are arbitrary, so they have no derivative.
+    All modes but 'raw' are differentiated. The columns that complete a basis in mode 'full' are arbitrary; only
+    functions that do not depend on their choice have derivatives.
 
     Examples
     --------
@@ -73,9 +82,8 @@ def qr(a: Any, mode: str, pivoting: bool, check_finite: bool, **_: Any) -> Any:
         raise ValueError(f"qr: mode must be 'full', 'r', 'economic' or 'raw', not {mode!r}")
     _real_only("qr", a)
     order = _column_order(a) if pivoting else None
-    q, r = QR(a if order is None else a[:, order])
     rest = () if order is None else (order,)
-    return _in_mode(q, r, a.shape, mode, rest)
+    return *_in_mode(a if order is None else a[:, order], mode), *rest
 
 
 @decides("scipy.linalg.qr.order", Sample((uniform((2, 2)),)))
@@ -84,18 +92,13 @@ def _column_order(a: Any) -> Any:
     return scipy.linalg.qr(a, mode="r", pivoting=True, check_finite=False)[1]
 
 
-def _in_mode(q: Any, r: Any, shape: tuple[int, int], mode: str, rest: tuple[Any, ...]) -> Any:
-    rows, columns = shape
-    if mode == "economic":
-        return (q, r, *rest)
-    whole = np.concatenate([r, numpy.zeros((rows - columns, columns), r.dtype)], axis=0) if rows > columns else r
+def _in_mode(a: Any, mode: str) -> Any:
+    if mode == "raw":
+        raise UnsupportedError("qr: mode 'raw' is not differentiated; use mode='economic'")
+    q, r = parts = QR(a) if mode != "full" or a.shape[0] <= a.shape[1] else complete(*FULL_QR(a))
     if mode == "r":
-        return (whole, *rest)
-    if mode == "full" and rows <= columns:
-        return (q, whole, *rest)
-    raise UnsupportedError(
-        f"qr: mode {mode!r} of a {rows} x {columns} matrix is not differentiated; use mode='economic'"
-    )
+        return (complete(q, r, q)[1],)
+    return parts
 
 
 # ---- singular values, A = U diag(s) V^T ----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The singular value decomposition with full matrices, as numpy's default gives it, of matrices that are not square."""
+"""Decompositions with square factors, as numpy's default of svd gives them, of matrices that are not square."""
 
 from __future__ import annotations
 
@@ -39,6 +39,20 @@ def product(a: Any) -> Any:
     return np.sum(np.abs((u[:, :k] * s**2) @ vh[:k]) ** 2)
 
 
+def triangle(a: Any) -> Any:
+    return np.sum(np.abs(np.linalg.qr(a, "complete").R ** 3))
+
+
+def columns(a: Any) -> Any:
+    q, r = np.linalg.qr(a, "complete")
+    return np.sum(np.real(WEIGHTS[: len(r), :1] * q[:, : r.shape[1]] * r[0, 0] ** 2))
+
+
+def outside(a: Any) -> Any:
+    n = np.linalg.qr(a, "complete").Q[:, a.shape[1] :]
+    return np.sum(np.real(WEIGHTS[: len(n), : len(n)] * (n @ np.conj(n).T))) ** 2
+
+
 def differences(function: Callable[[Any], Any], a: Any, t: Any) -> Any:
     """The derivative along t, extrapolated from two steps."""
     one, two = ((function(a + h * t) - function(a - h * t)) / (2 * h) for h in (1e-3, 2e-3))
@@ -47,7 +61,7 @@ def differences(function: Callable[[Any], Any], a: Any, t: Any) -> Any:
 
 @pytest.mark.parametrize("is_complex", [False, True])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("function", [values, projector, product])
+@pytest.mark.parametrize("function", [values, projector, product, triangle, columns, outside])
 def test_functions_that_do_not_depend_on_the_basis(function: Any, shape: Any, is_complex: bool) -> None:
     a, t = RNG.standard_normal((2, *shape)) + (1j * RNG.standard_normal((2, *shape)) if is_complex else 0.0)
     value, ct = te.value_and_grad(function)(a)
@@ -65,7 +79,7 @@ def test_one_last_vector_of_a_real_matrix_is_determined(shape: Any) -> None:
 
     def function(a: Any) -> Any:
         n = last(a)[:, 0]
-        return n[0] * n[1]
+        return n[0] * n[1] + (np.linalg.qr(a, "complete").Q[0, -1] ** 2 if shape[0] > shape[1] else 0.0)
 
     slope = differences(function, a, t)
     assert np.sum(te.grad(function)(a) * t) == pytest.approx(slope, rel=1e-6)
@@ -81,12 +95,18 @@ def test_functions_of_the_basis_are_refused(is_complex: bool) -> None:
         te.grad(lambda a: np.real(last(a)[0, 0] * last(a)[1, 0]))(a)
     with pytest.raises(UnsupportedError, match=r"tangents.*full_matrices=False"):
         te.jvp(projector, (a,), (a,))
+    with pytest.raises(UnsupportedError, match=r"arbitrary basis.*mode='reduced'"):
+        te.grad(lambda a: np.real(np.linalg.qr(a, "complete").Q[0, 3]))(a)
+    with pytest.raises(UnsupportedError, match=r"tangents.*mode='reduced'"):
+        te.jvp(outside, (a,), (a,))
+    np.testing.assert_allclose(te.jvp(triangle, (a,), (a,))[1], 3 * triangle(a))
 
 
 def test_stacks_of_matrices() -> None:
     a = RNG.standard_normal((3, 2, 4))
-    alone = numpy.stack([te.grad(values)(x) for x in a])
-    np.testing.assert_allclose(te.grad(values)(a), alone, rtol=1e-12)
+    for function, matrices in ((values, a), (triangle, a.swapaxes(1, 2))):
+        alone = numpy.stack([te.grad(function)(x) for x in matrices])
+        np.testing.assert_allclose(te.grad(function)(matrices), alone, rtol=1e-12)
 
 
 def determined(name: str, tall: bool) -> Callable[[Any], Any]:
