@@ -20,7 +20,7 @@ OTHER_BITS = set(
     "linalg.solve_banded linalg.pinv linalg.lstsq linalg.null_space linalg.lu linalg.funm linalg.norm "
     "linalg.solveh_banded fft.fftn fft.fft2 fft.ifftn fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2 fft.hfftn "
     "fft.hfft2 fft.ihfftn fft.ihfft2 fft.dct fft.idct fft.dst fft.idst fft.dctn fft.idctn fft.dstn fft.idstn "
-    "signal.convolve signal.correlate signal.lfilter signal.filtfilt signal.sosfilt "
+    "linalg.lu_factor signal.convolve signal.correlate signal.lfilter signal.filtfilt signal.sosfilt "
     "signal.sosfilt_zi signal.sosfiltfilt integrate.simpson interpolate.BSpline interpolate.CubicHermiteSpline "
     "interpolate.CubicSpline interpolate.PchipInterpolator interpolate.RegularGridInterpolator interpolate.interp1d "
     "interpolate.barycentric_interpolate interpolate.interpn interpolate.make_interp_spline "
