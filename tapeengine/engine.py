@@ -138,16 +138,6 @@ class Engine(Parallel):
         found: tuple[Any, Any] = trace.vjp(program, primals, keywords, self.structures, self.max_tape_bytes, self.rules)
         return found
 
-    def vjp_with_aux(self, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-        """Return (value, backpropagator, aux) of a program that returns (value, aux); aux is not differentiated."""
-        if own_derivative(program, "__tapeengine_jvp__") is not None:
-            return programs.derivative_of(self, program, primals, has_aux=True)
-        order = 0 if self.switches is None else 2
-        found: tuple[Any, Any, Any] = trace.vjp(
-            watched(self, program), primals, {}, self.structures, self.max_tape_bytes, self.rules, order, True
-        )
-        return found
-
     def trace(
         self, program: Callable[..., Any], primals: tuple[Any, ...], *, order: int = 1, has_aux: bool = False
     ) -> tuple[Any, ...]:
@@ -785,7 +775,7 @@ def _staged() -> type[Staged]:
 
 
 #: Methods that transforms call through their engine; all others are functions of the package as well.
-OF_ENGINES = frozenset(("call_program", "jvp_of_traced", "trace", "vjp_of_traced", "vjp_with_aux"))
+OF_ENGINES = frozenset(("call_program", "jvp_of_traced", "trace", "vjp_of_traced"))
 METHODS = tuple(
     name for name in dir(Engine) if name[0] != "_" and name not in OF_ENGINES and callable(getattr(Engine, name))
 )

@@ -13,6 +13,8 @@ from tapeengine.primitive.builders import elementwise
 
 from .opcodes import tabled
 
+#: The lower and the upper end of an argument.
+Domain = tuple[float, float]
 #: The shapes and dtypes at which a unary ufunc is checked.
 _UNARY = (((), numpy.float64), ((2, 3), numpy.float64), ((3,), numpy.float32), ((0, 2), numpy.float64))
 _BINARY = (((), ()), ((2, 3), (3,)), ((2, 1), (1, 3)), ((3,), ()), ((0, 2), (2,)))
@@ -42,52 +44,28 @@ def binary_samples(
     return tuple(found)
 
 
-def unary(
-    ufunc: Callable[..., Any],
-    partial: Callable[..., Any],
-    domain: tuple[float, float] = (-2.0, 2.0),
-    *,
-    opcode: str | None = None,
-    complex_too: bool = True,
-    doc: str = "",
-) -> Primitive:
+def unary(ufunc: Any, partial: Any, domain: Domain = (-2.0, 2.0), complex_too: bool = True, **rest: Any) -> Primitive:
     """Build the record of a ufunc of one argument from its partial, a function of ``x`` and ``out``."""
-    (slope,) = tabled(opcode, ("x",), (partial,)) if opcode else (partial,)
-    return elementwise(
-        f"numpy.{ufunc.__name__}",
-        ufunc,
-        slope,
-        args=("x",),
-        opcode=opcode,
-        doc=doc,
-        samples=lambda: unary_samples(*domain, complex_too),
-    )
+    return _record(ufunc, (partial,), lambda: unary_samples(*domain, complex_too), **rest)
 
 
 def binary(
-    ufunc: Callable[..., Any],
+    ufunc: Any,
     first: Callable[..., Any] | None,
     second: Callable[..., Any] | None,
-    domains: tuple[tuple[float, float], tuple[float, float]] = ((-2.0, 2.0), (-2.0, 2.0)),
-    *,
-    opcode: str | None = None,
+    domains: tuple[Domain, Domain] = ((-2.0, 2.0), (-2.0, 2.0)),
     complex_too: bool = True,
     order: int = 2,
-    selects: bool = False,
-    doc: str = "",
+    **rest: Any,
 ) -> Primitive:
     """Build the record of a ufunc of two arguments from its partials, functions of ``x``, ``y`` and ``out``."""
-    slopes = tabled(opcode, ("x", "y"), (first, second)) if opcode else (first, second)
-    return elementwise(
-        f"numpy.{ufunc.__name__}",
-        ufunc,
-        *slopes,
-        args=("x", "y"),
-        opcode=opcode,
-        selects=selects,
-        doc=doc,
-        samples=lambda: binary_samples(*domains, complex_too, order),
-    )
+    return _record(ufunc, (first, second), lambda: binary_samples(*domains, complex_too, order), **rest)
+
+
+def _record(ufunc: Any, partials: Any, samples: Any, opcode: str | None = None, **rest: Any) -> Primitive:
+    args = ("x", "y")[: len(partials)]
+    slopes = tabled(opcode, args, partials) if opcode else partials
+    return elementwise(f"numpy.{ufunc.__name__}", ufunc, *slopes, args=args, opcode=opcode, samples=samples, **rest)
 
 
 def of_ufuncs(names: Mapping[str, Any]) -> dict[Any, Primitive]:

@@ -35,7 +35,3 @@ class Engine(Protocol):
     @property
     def trace(self) -> Callable[..., tuple[Any, ...]]:
         """Return the value and a backpropagator whose tape also supports forward sweeps."""
-
-    @property
-    def vjp_with_aux(self) -> Callable[..., tuple[Any, Any, Any]]:
-        """Return the value, the backpropagator, and the part that is not differentiated."""

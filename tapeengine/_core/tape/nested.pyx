@@ -373,17 +373,12 @@ cdef int pass_on(Head *h, Copies copies, Head *outer, te_scalar *cotangent, uint
     cdef Record *r = record_at(h, i)
     cdef int form = op_forms[op_at(h, i)], op = op_codes[op_at(h, i)]
     cdef te_scalar a, b, v
-    if not copies.ids[i]:    # the partials are constants
+    if not copies.ids[i] or chooses(op):    # the partials are constants
         contribute(outer, &cotangent[r.p1], cotangent[i], constant(r.d1))
         if r.p2 != i:
             contribute(outer, &cotangent[r.p2], cotangent[i], constant(r.d2))
         return 0
     v = seen(h, copies, i)
-    if chooses(op):
-        contribute(outer, &cotangent[r.p1], cotangent[i], constant(r.d1))
-        if r.p2 != i:
-            contribute(outer, &cotangent[r.p2], cotangent[i], constant(r.d2))
-        return 0
     if form == CONSTANT_LEFT:
         a = constant(r.d2)
         b = seen(h, copies, r.p1)

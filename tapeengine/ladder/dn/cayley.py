@@ -45,11 +45,6 @@ class Cayley(Step):
 
         return composed
 
-    def factor(self, one: tuple[Any, float], other: tuple[Any, float]) -> tuple[Any, float]:
-        """``f a + f a' = f (a + a')``."""
-        self.counts.additions += 1
-        return one[0], one[1] + other[1]
-
     def call(self, link: tuple[int, Any], a: float) -> Updater:
         """SCall."""
         i, f = link

@@ -44,11 +44,6 @@ class Staged(Step):
         """+ of two arguments."""
         return self.c.plus(one[0], other[0]), union(one[1], other[1], self.factor, self.counts.step)
 
-    def factor(self, one: tuple[Any, float], other: tuple[Any, float]) -> tuple[Any, float]:
-        """``f a + f a' = f (a + a')``."""
-        self.counts.additions += 1
-        return one[0], one[1] + other[1]
-
     def call(self, link: tuple[int, Any], a: float) -> StagedCalls:
         """SCall."""
         i, f = link

@@ -47,6 +47,11 @@ class Step(ABC):
         self.counts.records += 1
         return state, state + 1
 
+    def factor(self, one: tuple[Any, float], other: tuple[Any, float]) -> tuple[Any, float]:
+        """Linear factoring: ``f a + f a' = f (a + a')``."""
+        self.counts.additions += 1
+        return one[0], one[1] + other[1]
+
     def fork(self, left: Callable[..., Any], right: Callable[..., Any], state: Any) -> tuple[Any, Any]:
         """The pair, evaluated one component after the other."""
         x, middle = left(state)

@@ -43,7 +43,7 @@ def gradient_of(
             check_holomorphic("the inputs", form_of(engine.structures, arguments.result(primals)))
         aux: Any = None
         if has_aux:
-            value, backpropagator, aux = engine.vjp_with_aux(program, primals)
+            value, backpropagator, aux = engine.trace(program, primals, order=0, has_aux=True)
         else:
             value, backpropagator = engine.vjp(program, *primals)
         if holomorphic:

@@ -235,15 +235,7 @@ class LinearMap:
     def zero(domain: Any, codomain: Any) -> LinearMap:
         """Return the zero map **0** from the space of one value to that of another."""
         source, target = _form(domain), _form(codomain)
-
-        def action(form: Form, onto: Form) -> Action:
-            def apply(x: Any) -> Any:
-                form.parts(x)
-                return onto.zeros()
-
-            return apply
-
-        return LinearMap(action(source, target), action(target, source), source, target)
+        return LinearMap(_checked(source, target), _checked(target, source), source, target)
 
     @staticmethod
     def scaling(factor: Any, like: Any) -> LinearMap:
@@ -306,12 +298,12 @@ def _form(like: Any) -> Form:
     return like if isinstance(like, Form) else form_of(Structures(), like)
 
 
-def _checked(form: Form) -> Action:
-    """The identity on tangents of one form; it refuses others."""
+def _checked(form: Form, onto: Form | None = None) -> Action:
+    """The identity on tangents of one form, or the map to the zero of another; it refuses other tangents."""
 
     def apply(x: Any) -> Any:
         form.parts(x)
-        return x
+        return x if onto is None else onto.zeros()
 
     return apply
 

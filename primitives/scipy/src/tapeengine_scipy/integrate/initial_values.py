@@ -132,13 +132,14 @@ def _events(closed: Closed) -> Callable[[int, Any, Any], Any]:
     return lambda k, t, y: events[k](t, y, *args)
 
 
-def _system(closed: Closed) -> System:
+def _system(closed: Closed, tfirst: bool = True) -> System:
     def system(params: Any) -> Callable[[Any, Any], Any]:
         again = closed.for_calls(params)
 
         def slope(t: Any, y: Any) -> Any:
             fun, args, *_ = again()
-            return np.broadcast_to(as_vector(floating(fun(t, y, *args))), y.shape)
+            found = fun(t, y, *args) if tfirst else fun(y, t, *args)
+            return np.broadcast_to(as_vector(floating(found)), y.shape)
 
         return slope
 
@@ -226,16 +227,6 @@ def odeint(func: Any, y0: Any, t: Any, args: Any, Dfun: Any, full_output: int, t
     """
     closed, start, times = Closed((func, args, Dfun), "odeint"), np.atleast_1d(floating(y0)), floating(t)
     report: list[Any] = []
-
-    def system(params: Any) -> Callable[[Any, Any], Any]:
-        again = closed.for_calls(params)
-
-        def slope(t: Any, y: Any) -> Any:
-            func, args, *_ = again()
-            return floating(func(t, y, *args) if tfirst else func(y, t, *args))
-
-        return slope
-
     options = constants(options)
     refuse_traced("a tolerance or step of odeint", options)
     of_system = ("ml", "mu", "tcrit", "h0", "col_deriv")
@@ -256,7 +247,7 @@ def odeint(func: Any, y0: Any, t: Any, args: Any, Dfun: Any, full_output: int, t
         return y.T
 
     known = closed.run(solve, te.value(closed.params))
-    y = trajectory(start, times, closed.params, system, _odeint_solver(closed, shared, known)).T
+    y = trajectory(start, times, closed.params, _system(closed, tfirst), _odeint_solver(closed, shared, known)).T
     return (y, Table(entries("odeint", report[-1]))) if full_output else y
 
 

@@ -98,26 +98,19 @@ def _central_log_moment(a: Any, order: int) -> Any:
     return moments[order]
 
 
-def _lower_gamma_moment(a: Any, x: Any, order: int) -> Any:
-    """The integral over (0, x) for x <= a, with t = x exp(-s), so that the exponent decreases in s."""
+def _gamma_moment_beyond(a: Any, x: Any, order: int, sign: int) -> Any:
+    """The integral over (0, x) for x <= a, sign -1, or over (x, inf) for x > a, with t = x exp(sign s).
+
+    So the exponent decreases in s.
+    """
     a, x = a[..., None], x[..., None]
     log_x, mu, norm = numpy.log(x), scipy.special.psi(a), scipy.special.gammaln(a)
 
     def integrand(s: Any) -> Any:
-        return numpy.exp(a * (log_x - s) - x * numpy.exp(-s) - norm) * (log_x - s - mu) ** order
-
-    return half_line(integrand, 1 / ((a - x) + numpy.sqrt(a))[..., 0])
-
-
-def _upper_gamma_moment(a: Any, x: Any, order: int) -> Any:
-    """The integral over (x, inf) for x > a, with t = x exp(s)."""
-    a, x = a[..., None], x[..., None]
-    log_x, mu, norm = numpy.log(x), scipy.special.psi(a), scipy.special.gammaln(a)
-
-    def integrand(s: Any) -> Any:
+        s = sign * s
         return numpy.exp(a * (log_x + s) - x * numpy.exp(s) - norm) * (log_x + s - mu) ** order
 
-    return half_line(integrand, 1 / ((x - a) + numpy.sqrt(x))[..., 0])
+    return half_line(integrand, 1 / (sign * (x - a) + numpy.sqrt(a if sign < 0 else x))[..., 0])
 
 
 def _gamma_moment(a: Any, x: Any, *, order: int, upper: bool = False) -> Any:
@@ -126,8 +119,8 @@ def _gamma_moment(a: Any, x: Any, *, order: int, upper: bool = False) -> Any:
         return scipy.special.gammaincc(a, x) if upper else scipy.special.gammainc(a, x)
     with numpy.errstate(all="ignore"):
         whole = _central_log_moment(a, order)
-        below = numpy.where(x <= 0, 0.0, _lower_gamma_moment(a, numpy.minimum(x, a), order))
-        above = _upper_gamma_moment(a, numpy.maximum(x, a), order)
+        below = numpy.where(x <= 0, 0.0, _gamma_moment_beyond(a, numpy.minimum(x, a), order, -1))
+        above = _gamma_moment_beyond(a, numpy.maximum(x, a), order, 1)
     inside = numpy.where(x <= a, below, whole - above)
     if upper:
         inside = numpy.where(x <= a, whole - below, above)
