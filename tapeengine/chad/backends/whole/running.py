@@ -42,8 +42,6 @@ Anything = NDArray[Any]
 Floats = NDArray[np.float64]
 #: Copying an array is cheap relative to work on another one with this many times more elements.
 SMALLER = 8
-#: If the number of steps varies, at most this many times more lanes than steps may be computed.
-SPARSEST = 64
 
 
 class Running:
@@ -78,69 +76,10 @@ def span(start: int, size: int, limit: int) -> slice:
     return slice(start, start + size) if size > 0 else slice(0, 0)
 
 
-def unwindow(d: Floats, size: int, dim: int) -> Floats:
-    """The array itself, or a longer one padded with zeros."""
-    if d.shape[dim] == size:
-        return d
-    if d.shape[dim] > size:
-        raise IndexError("index out of range")
-    result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]), d.dtype)
-    result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
-    return result
-
-
 def inside(index: Any, size: int) -> None:
     """Refuse indices out of range."""
     if np.any(np.asarray(index) >= size) or np.any(np.asarray(index) < -size):
         raise IndexError("index out of range")
-
-
-def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
-    """A view with two dimensions in place of one: element (i, j) is element ``start + i + j``."""
-    if rows <= 0 or columns <= 0:
-        return np.zeros((*x.shape[:dim], max(rows, 0), max(columns, 0), *x.shape[dim + 1 :]), x.dtype)
-    if start < 0 or start + rows + columns - 1 > x.shape[dim]:
-        raise IndexError("index out of range")
-    part = x[(slice(None),) * dim + (slice(start, start + rows + columns - 1),)]
-    strides = (*part.strides[: dim + 1], part.strides[dim], *part.strides[dim + 1 :])
-    shape = (*part.shape[:dim], rows, columns, *part.shape[dim + 1 :])
-    return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=False)
-
-
-def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
-    """Sums of products with each of the ``size`` windows of a vector."""
-    if size <= 0 or not w.size:
-        return np.zeros(max(size, 0))
-    if start < 0 or start + size + w.size - 1 > x.size:
-        raise IndexError("index out of range")
-    return np.correlate(x[start : start + size + w.size - 1], w, "valid")
-
-
-def convolve(a: Floats, b: Floats) -> Floats:
-    """Sums of products whose indices have the same sum."""
-    return np.convolve(a, b) if a.size and b.size else np.zeros(0)
-
-
-def unwindows(d: Floats) -> Floats:
-    """The sums of elements with the same i + j, where i and j index the last two dimensions."""
-    rows, columns = d.shape[-2:]
-    if not rows or not columns:
-        return np.zeros((*d.shape[:-2], 0))
-    result = np.zeros((*d.shape[:-2], rows + columns - 1))
-    for k in range(min(rows, columns)):
-        if columns <= rows:
-            result[..., k : k + rows] += d[..., k]
-        else:
-            result[..., k : k + columns] += d[..., k, :]
-    return result
-
-
-def longest(steps: Anything) -> int:
-    """The largest number of steps; an error if too many lanes would be idle."""
-    most = int(steps.max(initial=0))
-    if most * steps.size > SPARSEST * (int(np.maximum(steps, 0).sum()) + 10**5):
-        raise IndexError("numbers of steps that vary too much")
-    return most
 
 
 def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
@@ -172,14 +111,6 @@ def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
     np.add.at(d, index, value)
 
 
-def extreme(f: Any, first: Any, x: Anything, dim: int) -> Any:
-    """The largest or smallest of ``first`` and the elements along a dimension; no NaN."""
-    found = f(first, f.reduce(x, dim)) if x.shape[dim] else first
-    if np.isnan(found).any():
-        raise FloatingPointError("a NaN among what is compared")
-    return found if np.ndim(found) else float(found)
-
-
 def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
     """For each element, ``f`` reduced over ``first`` and all elements before it; all after it if ``down``."""
     x = np.flip(x, dim) if down else x
@@ -187,16 +118,6 @@ def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
     whole = np.concatenate((start, x), dim)
     found = f.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
     return np.flip(found, dim) if down else found
-
-
-def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
-    """What `extreme` carries, such as its tangent: that of the first element equal to it, or of ``first``."""
-    if not x.shape[dim]:
-        return d_first
-    at = np.expand_dims((np.argmax if f is np.maximum else np.argmin)(x, dim), dim)
-    best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
-    found = np.where(best > first if f is np.maximum else best < first, along, d_first)
-    return found if np.ndim(found) else found.item()
 
 
 def length(a: Any, b: Any) -> Any:
