@@ -82,9 +82,6 @@ def load(w: Writer, s: F.Load | F.Row) -> None:
                 inside(w, dim, i)
         w.env[s.out.name] = V.View(array, (*before, *indices))
         return
-    if isinstance(array, V.Local) and isinstance(array.content, V.Product) and is_read_often(w, s):
-        with w.before(array.block):
-            array.content = w.number(array.content, array.name)
     whole = content(w, array)
     for dim, i in zip(whole.dims[len(before) :], indices, strict=False):
         if s.checked and (dim not in whole.content.axes or isinstance(whole.content, V.Affine)):
@@ -96,11 +93,6 @@ def load(w: Writer, s: F.Load | F.Row) -> None:
 def is_gathered(w: Writer, s: F.Row, indices: Sequence[V.Value]) -> bool:
     """Tell whether rows at any places are read once, so that elements of them can be read without making them."""
     return w.uses[s.out.name] == 1 and any(isinstance(i, V.Number) and i.axes for i in indices)
-
-
-def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
-    """Tell whether a product in an array is used more than once."""
-    return w.uses[s.out.name] > 1 or (isinstance(s.array, F.Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
 
 
 def inside(w: Writer, dim: V.Axis, i: V.Value) -> None:

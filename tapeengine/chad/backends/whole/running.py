@@ -111,12 +111,12 @@ def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
     np.add.at(d, index, value)
 
 
-def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
-    """For each element, ``f`` reduced over ``first`` and all elements before it; all after it if ``down``."""
+def running(first: Any, x: Anything, dim: int, down: bool) -> Anything:
+    """For each element, the sum of ``first`` and all elements before it; all after it if ``down``."""
     x = np.flip(x, dim) if down else x
     start = np.broadcast_to(np.expand_dims(first, dim), (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
     whole = np.concatenate((start, x), dim)
-    found = f.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
+    found = np.add.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
     return np.flip(found, dim) if down else found
 
 

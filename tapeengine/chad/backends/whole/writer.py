@@ -54,7 +54,6 @@ class Writer:
         self.sizes: set[str] = set()
         self.results: dict[F.Operand, Any] = {}
         self.uses: Counter[str] = Counter()
-        self.written: Counter[str] = Counter()
         self.order: tuple[V.Axis, ...] = ()
         self.primitives: Mapping[str, Primitive] = {}
         self.matrix_products = self.vector_products = 0
@@ -149,25 +148,6 @@ class Writer:
             self.block = self.around.pop()
             self.memo.pop()
             for axis, count in self.unnamed.pop():
-                axis.count = count
-
-    @contextmanager
-    def before(self, block: object) -> Iterator[None]:
-        """Write into a block around this one, before its branch, where other branches see it as well."""
-        kept = self.block, self.around, self.memo, self.unnamed
-        depth = next((k for k, outer in enumerate(self.around) if outer is block), None)
-        inner = [] if depth is None else [x for named in self.unnamed[depth + 1 :] for x in named]
-        named = [(axis, axis.count) for axis, _ in inner]
-        if depth is not None:
-            self.block, self.around = self.around[depth], self.around[:depth]
-            self.memo, self.unnamed = self.memo[: depth + 1], self.unnamed[: depth + 1]
-        for axis, count in reversed(inner):
-            axis.count = count
-        try:
-            yield
-        finally:
-            self.block, self.around, self.memo, self.unnamed = kept
-            for axis, count in named:
                 axis.count = count
 
     def statements(self, statements: Sequence[F.Statement]) -> None:
@@ -397,8 +377,6 @@ class Writer:
         uses: Counter[str] = Counter()
         others: Counter[str] = Counter()
         for s in (s for f in functions for s, _ in walk(f.body)):
-            if isinstance(s, F.Store | F.AddAt | F.AddAll):
-                self.written[s.array.name] += 1
             is_twice = isinstance(s, F.Compute) and s.operation.name == "add" and s.args[0] == s.args[1]
             is_sum = (
                 isinstance(s, F.Add | F.AddAt) or (isinstance(s, F.Compute) and s.operation.name == "neg") or is_twice
