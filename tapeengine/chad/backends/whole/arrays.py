@@ -300,6 +300,8 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     if is_whole(w, local, indices):
         add_whole(w, local, V.renamed(found, places(local, indices)))  # type: ignore[arg-type]
         return
+    if begun(w, local, indices, found):
+        return
     buffer = materialise(w, local)
     if is_sliced(every):
         parts, axes = slices(w, buffer, every)
@@ -310,6 +312,24 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     v = w.number(found)
     given = w.full(v, axes) if local.kind == REAL and len(every) == 1 else w.aligned(v, axes)
     w.change(f"ops.add_at({buffer.text}, ({text},), {given})", buffer.text)
+
+
+def begun(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> bool:
+    """Make an array of sums that are its first elements, with zeros after them; return whether that was possible."""
+    to = places(local, indices)
+    if not to or local.content is not None or is_outside(w, local):
+        return False
+    first = {t: d if w.equal(t.count, d.count) else V.Axis(t.count) for t, d in to.items()}
+    if not set(to).issubset(value.axes):
+        return False
+    found = w.number(V.renamed(value, first))
+    for t, d in to.items():
+        if first[t] is not d:
+            axes = tuple(d if a is first[t] else a for a in found.axes)
+            text = f"ops.unwindow({found.text}, {d.count}, {axes.index(d)})"
+            found = w.emit(text, axes, local.kind, local.name)
+    local.content = found
+    return True
 
 
 def add_whole(w: Writer, local: V.Local, value: V.Value) -> None:

@@ -76,6 +76,17 @@ def span(start: int, size: int, limit: int) -> slice:
     return slice(start, start + size) if size > 0 else slice(0, 0)
 
 
+def unwindow(d: Floats, size: int, dim: int) -> Floats:
+    """The array itself, or a longer one padded with zeros."""
+    if d.shape[dim] == size:
+        return d
+    if d.shape[dim] > size:
+        raise IndexError("index out of range")
+    result = np.zeros((*d.shape[:dim], size, *d.shape[dim + 1 :]), d.dtype)
+    result[(slice(None),) * dim + (slice(0, d.shape[dim]),)] = d
+    return result
+
+
 def inside(index: Any, size: int) -> None:
     """Refuse indices out of range."""
     if np.any(np.asarray(index) >= size) or np.any(np.asarray(index) < -size):
