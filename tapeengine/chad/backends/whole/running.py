@@ -12,8 +12,6 @@ from ...._core.arrays.kernels import outer as outer
 from ...._core.arrays.kernels import spread as spread
 from ...._core.arrays.kernels import summed as summed
 from ...._core.programs.machine import apply_opcode, opcodes
-from ....reference.ops import OPERATIONS
-from ...intermediate.operations import OPERATIONS_BY_NAME, REAL
 
 
 class Linear(np.ndarray):
@@ -158,62 +156,22 @@ def real_(a: Anything) -> Floats:
     return a.astype(float)
 
 
-#: Numpy's functions for operations that give integers.
-ROUNDING = {"trunc": np.trunc, "floor": np.floor, "ceil": np.ceil, "round": np.rint}
-
-
 def imul_(a: Any, b: Any) -> Any:
     """Products of integers that fit in 64 bits."""
-    return fitting(a * b, np.multiply(a, b, dtype=float))
-
-
-def whole_power(a: Any, b: Any) -> Any:
-    """The power of one integer, which is no integer if the exponent is negative."""
-    if b < 0:
-        raise FloatingPointError("a negative power of a whole number")
-    return a**b
-
-
-def ipow_(a: Any, b: Any) -> Any:
-    """Powers of integers that fit in 64 bits."""
-    if np.any(np.asarray(b) < 0):
-        raise FloatingPointError("a negative power of a whole number")
-    return fitting(np.power(a, b), np.power(a, b, dtype=float))
-
-
-def whole(x: Floats) -> NDArray[np.int64]:
-    """Whole numbers of 64 bits."""
-    return fitting(x, x).astype(np.int64)  # type: ignore[no-any-return]
-
-
-def fitting(x: Any, size: Floats) -> Any:
-    """Whole numbers, if they are of 64 bits."""
-    if not np.all(np.abs(size) < 2.0**62):
+    if not np.all(np.abs(np.multiply(a, b, dtype=float)) < 2.0**62):
         raise FloatingPointError("a whole number of more than 64 bits")
-    return x
+    return a * b
 
 
 def elementwise(name: str) -> Callable[..., Any]:
-    """Compute an operation element by element, by the core's loop if it is in the opcode table."""
-    if name in ROUNDING:
-        return lambda a: whole(ROUNDING[name](a))
-    if name in OPERATIONS:
-        op = opcodes()[name]
+    """Compute an operation of the opcode table element by element, by the core's loop."""
+    op = opcodes()[name]
 
-        def of_core(*args: Any) -> Floats:
-            is_even = all(type(x) is np.ndarray and x.shape == args[0].shape for x in args)
-            operands = [np.ascontiguousarray(x, dtype=float) for x in (args if is_even else np.broadcast_arrays(*args))]
-            out = np.empty(operands[0].shape)
-            apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
-            return out
+    def of_core(*args: Any) -> Floats:
+        is_even = all(type(x) is np.ndarray and x.shape == args[0].shape for x in args)
+        operands = [np.ascontiguousarray(x, dtype=float) for x in (args if is_even else np.broadcast_arrays(*args))]
+        out = np.empty(operands[0].shape)
+        apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
+        return out
 
-        return of_core
-    operation = OPERATIONS_BY_NAME[name]
-    kind = float if operation.gives == REAL else int
-
-    def one_by_one(*args: Any) -> Anything:
-        arrays = np.broadcast_arrays(*args)
-        values = [operation.compute(*(v.item() for v in each)) for each in zip(*(a.flat for a in arrays), strict=True)]
-        return np.array(values, dtype=kind).reshape(arrays[0].shape)
-
-    return one_by_one
+    return of_core
