@@ -104,3 +104,13 @@ def test_numbers_that_no_step_changes_are_sizes_of_all_rows(program, numbers):
         assert list(map(list, value)) == list(map(list, program.python(x, n)))
         slope = range(n) if program is of_a_number else [1] * (n + 1)
         assert back([[1.0] * len(row) for row in value])[0].tolist() == [sum(slope)] * 2
+
+
+@te.program
+def of_rising_numbers(x: te.Vec) -> Matrix:
+    return [[v * j for j in range(i)] for i, v in enumerate(x)]
+
+
+@pytest.mark.parametrize(("program", "is_dense"), [(of_a_number, True), (of_rising_numbers, False)])
+def test_it_is_known_whether_a_result_has_rows_of_one_size(program: Any, is_dense: bool) -> None:
+    assert program.executable.lowered.is_dense is is_dense
