@@ -1,4 +1,4 @@
-"""By default a program without products gives the bits of plain Python, whether it is written in loops or calls numpy."""
+"""Programs without products give the bits of plain Python by default, with loops and with operations of numpy."""
 
 import math
 import random
