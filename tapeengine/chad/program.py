@@ -471,7 +471,7 @@ class Program(Enterable):
         executable = self.executable
         executable.engine = engine
         own = tuple(map(kept_array, primals))
-        is_new = "ways" not in vars(executable)
+        is_new = self.ways is None
         self.watched = self.constants
         self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
         # An engine has tried the ways of a program that it knows, with just these primals.

@@ -97,18 +97,6 @@ def for_all_leaves(forward: Function, reverse: Function) -> list[Operand]:
     return found
 
 
-def of_leaves(lowered: Lowered) -> Passes | None:
-    """Give the passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
-    lowered = replace(lowered, program=ordered(lowered.program))
-    pair = reverse_pair(lowered)
-    try:
-        params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
-        results = tuple(leaf(x.type) for x in pair[0].results)
-    except NotAssembled:
-        return None
-    return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
-
-
 def of_tangent(
     lowered: Lowered,
     definition: Definition,

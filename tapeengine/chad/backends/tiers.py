@@ -31,15 +31,12 @@ from .llvm import calling
 from .machine import NotAssembled
 from .passes import Passes
 from .passes import native as on_machine
-from .whole.passes import Functions
 
 #: The values of `te.program(backend=...)`; None chooses by the measured cost.
 BACKENDS = (None, "machine", "native", "fastmath")
 #: The back ends that are native code from the start.
 COMPILED = ("native", "fastmath")
-#: For arrays of at most this many numbers native code is faster than numpy, without products of matrices; the machine,
-#: which begins, then takes a few milliseconds. With products of a matrix and a vector it is for fewer numbers.
-MOST_COMPILED = 32768
+#: For arrays of at most this many numbers native code computes products of a matrix and a vector faster than BLAS.
 FEW_COMPILED = 2048
 #: The cost of compiling in instructions of the machine: a constant, and the cost of each statement.
 COMPILING, EACH = 2_000_000, 100_000
@@ -80,19 +77,6 @@ def native(
         return by_llvm()
     slow.promote_after(cost(passes.program), by_llvm)
     return slow
-
-
-def for_few(
-    passes: Passes | None, name: str, again: Callable[..., Any], backend: str | None, by_numpy: Functions | None
-) -> Native | None:
-    """Give two passes for few numbers, for which the overhead of whole-array operations dominates.
-
-    `by_numpy`: the program as such operations.
-    """
-    made = native(passes, name, again, backend, is_few=True)
-    if made is not None and is_installed() and not (by_numpy and by_numpy.matrix_products):
-        made.most_few = FEW_COMPILED if by_numpy and by_numpy.vector_products else MOST_COMPILED
-    return made
 
 
 @deep()

@@ -21,11 +21,11 @@ from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
 from ..backends.tiers import (
     COMPILED,
+    FEW_COMPILED,
     NO_STEPS,
     Others,
     Steps,
     compiling,
-    for_few,
     is_installed,
     may_assemble,
     native,
@@ -192,18 +192,20 @@ class Executable:
         """The passes for few numbers, for which the overhead of whole-array operations dominates."""
         if self.backend in COMPILED or self.calls_python:
             return None
-        by_numpy = None if self.whole is None else self.whole.made
-        return for_few(self.passes, self.definition.name, self.general_vjp, self.backend, by_numpy)
+        made = native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
+        if made is not None and is_installed() and not self.multiplies:
+            made.most_few = FEW_COMPILED
+        return made
 
     @functools.cached_property
     def keeps_order(self) -> bool:
         """Whether loops run in the program's order although numpy could run them, in another one.
 
-        A program written with numpy's operations has numpy's order, and BLAS computes its products of matrices.
+        Native code takes less time than numpy, except for products, which BLAS computes, and calls of Python.
         """
-        if self.backend or not is_installed() or self.module.by_numpy or self.calls_python or not self.is_whole:
+        if self.backend or not is_installed() or self.calls_python or not self.is_whole or self.whole is None:
             return False
-        return self.whole is not None and not self.whole.made.matrix_products
+        return not (self.multiplies or (self.module.by_numpy and self.whole.made.vector_products))
 
     @property
     def is_whole(self) -> bool:

@@ -1,14 +1,17 @@
 """Lowered programs as native code and on the register machine, on leaves; for tests."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tapeengine._core.programs.native import Form, Native
+from tapeengine.chad.backends.chunks import ordered
 from tapeengine.chad.backends.forms import leaf
 from tapeengine.chad.backends.llvm.calling import code
 from tapeengine.chad.backends.llvm.compile import compiled
 from tapeengine.chad.backends.llvm.module import module
 from tapeengine.chad.backends.machine import NotAssembled
-from tapeengine.chad.backends.passes import Pass, native, of_leaves
+from tapeengine.chad.backends.passes import Pass, Passes, native, reverse_pair
 from tapeengine.chad.intermediate.operations import WHOLE
 from tapeengine.chad.intermediate.statements import ArrayOf, Const, Function
 
@@ -21,6 +24,18 @@ def given(leaves, params):
         np.ascontiguousarray(x, KINDS[p.type.element.name]) if isinstance(p.type, ArrayOf) else x
         for x, p in zip(leaves, params, strict=True)
     ]
+
+
+def of_leaves(lowered):
+    """The passes on leaves: the primals, the values and the cotangents are tuples of numbers and arrays."""
+    lowered = replace(lowered, program=ordered(lowered.program))
+    pair = reverse_pair(lowered)
+    try:
+        params, cotangents = (tuple(leaf(p.type) for p in each.function.params) for each in pair)
+        results = tuple(leaf(x.type) for x in pair[0].results)
+    except NotAssembled:
+        return None
+    return Passes(lowered.program, pair, params, Form("tuple", items=results), Form("tuple", items=cotangents))
 
 
 def by_llvm(lowered):

@@ -266,3 +266,31 @@ def test_places_of_arrays_in_arguments_are_looked_at_by_the_core(monkeypatch: py
         calls.clear()
         te.vjp(program, *bad)
         assert calls
+
+
+@dataclass
+class Point:
+    x: float
+    y: float
+
+
+@te.program
+def of_points(points: list[Point]) -> float:
+    return sum(p.x * p.y for p in points)
+
+
+@te.program
+def of_pairs(pairs: list[tuple[float, float]]) -> float:
+    return sum(a * b for a, b in pairs)
+
+
+@te.program
+def of_numbers(m: Matrix) -> float:
+    return sum(sum(v * v for v in row) for row in m)
+
+
+@pytest.mark.parametrize(("program", "is_in_loops"), [(of_points, True), (of_pairs, True), (of_numbers, False)])
+def test_lists_of_other_values_than_numbers_are_run_in_loops_without_being_converted(
+    program: Any, is_in_loops: bool
+) -> None:
+    assert (program.executable.entry is not None) is is_in_loops

@@ -103,8 +103,6 @@ class Finder:
                 if all(map(self.is_shared, s.args)):
                     self.shared.add(s.out.name)
                 return True
-            case F.Check():
-                return True
             case F.New():
                 self.made.add(s.out.name)
                 return bool(s.sizes) and all(map(self.around.is_fixed, s.sizes))

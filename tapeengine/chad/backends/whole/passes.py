@@ -21,7 +21,7 @@ from ...intermediate.statements import ArrayOf, BoxOf, Function, Operand, Var
 from ...language.terms import Definition
 from ...lowering.passes import Lowered
 from ...ordinary import holds_traced
-from ..passes import Passes, native, of_leaves
+from ..passes import Passes
 from ..poles import at_poles
 from .arrays import laid_out, plain_array
 from .boundary import Boundary, NotDense
@@ -178,8 +178,6 @@ class WholePasses:
         self.made = on_whole_arrays([functions["forward"], functions["reverse"]], primitives)
         self.text = self.made.text
         self.forward, self.reverse = self.made["forward"], self.made["reverse"]
-        leaves = of_leaves(lowered)
-        self.few = None if leaves is None else native(leaves)
 
     def vjp(
         self, primals: Sequence[Any], may_be_infinite: bool = False
@@ -188,8 +186,7 @@ class WholePasses:
         leaves = leaves_in(self.boundary, self.definition, primals)
         if leaves is None:
             return None
-        made = None if may_be_infinite else self.of_few(leaves)
-        made = made or self.of_many(leaves, may_be_infinite)
+        made = self.of_many(leaves, may_be_infinite)
         if made is None:
             return None
         results, kept, reverse = made
@@ -234,24 +231,6 @@ class WholePasses:
         found = unshared(results, (*kept, *leaves))
         x = results[0]
         return found, (np.broadcast_to(x.dtype.type(), x.shape),) if lists and x.nbytes > COPIED else results
-
-    def of_few(self, leaves: list[Any]) -> Ran | None:
-        """Run the program on the register machine if there are few numbers; otherwise, or if it cannot, None."""
-        if self.few is None or any(x.size > self.few.most_few for x in leaves if type(x) is np.ndarray):
-            return None
-        try:
-            made = self.few.vjp(*leaves)
-        except ZeroDivisionError:
-            return None
-        if made is None or not all(map(is_finite, made[0])):
-            return None
-        results, back = made
-
-        def reverse(given: list[Any]) -> list[Any] | None:
-            found = back(tuple(given))
-            return None if found is None else [x for x in found if x is not None]
-
-        return results, (), reverse
 
     def of_many(self, leaves: list[Any], may_be_infinite: bool) -> Ran | None:
         """Run the forward pass as whole-array operations; None if Python may raise an error.
