@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
+from .._core.programs.callables import call_at_once
 from .._core.programs.native import (
     Backpropagator,
     Enterable,
@@ -188,7 +189,7 @@ class Program(Enterable):
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
             return (self.python if self.calls_itself else self.function)(*args, **named)
-        if not named and (found := self.called_at_once(default_engine(), args)) is not None:
+        if not named and (found := call_at_once(args, self.ran)) is not None:
             return found
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
