@@ -740,7 +740,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.ways = self.arrays = self.watched = self.unread = self.tangent = None
+        self.ways = self.arrays = self.watched = self.unread = self.tangent = self.rule_of = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""

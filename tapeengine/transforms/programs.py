@@ -100,8 +100,8 @@ class Ruled:
 
     def along(self, program: Any, args: tuple[Any, ...], leaves: list[Any]) -> Any:
         """Return the tangent for those of leaves, and the backpropagator of both; None where no pass gives them."""
-        are_floats = set(map(type, args)) == {float}
-        tangents = tuple([x or 0.0 for x in leaves]) if are_floats else program.tangents(args, like(args, iter(leaves)))
+        tangents = like(args, iter(leaves))
+        tangents = program.tangents(args, tangents) if None in leaves else tangents
         try:
             made = self.engine.vjp(program.__tapeengine_directional__(), *args, *tangents)
         except (ArithmeticError, ValueError, LookupError, UnsupportedError):
