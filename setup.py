@@ -28,10 +28,11 @@ DENSE = " -fno-".join([" -freorder-blocks-algorithm=simple", *WIDE])
 QUICK, LOOPS = ("-O2" + DENSE, f"-O2 {DENSE} -ftree-vectorize -fvect-cost-model=dynamic") if GCC else ("-O2", "-O3")
 LESS = " -fno-".join(["", *"thread-jumps tree-dominator-opts gcse tree-pre tree-tail-merge caller-saves".split() * GCC])
 LONG = "tree-ch schedule-insns2 if-conversion move-loop-invariants code-hoisting inline-functions-called-once".split()
-ERRORS, WAYS = " -DCYTHON_FAST_THREAD_STATE=0", ["DICT_VERSIONS", "PYLONG_INTERNALS", "PYLIST_INTERNALS"]  # of Cython
-SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_UNICODE_INTERNALS=0"
+ERRORS = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
+WAYS, DRY = ["PYLONG_INTERNALS", "PYLIST_INTERNALS"], " -fno-code-hoisting -fno-tree-ch" * GCC
+SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_DICT_VERSIONS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-GROUPS = {"array interleave native": QUICK + LESS + ERRORS, "tape": QUICK + LESS, "scalar trace": LOOPS}
+GROUPS = {"array interleave native": QUICK + LESS + DRY + ERRORS, "tape": QUICK + LESS + DRY, "scalar trace": LOOPS}
 GROUPS |= {"kernels second": LOOPS + LESS, "accumulation machine": LOOPS + LESS + ERRORS}
 GROUPS |= {"boundary replay": SHORT, "callables": COLD + " -UCYTHON_VECTORCALL"}
 LEVELS = {name: level for names, level in GROUPS.items() for name in names.split()}

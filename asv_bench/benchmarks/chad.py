@@ -2,7 +2,7 @@
 
 from functools import lru_cache, partial
 
-from asv_bench import derivatives, limits, typed_cases
+from asv_bench import called, derivatives, limits, typed_cases
 from asv_bench.measure import ratio
 from asv_bench.targets import chad as targets
 from asv_bench.typed_cases import CASES, SCALARS
@@ -81,3 +81,15 @@ class Theorem:
 
     def track_steps_over_bound(self, name: str) -> float:
         return float(theorem(name)["gradient_steps"] / theorem(name)["bound"])
+
+
+class Called:
+    """Derivatives of functions that call programs, over those on dual numbers."""
+
+    params = (list(called.TRANSFORMS), list(called.CASES))
+    param_names = ("transform", "program")
+
+    def track_ratio(self, transform: str, name: str) -> float:
+        return called.over_duals(transform, name)
+
+    track_ratio.unit = "x dual numbers"  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
+from .._core.programs.callables import call_at_once
 from .._core.programs.native import (
     Backpropagator,
     Enterable,
@@ -187,7 +188,7 @@ class Program(Enterable):
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
             return (self.python if self.calls_itself else self.function)(*args, **named)
-        if not named and (found := self.called_at_once(default_engine(), args)) is not None:
+        if not named and (found := call_at_once(args, self.ran)) is not None:
             return found
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
@@ -738,7 +739,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.ways = self.arrays = self.watched = self.unread = self.tangent = None
+        self.ways = self.arrays = self.watched = self.unread = self.tangent = self.rule_of = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""

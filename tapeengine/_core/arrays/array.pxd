@@ -130,13 +130,10 @@ cdef class CustomRecord(ArrayRecord):
     cdef list within(self, Tape tape, object function, list values)
 
 cdef class ProgramRecord(CustomRecord):
-    cdef object rule_of         # rule_of(program, arguments, value, backpropagator) makes the rule
-    cdef object program, value, back
-    cdef tuple given            # the arguments as plain values
-    cdef object along(self, double *tangent, uint32_t id)
-    cdef bint turn(self, object along, double *cotangent, double *dotted, uint32_t id) except -1
-    cdef tuple tangents(self, double *tangent)
-    cdef bint add(self, tuple found, double *to) except -1
+    cdef tuple made         # the program, what makes the rule of a call and its second order, value and backpropagator
+    cdef tuple given        # the arguments as plain values
+    cdef bint add(self, tuple found, Reverse r, double *to) except -1
+    cdef list tangents(self, double *tangent)
 
 # The record of a primitive's call.
 

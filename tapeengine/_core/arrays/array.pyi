@@ -123,17 +123,3 @@ class Outward:
     def __call__(self, x: Any) -> Any: ...
 
 def call(function: Callable[[list[Any]], tuple[list[Any], Any]], leaves: list[Any]) -> list[Any] | None: ...
-
-@final
-class Taken:
-    @property
-    def values(self) -> tuple[Any, ...]: ...
-
-def taken(args: tuple[Any, ...]) -> Taken | None: ...
-def recorded(
-    taken: Taken,
-    program: Any,
-    rule_of: Callable[[Any, tuple[Any, ...], Any, Any], Any],
-    value: Any,
-    back: Callable[[Any], tuple[Any, ...]],
-) -> Any: ...

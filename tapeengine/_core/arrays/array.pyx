@@ -44,7 +44,7 @@ from tapeengine._core.tape.numpy_c cimport (
 from tapeengine._core.tape.opcodes cimport OP_ADD, OP_DIV, OP_MUL, OP_NEG, OP_POW, OP_SUB
 from tapeengine._core.tape.tape cimport (
     ARRAY, INPUT, NUMPY_DOUBLES, PYTHON_FLOATS, READ, SPECIAL, WRITE, Head, Record, Tape, first_id, head_of,
-    above, innermost_here, op_at, record2, record_at, record_special, tape_of, traces,
+    above, innermost_here, op_at, record_at, record_special, tape_of, traces,
 )
 
 import math

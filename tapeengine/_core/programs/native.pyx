@@ -33,7 +33,6 @@ from tapeengine._core.programs.machine cimport (
 
 import numpy
 
-from tapeengine._core.arrays.array import recorded, taken
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.structures.constructors import may_hide, hidden, takes_fields
 from tapeengine._core.structures.interleave import held
@@ -1409,7 +1408,7 @@ cdef class Enterable:
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
     cdef public dict by_classes   # the programs for arguments of such classes, see `classes_of`
-    cdef public object rule_of    # what makes the rule of a call that is one record, see `recorded`; None if none has been
+    cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
 
     cdef Enterable of(self, tuple primals):
@@ -1445,19 +1444,16 @@ cdef class Enterable:
                 return entered.of_integers(primals, made)
         return made
 
-    cpdef object called_at_once(self, engine, tuple args):
-        """The traced value of a call, which leaves one record; None if the core cannot make it."""
-        given = taken(args)
-        if given is None:
-            return None
-        cdef Enterable entered = self.of(given.values)
-        if entered.rule_of is None or engine.switches is not None:
+    def ran(self, tuple values):
+        """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
+        cdef Enterable entered = self.of(values)
+        if entered.rule_of is None or entered.rule_of.engine.switches is not None:
             return None
         try:
-            made = entered.vjp_at_once(engine, given.values, {})
+            made = entered.vjp_at_once(entered.rule_of.engine, values, {})
         except ArithmeticError:     # which numpy's numbers may not raise
             return None
-        return None if made is None else recorded(given, entered, entered.rule_of, *made)
+        return None if made is None else (entered, entered.rule_of, *made)
 
 
 #: The number of products from which on BLAS multiplies matrices faster than loops: that of 24 x 24 matrices.

@@ -21,7 +21,7 @@ from tapeengine._core.tape.accumulation cimport (
     LINE, ArrayRecord, Block, Lifetimes, Reverse, Row, Rows, Tangents, View, free_zeros, push_scalars, put_numbers,
     resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero, zeros,
 )
-from tapeengine._core.sweeps.second cimport program_at, resolve_second
+from tapeengine._core.sweeps.second cimport resolve_second
 from tapeengine._core.tape.tape cimport (
     ARRAY, CHUNK_LAST, READ, WRITE, Head, Record, Tape, enlarged, innermost_here, op_at, record_at, SPECIAL, tape_of,
     value_at,
@@ -133,26 +133,6 @@ def hessian_product(Backpropagator back, tuple tangents, Backpropagator within=N
         free_zeros(array)
 
 
-def hessian_matrix(Backpropagator back, Py_ssize_t size):
-    """The Hessian in so many numbers, which are all that the primals have; None as for `hessian_product`."""
-    cdef uint32_t n = back.tape.head.count, k
-    cdef ndarray made = numpy.zeros((size, size))
-    cdef double *array
-    if not has_scalars_only(back) or back.tape.head.inputs != size or outer_of(back.tape) != NULL:
-        return None
-    array = <double *> zeros(3 * <size_t> n, sizeof(double))
-    try:
-        for k in range(size):
-            memset(array, 0, 3 * <size_t> n * sizeof(double))
-            array[k + 1] = 1.0
-            if not sweep_twice(back, array):
-                return None
-            memcpy(<double *> PyArray_DATA(made) + k * size, array + 2 * <size_t> n + 1, size * sizeof(double))
-    finally:
-        free_zeros(array)
-    return made
-
-
 cdef bint has_scalars_only(Backpropagator back) noexcept:
     """Whether a tape holds only scalars, with their values, and calls of programs; its result is a scalar."""
     cdef Tape tape = back.tape
@@ -164,20 +144,39 @@ cdef bint has_scalars_only(Backpropagator back) noexcept:
     return back.result.steps[0].kind == FLOAT or back.result.steps[0].kind == NUMPY
 
 
-cdef bint sweep_twice(Backpropagator back, double *array) except -1:
-    """Compute tangents, cotangents and their derivatives, which lie in `array` one after another; False if some are not."""
+cdef bint sweep_twice(Backpropagator back, double *tangent) except -1:
+    """Compute tangents, cotangents and their derivatives, which lie one after another; False if some are not known.
+
+    A program's directional derivative is a program itself, of the values x and the tangents dx of the arguments. Its
+    cotangents are both that a call needs: those of <dotted, f(x)> + <cotangent, Df(x) dx> with respect to x and to dx.
+    """
     cdef Tape tape = back.tape
     cdef uint32_t n = tape.head.count, top = back.result.steps[0].id
-    cdef uint32_t i = push_numbers(tape, array, tape.head.inputs + 1, top + 1)
+    cdef uint32_t i = push_numbers(tape, tangent, tape.head.inputs + 1, top + 1)
+    cdef double *cotangent = tangent + n
+    cdef double *dotted = cotangent + n
+    cdef Py_ssize_t count
+    cdef ProgramRecord record
     cdef dict along = {}
+    cdef tuple found, made
     while i <= top:
         if op_at(&tape.head, i) == ARRAY:
-            along[i] = program_at(tape, i).along(array, i)
-            if along[i] is None:
+            record = tape.arrays[record_at(&tape.head, i).p2]
+            made = record.made[1].along(record.made[0], record.given, record.tangents(tangent))
+            if made is None:
                 return False
-        i = push_numbers(tape, array, i + 1, top + 1)
-    array[n + top] = top > 0
-    return resolve_second(tape, along, array, array + n, array + 2 * <size_t> n, top)
+            tangent[i], along[i] = made
+        i = push_numbers(tape, tangent, i + 1, top + 1)
+    cotangent[top] = top > 0
+    i = resolve_second(tape, tangent, cotangent, dotted, top)
+    while i:
+        record = tape.arrays[record_at(&tape.head, i).p2]
+        count = len(record.given)
+        found = along[i]((dotted[i], cotangent[i]))
+        if not record.add(found[:count], None, dotted) or not record.add(found[count:], None, cotangent):
+            return False
+        i = resolve_second(tape, tangent, cotangent, dotted, i - 1)
+    return True
 
 
 def is_twice(Backpropagator back):

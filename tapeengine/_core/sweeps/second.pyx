@@ -8,7 +8,6 @@ closed under differentiation, so the derivative of a partial is its expression e
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t
 
-from tapeengine._core.arrays.array cimport ProgramRecord
 from tapeengine._core.scalars.scalar cimport partial_a, partial_b, value_of_op
 from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, OP_ADD, OP_MUL, OP_NEG, OP_SUB, op_codes, op_forms
 from tapeengine._core.tape.tape cimport ARRAY, Head, Record, SPECIAL, Tape, op_at, record_at, value_at
@@ -70,30 +69,22 @@ cdef inline void pass_on(Head *h, double *tangent, double *cotangent, double *do
             dotted[r.p2] += d * r.d2
 
 
-cdef bint resolve_second(
-    Tape tape, dict along, double *tangent, double *cotangent, double *dotted, uint32_t top) except -1:
+cdef uint32_t resolve_second(
+    Tape tape, double *tangent, double *cotangent, double *dotted, uint32_t top) except? 0:
     """Resolve a tape of scalars from top down: the cotangents, and their derivatives along the tangents.
 
-    `along`: what the forward sweep has found for each call of a program. False if such a call is not finite.
+    It stops before the call of a program, and returns its id; at the end of the tape it returns 0.
     """
     cdef Head *h = &tape.head
-    cdef bint is_finite = True
     cdef uint32_t i
     with nogil:
         for i in range(top, h.inputs, -1):
-            if cotangent[i] == 0.0 and dotted[i] == 0.0:
-                continue
-            if op_at(h, i) < SPECIAL:
-                pass_on(h, tangent, cotangent, dotted, i)
-            elif op_at(h, i) == ARRAY:
-                with gil:
-                    is_finite = program_at(tape, i).turn(along[i], cotangent, dotted, i) and is_finite
+            if cotangent[i] != 0.0 or dotted[i] != 0.0:
+                if op_at(h, i) == ARRAY:
+                    return i
+                if op_at(h, i) < SPECIAL:
+                    pass_on(h, tangent, cotangent, dotted, i)
             if i & 0xFFFFF == 0:
                 with gil:
                     PyErr_CheckSignals()
-    return is_finite
-
-
-cdef ProgramRecord program_at(Tape tape, uint32_t i):
-    """The call of a program that a record stands for."""
-    return <ProgramRecord> tape.arrays[record_at(&tape.head, i).p2]
+    return 0

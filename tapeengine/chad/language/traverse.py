@@ -137,6 +137,11 @@ def every_term(term: Term) -> Iterator[Term]:
         pending += [child for child, _ in children(one)]
 
 
+def is_used(var: Var, term: Term) -> bool:
+    """Tell whether a variable occurs in a term; names are unique."""
+    return any(isinstance(x, Var) and x.name == var.name for x in every_term(term))
+
+
 def binders_of(term: Term) -> tuple[Var, ...]:
     """Give the variables that a term binds."""
     return tuple(v for name in _layout(_kind(term))[1] for v in _as_vars(getattr(term, name)))

@@ -16,6 +16,7 @@ from . import patterns as P
 from . import values as V
 from .blocks import Block
 from .lower import ONE, Lower, Rule
+from .options import told_apart
 
 #: The rules that are one expression.
 SHORT: Mapping[type[S.Term], Rule] = {
@@ -93,7 +94,7 @@ def case(L: Lower, t: S.Case, env: V.Env) -> V.Value:
         test = L.b.compute("eq", tag, F.Const(left[0], WHOLE))
         return L.choose(test, lambda: branch(L, t, left[0], value, env), lambda: go(left[1:]), t.type)
 
-    return go(possible)
+    return go(told_apart(t, possible))
 
 
 def branch(L: Lower, t: S.Case, k: int, value: V.Value, env: V.Env) -> V.Value:

@@ -7,6 +7,7 @@ from ..language import terms as S
 from ..language.derivative_types import cotangent, reverse_primal
 from ..language.tables import entry
 from ..language.target import scaled
+from ..language.traverse import is_used
 from ..language.types import LNamed, LSum, is_discrete
 from ..primitives import partial
 from .environment import Context
@@ -140,7 +141,8 @@ def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
     p = D.bind("p", t.term, context)
 
     def branch(i: int, b: S.Branch) -> S.Branch:
-        slots = D.extend((), b.var)
+        used = is_used(b.var, b.body)  # branches that do not use their options are the same: see `told_apart`
+        slots, inner = (D.extend((), b.var), D.extend(context, b.var)) if used else ((), context)
 
         def back(y: S.Var, d: S.Var) -> S.Term:
             if not slots:
@@ -148,7 +150,7 @@ def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
             assert isinstance(of, LSum | LNamed)
             return D.form.after(slots, D.back(y, d), lambda ds: D.back(p, T.LInject(i, ds[0], of)))
 
-        return S.Branch(D.binder(b.var), D.scoped(D.around, b.body, D.extend(context, b.var), back))
+        return S.Branch(D.binder(b.var), D.scoped(D.around, b.body, inner, back))
 
     return S.Case(S.Proj(p, 0), tuple(branch(i, b) for i, b in enumerate(t.branches)))
 

@@ -121,10 +121,14 @@ def by_products(engine: Engine, arguments: Arguments, program: Callable[..., Any
     if len(numbers) > MOST or any(type(x) is not float for x in numbers):
         return None
     value, backpropagator = engine.trace(program, primals, order=2)
-    found = linear.hessian_matrix(backpropagator, len(numbers)) if is_real_number(value, backpropagator) else None
-    if found is None or not np.isfinite(found).all():
-        return None
-    return unflatten(steps, [unflatten(steps, row) for row in found.tolist()])
+    rows = []
+    for k in range(len(numbers) if is_real_number(value, backpropagator) else 0):
+        axis = unflatten(steps, [float(i == k) for i in range(len(numbers))])
+        products = linear.hessian_product(backpropagator, (axis,) if arguments.single else axis)
+        rows.append(None if products is None else arguments.result(products))
+        if products is None or not all_finite(engine, rows[-1]):
+            return None
+    return unflatten(steps, rows) if rows else None
 
 
 def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
