@@ -13,7 +13,7 @@ from tapeengine.errors import TapeEngineError
 
 ENGINE = tapeengine.Engine()
 
-WHOLE = ["matrix_product", "distances", "differences", "layer"]
+WHOLE = ["matrix_product", "distances", "convolution", "windows", "differences", "log_sum_exp", "layer", "triangle"]
 
 
 @pytest.mark.parametrize("name", WHOLE)

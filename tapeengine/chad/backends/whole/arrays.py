@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.operations import REAL, Scalar
+from ...intermediate.operations import REAL, WHOLE, Scalar
 from ...language.tables import entry
 from . import values as V
 from .sums import summed
@@ -36,6 +36,9 @@ def content(w: Writer, x: Any) -> V.Array:
     if isinstance(x, V.View):
         return elements(w, content(w, x.local), x.indices)
     if isinstance(x, V.Local):
+        whole_of(w, x)
+        if x.grows and x.content is None:
+            return V.Array(V.Number(f"np.zeros(0, {x.kind.python})", x.dims, x.kind), x.dims)
         zero: V.Value = V.Number("0.0" if x.kind == REAL else "0", (), x.kind)
         return V.Array(zero if x.content is None else x.content, x.dims)
     raise V.NotWhole("an element of a value that is not an array")
@@ -55,11 +58,33 @@ def is_count(w: Writer, i: V.Value) -> bool:
     return isinstance(i, V.Affine) and w.is_size(V.Affine((), i.offset))
 
 
+def whole_of(w: Writer, x: V.Local) -> None:
+    """Materialise the zeros after the first elements of an array."""
+    if x.part:
+        with w.before(x.block):
+            with_zeros(w, x)
+
+
+def with_zeros(w: Writer, x: V.Local) -> None:
+    """Write the zeros after the first elements of an array."""
+    assert x.content is not None
+    order = tuple(x.part.get(a, a) for a in (*x.around, *x.dims))
+    v = w.number(x.content)
+    axes = tuple(a for a in order if a in v.axes or a in x.part.values())
+    text = v.text if v.axes == axes else w.aligned(v, axes) if set(v.axes) == set(axes) else w.full(v, axes)
+    for dim, short in x.part.items():
+        text = f"ops.unwindow({text}, {dim.count}, {axes.index(short)})"
+    back = {short: dim for dim, short in x.part.items()}
+    x.content, x.part = w.emit(text, tuple(back.get(a, a) for a in axes), x.kind, x.name), {}
+
+
 def laid_out(w: Writer, x: Any, axes: tuple[V.Axis, ...] = ()) -> V.Number:
     """Give an array whose dimensions follow the given axes."""
     array = content(w, x)
     found = w.number(array.content)
     order = (*axes, *array.dims)
+    if any(a.steps for a in order):
+        raise V.NotWhole("rows of different sizes")
     if found.axes == order:
         return found
     if set(found.axes) == set(order):
@@ -82,6 +107,9 @@ def load(w: Writer, s: F.Load | F.Row) -> None:
                 inside(w, dim, i)
         w.env[s.out.name] = V.View(array, (*before, *indices))
         return
+    if isinstance(array, V.Local) and isinstance(array.content, V.Product) and is_read_often(w, s):
+        with w.before(array.block):
+            array.content = w.number(array.content, array.name)
     whole = content(w, array)
     for dim, i in zip(whole.dims[len(before) :], indices, strict=False):
         if s.checked and (dim not in whole.content.axes or isinstance(whole.content, V.Affine)):
@@ -95,10 +123,17 @@ def is_gathered(w: Writer, s: F.Row, indices: Sequence[V.Value]) -> bool:
     return w.uses[s.out.name] == 1 and any(isinstance(i, V.Number) and i.axes for i in indices)
 
 
+def is_read_often(w: Writer, s: F.Load | F.Row) -> bool:
+    """Tell whether a product in an array is used more than once."""
+    return w.uses[s.out.name] > 1 or (isinstance(s.array, F.Var) and w.uses[s.array.name] > 1 + w.written[s.array.name])
+
+
 def inside(w: Writer, dim: V.Axis, i: V.Value) -> None:
     """Write a check that an index is in range although no element is read."""
     if isinstance(i, V.Affine) and len(i.terms) == 1 and i.offset == "0" and w.equal(i.terms[0].count, dim.count):
         return
+    if dim.steps:
+        raise V.NotWhole("an index into a row whose size varies")
     w.check(f"ops.inside({w.number(i).text}, {dim.count})")
 
 
@@ -106,6 +141,9 @@ def inside(w: Writer, dim: V.Axis, i: V.Value) -> None:
 def size(w: Writer, s: F.Size) -> None:
     array = w.value(s.array)
     axis = dims_left(array)[s.dim]
+    if axis.steps:
+        w.env[s.out.name] = w.steps[axis.steps]
+        return
     if not axis.count.isidentifier() and not axis.count.isdigit():
         w.name_size(axis, s.out.name)
     w.env[s.out.name] = V.Affine((), axis.count)
@@ -127,33 +165,42 @@ def axis_of(w: Writer, count: V.Value) -> V.Axis:
     if isinstance(count, V.Affine) and not count.terms:
         return V.Axis(count.offset)
     n = w.number(count)
-    if n.axes:
-        raise V.NotWhole("rows of different sizes")
-    return V.Axis(n.text)
+    if not n.axes:
+        return V.Axis(n.text)
+    most = w.once(("longest", n), lambda: w.emit(f"ops.longest({n.text})", (), WHOLE, "most", raises=True))
+    w.steps[n.text] = n
+    return V.Axis(most.text, n.text)
 
 
 @entry
 def new(w: Writer, s: F.New) -> None:
     of = s.out.type
     assert isinstance(of, F.ArrayOf)
-    if not isinstance(of.element, Scalar) or not s.sizes:
-        raise V.NotWhole("an array of references, or one that grows")
+    if not isinstance(of.element, Scalar):
+        raise V.NotWhole("an array of references")
     dims = tuple(axis_of(w, w.value(x)) for x in s.sizes)
-    w.env[s.out.name] = w.made(V.Local(s.out.name, dims, w.axes, len(w.masks), of.element))
+    if not s.sizes:
+        dims = (V.Axis("0"),)
+    w.env[s.out.name] = w.made(V.Local(s.out.name, dims, w.axes, len(w.masks), of.element, grows=not s.sizes))
 
 
 @entry
 def zeros_like(w: Writer, s: F.ZerosLike) -> None:
     array = w.value(s.array)
-    copies = tuple(V.Axis(d.count) for d in dims_left(array))
+    copies = tuple(V.Axis(d.count, d.steps) for d in dims_left(array))
     w.env[s.out.name] = w.made(V.Local(s.out.name, copies, w.axes, len(w.masks), REAL))
 
 
 def materialise(w: Writer, x: V.Local) -> V.Number:
     """Materialise a local array with all dimensions in its own memory."""
+    whole_of(w, x)
     order = (*x.around, *x.dims)
     if x.owned and isinstance(x.content, V.Number):
         return x.content
+    if x.grows:
+        raise V.NotWhole("an array that grows")
+    if any(a.steps for a in order):
+        raise V.NotWhole("rows of different sizes")
     shape = ", ".join(f"max({a.count}, 0)" if not a.count.isdigit() else a.count for a in order)
     kind = "" if x.kind == REAL else f", {x.kind.python}"
     name = w.fresh(x.name)
@@ -188,7 +235,7 @@ def store(w: Writer, s: F.Store) -> None:
     index_axes = V.union(*(i.axes for i in (*around(local), *indices)))
     if inner - set(index_axes):
         raise V.NotWhole("an element that several steps write")
-    masks = w.masks[local.masks :]
+    masks = [m for m in w.masks[local.masks :] if not any(a.steps and a in index_axes for a in m.axes)]
     if is_whole(w, local, indices) and local.content is None and not masks and not is_outside(w, local):
         local.content = V.renamed(value, places(local, indices))  # type: ignore[assignment]
         return
@@ -199,6 +246,26 @@ def store(w: Writer, s: F.Store) -> None:
     w.change(f"{text} = {w.aligned(w.number(value), axes)}", buffer.text)
 
 
+@entry
+def append(w: Writer, s: F.Append) -> None:
+    local, _ = target(w, s.array)
+    inner = tuple(a for a in w.axes if a not in local.around)
+    if (
+        local.around
+        or local.content is not None
+        or w.masks
+        or len(inner) != 1
+        or is_outside(w, local)
+        or inner[0].steps
+    ):
+        raise V.NotWhole("an array that grows")
+    value = w.number(w.value(s.value))
+    local.dims[0].count = inner[0].count
+    local.content = V.Number(w.full(value, inner), local.dims, value.kind)
+    if not local.content.text.isidentifier():
+        local.content = w.emit(local.content.text, local.dims, value.kind, local.name)
+
+
 def is_outside(w: Writer, local: V.Local) -> bool:
     """Tell whether an array is made outside the loop or branch that is being written."""
     return local.block is not w.block
@@ -207,7 +274,7 @@ def is_outside(w: Writer, local: V.Local) -> bool:
 def is_whole(w: Writer, local: V.Local, indices: Sequence[V.Value]) -> bool:
     """Tell whether indices cover an array in order, each by a separate loop."""
     to = places(local, indices)
-    return bool(to) and all(w.equal(t.count, d.count) for t, d in to.items())
+    return bool(to) and all(w.equal(t.count, d.count) and t.steps == d.steps for t, d in to.items())
 
 
 def places(local: V.Local, indices: Sequence[V.Value]) -> dict[V.Axis, V.Axis]:
@@ -277,16 +344,30 @@ def add_at(w: Writer, s: F.AddAt) -> None:
 
 @entry
 def add_all(w: Writer, s: F.AddAll) -> None:
-    whole = content(w, w.value(s.value))
+    value = w.value(s.value)
+    part = value.part if isinstance(value, V.Local) else {}
+    if part:
+        whole, sizes = V.Array(value.content, tuple(part.get(d, d) for d in value.dims)), value.dims
+    else:
+        whole = content(w, value)
+        sizes = whole.dims
     local, before = target(w, s.array)
     dims = local.dims[len(before) :]
-    for x, y in zip(whole.dims, dims, strict=True):
-        w.same(x.count, y.count)
-    v = V.renamed(whole.content, dict(zip(whole.dims, dims, strict=True)))
+    same_sizes(w, sizes, dims)
+    own = tuple(d if x in sizes else x for x, d in zip(whole.dims, dims, strict=True))
+    v = V.renamed(whole.content, dict(zip(whole.dims, own, strict=True)))
     outer = w.axes
-    w.axes = (*outer, *dims)
-    added(w, local, [*before, *(V.Affine((d,)) for d in dims)], v)  # type: ignore[arg-type]
+    w.axes = (*outer, *own)
+    added(w, local, [*before, *(V.Affine((d,)) for d in own)], v)  # type: ignore[arg-type]
     w.axes = outer
+
+
+def same_sizes(w: Writer, a: Sequence[V.Axis], b: Sequence[V.Axis]) -> None:
+    """Require that an array is added to one of the same shape."""
+    for x, y in zip(a, b, strict=True):
+        if x.steps != y.steps:
+            raise V.NotWhole("rows of different sizes")
+        w.same(x.count, y.count)
 
 
 def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> None:
@@ -300,7 +381,7 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     if is_whole(w, local, indices):
         add_whole(w, local, V.renamed(found, places(local, indices)))  # type: ignore[arg-type]
         return
-    if begun(w, local, indices, found):
+    if convolved(w, local, every, found) or begun(w, local, indices, found):
         return
     buffer = materialise(w, local)
     if is_sliced(every):
@@ -315,25 +396,22 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
 
 
 def begun(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value) -> bool:
-    """Make an array of sums that are its first elements, with zeros after them; return whether that was possible."""
+    """Begin an array with sums as its first elements; return whether that was possible."""
     to = places(local, indices)
-    if not to or local.content is not None or is_outside(w, local):
+    if not to or any(t.steps or d.steps for t, d in to.items()):
         return False
-    first = {t: d if w.equal(t.count, d.count) else V.Axis(t.count) for t, d in to.items()}
-    if not set(to).issubset(value.axes):
+    if local.content is not None or is_outside(w, local):
         return False
-    found = w.number(V.renamed(value, first))
-    for t, d in to.items():
-        if first[t] is not d:
-            axes = tuple(d if a is first[t] else a for a in found.axes)
-            text = f"ops.unwindow({found.text}, {d.count}, {axes.index(d)})"
-            found = w.emit(text, axes, local.kind, local.name)
-    local.content = found
+    for t, d in list(to.items()):
+        if not w.equal(t.count, d.count):
+            local.part[d] = to[t] = V.Axis(t.count)
+    local.content = V.renamed(value, to)  # type: ignore[assignment]
     return True
 
 
 def add_whole(w: Writer, local: V.Local, value: V.Value) -> None:
     """Add to all elements of an array."""
+    whole_of(w, local)
     order = (*local.around, *local.dims)
     if local.owned:
         assert isinstance(local.content, V.Number)
@@ -346,3 +424,32 @@ def add_whole(w: Writer, local: V.Local, value: V.Value) -> None:
         if local.masks < len(w.masks):
             axes = order
         local.content = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, local.kind, local.name, atom=False)
+
+
+def convolved(w: Writer, local: V.Local, every: Sequence[V.Value], value: V.Value) -> bool:
+    """Add at sums of two indices; return whether that was possible."""
+    sums = [k for k, i in enumerate(every) if isinstance(i, V.Affine) and len(i.terms) == 2]
+    rest = [i for k, i in enumerate(every) if k not in sums]
+    terms = [a for i in every for a in i.axes]
+    if len(sums) != 1 or not is_sliced(rest) or len(set(terms)) < len(terms) or sums[0] != len(every) - 1:
+        return False
+    last = every[-1]
+    assert isinstance(last, V.Affine)
+    i, j = last.terms
+    buffer = materialise(w, local)
+    parts, axes = slices(w, V.Number(buffer.text, buffer.axes[:-1], buffer.kind), rest)
+    both = f"max({i.count} + {j.count} - 1, 0) * ({i.count} > 0) * ({j.count} > 0)"
+    size = w.emit(both, (), WHOLE, "n", atom=False)
+    parts.append(f"ops.span({last.offset}, {size.text}, {buffer.text}.shape[{len(every) - 1}])")
+    w.change(f"{buffer.text}[{', '.join(parts)}] += {sums_of_windows(w, value, axes, i, j)}", buffer.text)
+    return True
+
+
+def sums_of_windows(w: Writer, value: V.Value, axes: tuple[V.Axis, ...], i: V.Axis, j: V.Axis) -> str:
+    """Write the sums of a value over all pairs of indices with the same sum."""
+    if isinstance(value, V.Product) and not axes:
+        first = w.number(V.Product(tuple(f for f in value.factors if j not in f.axes)))
+        second = w.number(V.Product(tuple(f for f in value.factors if j in f.axes)))
+        if first.axes == (i,) and second.axes == (j,):
+            return f"ops.convolve({first.text}, {second.text})"
+    return f"ops.unwindows({w.full(w.number(value), (*axes, i, j))})"

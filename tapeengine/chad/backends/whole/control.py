@@ -150,19 +150,43 @@ def refuse_changes(s: F.For) -> None:
 
 def at_once_for(w: Writer, s: F.For, body: Any) -> V.Axis:
     """Write all steps of a loop as whole-array operations."""
-    axis = V.Axis(w.value(s.recalled[0].frames).axes[0].count) if s.count is None else axis_of(w, w.value(s.count))
-    outer_axes = w.axes
+    axis = loop_axis(w, s)
+    outer_axes, outer_masks = w.axes, list(w.masks)
     w.axes = (*w.axes, axis)
     w.env[s.index.name] = V.Affine((axis,))
+    if axis.steps:
+        steps = w.steps[axis.steps]
+        axes = V.union(steps.axes, (axis,))
+        index = w.number(V.Affine((axis,)))
+        text = f"{w.aligned(index, axes)} < {w.aligned(steps, axes)}"
+        w.masks.append(w.once(("mask", axis), lambda: w.emit(text, axes, TRUTH, "counts", atom=False)))
     for k in s.recalled:
         site = w.value(k.frames)
         for f in k.fields:
             w.env[f.name] = V.renamed(site.fields[0][f.name], {site.axes[0]: axis})
     body()
-    w.axes = outer_axes
+    w.axes, w.masks = outer_axes, outer_masks
     if s.kept is not None:
-        w.env[s.kept.frames.name] = V.Site((axis,), [fields(w, s.kept)])
+        kept = fields(w, s.kept)
+        if axis.steps:
+            kept[STEPS] = w.steps[axis.steps]
+        w.env[s.kept.frames.name] = V.Site((axis,), [kept])
     return axis
+
+
+def loop_axis(w: Writer, s: F.For) -> V.Axis:
+    """Make the axis of a loop."""
+    if s.count is not None:
+        axis = axis_of(w, w.value(s.count))
+    else:
+        site = w.value(s.recalled[0].frames)
+        steps = site.fields[0].get(STEPS)
+        axis = V.Axis(site.axes[0].count) if steps is None else axis_of(w, steps)
+    return axis
+
+
+#: The name under which a loop keeps its numbers of steps if these vary.
+STEPS = "#steps"
 
 
 def fields(w: Writer, kept: F.Kept) -> dict[str, object]:

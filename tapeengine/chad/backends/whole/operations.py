@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...._core.tape.table import ROWS
-from ....reference.ops import OPERATIONS
 from ...intermediate.operations import ATOM, LOOPS, Operation
-from .values import NotWhole
 
 #: The numpy names of operations.
 NUMPY: Mapping[str, str] = {
@@ -20,8 +18,6 @@ NUMPY: Mapping[str, str] = {
     "iabs": "np.abs",
 }
 INFIX = frozenset("add sub mul div lt le gt ge eq ne ilt ile igt ige ieq ine iadd isub ifloordiv imod neg ineg".split())
-#: Operations for which `running` has functions.
-OWN = frozenset("choose expit softplus real imul".split())
 #: Cheap operations that never raise an error, and so may run on elements of branches that are not taken.
 SAFE = frozenset("abs sign copysign maximum minimum choose relu step rint".split())
 
@@ -36,15 +32,13 @@ def whole_text(operation: Operation, args: list[str], is_value: bool = True) -> 
         return f"ops.length({', '.join(args)})", True
     if operation.name in LOOPS:
         return operation.text.format(*args), True
-    function = NUMPY.get(operation.name)
-    if function is None and operation.name not in OPERATIONS and operation.name not in OWN:
-        raise NotWhole(f"the operation {operation.name}")
-    return f"{function or f'ops.{operation.name}_'}({', '.join(args)})", True
+    function = NUMPY.get(operation.name, f"ops.{operation.name}_")
+    return f"{function}({', '.join(args)})", True
 
 
 def scalar_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
     """Write an operation on numbers; tell whether the text is an atom."""
     if operation.name == "ipow" and not args[1].isdigit():
-        raise NotWhole("a power of a whole number")
+        return f"ops.whole_power({args[0]}, {args[1]})", True
     text = operation.text.format(*args)
     return f"float({text})" if operation.name in LOOPS else text, operation.binds == ATOM

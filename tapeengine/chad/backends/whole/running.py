@@ -12,6 +12,8 @@ from ...._core.arrays.kernels import outer as outer
 from ...._core.arrays.kernels import spread as spread
 from ...._core.arrays.kernels import summed as summed
 from ...._core.programs.machine import apply_opcode, opcodes
+from ....reference.ops import OPERATIONS
+from ...intermediate.operations import OPERATIONS_BY_NAME, REAL
 
 
 class Linear(np.ndarray):
@@ -40,6 +42,8 @@ Anything = NDArray[Any]
 Floats = NDArray[np.float64]
 #: Copying an array is cheap relative to work on another one with this many times more elements.
 SMALLER = 8
+#: If the number of steps varies, at most this many times more lanes than steps may be computed.
+SPARSEST = 64
 
 
 class Running:
@@ -91,6 +95,54 @@ def inside(index: Any, size: int) -> None:
         raise IndexError("index out of range")
 
 
+def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
+    """A view with two dimensions in place of one: element (i, j) is element ``start + i + j``."""
+    if rows <= 0 or columns <= 0:
+        return np.zeros((*x.shape[:dim], max(rows, 0), max(columns, 0), *x.shape[dim + 1 :]), x.dtype)
+    if start < 0 or start + rows + columns - 1 > x.shape[dim]:
+        raise IndexError("index out of range")
+    part = x[(slice(None),) * dim + (slice(start, start + rows + columns - 1),)]
+    strides = (*part.strides[: dim + 1], part.strides[dim], *part.strides[dim + 1 :])
+    shape = (*part.shape[:dim], rows, columns, *part.shape[dim + 1 :])
+    return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=False)
+
+
+def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
+    """Sums of products with each of the ``size`` windows of a vector."""
+    if size <= 0 or not w.size:
+        return np.zeros(max(size, 0))
+    if start < 0 or start + size + w.size - 1 > x.size:
+        raise IndexError("index out of range")
+    return np.correlate(x[start : start + size + w.size - 1], w, "valid")
+
+
+def convolve(a: Floats, b: Floats) -> Floats:
+    """Sums of products whose indices have the same sum."""
+    return np.convolve(a, b) if a.size and b.size else np.zeros(0)
+
+
+def unwindows(d: Floats) -> Floats:
+    """The sums of elements with the same i + j, where i and j index the last two dimensions."""
+    rows, columns = d.shape[-2:]
+    if not rows or not columns:
+        return np.zeros((*d.shape[:-2], 0))
+    result = np.zeros((*d.shape[:-2], rows + columns - 1))
+    for k in range(min(rows, columns)):
+        if columns <= rows:
+            result[..., k : k + rows] += d[..., k]
+        else:
+            result[..., k : k + columns] += d[..., k, :]
+    return result
+
+
+def longest(steps: Anything) -> int:
+    """The largest number of steps; an error if too many lanes would be idle."""
+    most = int(steps.max(initial=0))
+    if most * steps.size > SPARSEST * (int(np.maximum(steps, 0).sum()) + 10**5):
+        raise IndexError("numbers of steps that vary too much")
+    return most
+
+
 def products(a: Floats, b: Floats, order: tuple[int, int, int]) -> Floats:
     """Products of matrices one by one, with dimension k of ``a @ b`` at place ``order[k]`` in memory.
 
@@ -120,13 +172,31 @@ def add_at(d: Floats, index: tuple[Any, ...], value: Any) -> None:
     np.add.at(d, index, value)
 
 
-def running(first: Any, x: Anything, dim: int, down: bool) -> Anything:
-    """For each element, the sum of ``first`` and all elements before it; all after it if ``down``."""
+def extreme(f: Any, first: Any, x: Anything, dim: int) -> Any:
+    """The largest or smallest of ``first`` and the elements along a dimension; no NaN."""
+    found = f(first, f.reduce(x, dim)) if x.shape[dim] else first
+    if np.isnan(found).any():
+        raise FloatingPointError("a NaN among what is compared")
+    return found if np.ndim(found) else float(found)
+
+
+def running(f: Any, first: Any, x: Anything, dim: int, down: bool) -> Anything:
+    """For each element, ``f`` reduced over ``first`` and all elements before it; all after it if ``down``."""
     x = np.flip(x, dim) if down else x
     start = np.broadcast_to(np.expand_dims(first, dim), (*x.shape[:dim], 1, *x.shape[dim + 1 :]))
     whole = np.concatenate((start, x), dim)
-    found = np.add.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
+    found = f.accumulate(whole, dim)[(slice(None),) * dim + (slice(0, x.shape[dim]),)]
     return np.flip(found, dim) if down else found
+
+
+def other_of_extreme(f: Any, first: Any, d_first: Any, x: Anything, d: Anything, dim: int) -> Any:
+    """What `extreme` carries, such as its tangent: that of the first element equal to it, or of ``first``."""
+    if not x.shape[dim]:
+        return d_first
+    at = np.expand_dims((np.argmax if f is np.maximum else np.argmin)(x, dim), dim)
+    best, along = (np.take_along_axis(y, at, dim).squeeze(dim) for y in (x, d))
+    found = np.where(best > first if f is np.maximum else best < first, along, d_first)
+    return found if np.ndim(found) else found.item()
 
 
 def length(a: Any, b: Any) -> Any:
@@ -156,22 +226,62 @@ def real_(a: Anything) -> Floats:
     return a.astype(float)
 
 
+#: Numpy's functions for operations that give integers.
+ROUNDING = {"trunc": np.trunc, "floor": np.floor, "ceil": np.ceil, "round": np.rint}
+
+
 def imul_(a: Any, b: Any) -> Any:
     """Products of integers that fit in 64 bits."""
-    if not np.all(np.abs(np.multiply(a, b, dtype=float)) < 2.0**62):
+    return fitting(a * b, np.multiply(a, b, dtype=float))
+
+
+def whole_power(a: Any, b: Any) -> Any:
+    """The power of one integer, which is no integer if the exponent is negative."""
+    if b < 0:
+        raise FloatingPointError("a negative power of a whole number")
+    return a**b
+
+
+def ipow_(a: Any, b: Any) -> Any:
+    """Powers of integers that fit in 64 bits."""
+    if np.any(np.asarray(b) < 0):
+        raise FloatingPointError("a negative power of a whole number")
+    return fitting(np.power(a, b), np.power(a, b, dtype=float))
+
+
+def whole(x: Floats) -> NDArray[np.int64]:
+    """Whole numbers of 64 bits."""
+    return fitting(x, x).astype(np.int64)  # type: ignore[no-any-return]
+
+
+def fitting(x: Any, size: Floats) -> Any:
+    """Whole numbers, if they are of 64 bits."""
+    if not np.all(np.abs(size) < 2.0**62):
         raise FloatingPointError("a whole number of more than 64 bits")
-    return a * b
+    return x
 
 
 def elementwise(name: str) -> Callable[..., Any]:
-    """Compute an operation of the opcode table element by element, by the core's loop."""
-    op = opcodes()[name]
+    """Compute an operation element by element, by the core's loop if it is in the opcode table."""
+    if name in ROUNDING:
+        return lambda a: whole(ROUNDING[name](a))
+    if name in OPERATIONS:
+        op = opcodes()[name]
 
-    def of_core(*args: Any) -> Floats:
-        is_even = all(type(x) is np.ndarray and x.shape == args[0].shape for x in args)
-        operands = [np.ascontiguousarray(x, dtype=float) for x in (args if is_even else np.broadcast_arrays(*args))]
-        out = np.empty(operands[0].shape)
-        apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
-        return out
+        def of_core(*args: Any) -> Floats:
+            is_even = all(type(x) is np.ndarray and x.shape == args[0].shape for x in args)
+            operands = [np.ascontiguousarray(x, dtype=float) for x in (args if is_even else np.broadcast_arrays(*args))]
+            out = np.empty(operands[0].shape)
+            apply_opcode(op, operands[0].ravel(), operands[-1].ravel(), out.ravel())
+            return out
 
-    return of_core
+        return of_core
+    operation = OPERATIONS_BY_NAME[name]
+    kind = float if operation.gives == REAL else int
+
+    def one_by_one(*args: Any) -> Anything:
+        arrays = np.broadcast_arrays(*args)
+        values = [operation.compute(*(v.item() for v in each)) for each in zip(*(a.flat for a in arrays), strict=True)]
+        return np.array(values, dtype=kind).reshape(arrays[0].shape)
+
+    return one_by_one

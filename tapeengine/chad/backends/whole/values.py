@@ -25,13 +25,15 @@ class Axis:
     """A loop whose steps run at once, or a dimension of an array.
 
     * `level`: inner axes have larger levels; dimensions are in this order by default.
+    * `steps`: the name of the array of the numbers of steps, if they vary along other axes; ``count`` is the largest.
     """
 
-    __slots__ = ("count", "level")
+    __slots__ = ("count", "level", "steps")
 
-    def __init__(self, count: str) -> None:
+    def __init__(self, count: str, steps: str = "") -> None:
         self.count = count
         self.level = next(_levels)
+        self.steps = steps
 
     def __repr__(self) -> str:
         return f"<{self.count}:{self.level}>"
@@ -91,6 +93,7 @@ class Local:
     * `around`: the loops around its creation.
     * `masks`: the number of masks at its creation.
     * `content`: None stands for zeros.
+    * `part`: for each dimension of which only the first elements are non-zero, the axis of these in the content.
     * `owned`: whether the content is a separate array with all dimensions, which may be changed in place.
     """
 
@@ -101,7 +104,9 @@ class Local:
     kind: Scalar
     content: Value | None = None
     owned: bool = False
+    grows: bool = False
     block: object = None
+    part: dict[Axis, Axis] = field(default_factory=dict)
 
 
 @dataclass(eq=False)

@@ -50,11 +50,14 @@ class Writer:
         self.lazy: set[str] = set()
         self.may_raise = True
         self.called: list[F.Registered] = []
+        self.steps: dict[str, V.Number] = {}
         self.sources: dict[str, str] = {}
         self.sizes: set[str] = set()
         self.results: dict[F.Operand, Any] = {}
         self.uses: Counter[str] = Counter()
+        self.written: Counter[str] = Counter()
         self.order: tuple[V.Axis, ...] = ()
+        self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
         self.matrix_products = self.vector_products = 0
         self.write: Mapping[type[object], Callable[[Writer, Any], None]] = {}
@@ -148,6 +151,25 @@ class Writer:
             self.block = self.around.pop()
             self.memo.pop()
             for axis, count in self.unnamed.pop():
+                axis.count = count
+
+    @contextmanager
+    def before(self, block: object) -> Iterator[None]:
+        """Write into a block around this one, before its branch, where other branches see it as well."""
+        kept = self.block, self.around, self.memo, self.unnamed
+        depth = next((k for k, outer in enumerate(self.around) if outer is block), None)
+        inner = [] if depth is None else [x for named in self.unnamed[depth + 1 :] for x in named]
+        named = [(axis, axis.count) for axis, _ in inner]
+        if depth is not None:
+            self.block, self.around = self.around[depth], self.around[:depth]
+            self.memo, self.unnamed = self.memo[: depth + 1], self.unnamed[: depth + 1]
+        for axis, count in reversed(inner):
+            axis.count = count
+        try:
+            yield
+        finally:
+            self.block, self.around, self.memo, self.unnamed = kept
+            for axis, count in named:
                 axis.count = count
 
     def statements(self, statements: Sequence[F.Statement]) -> None:
@@ -305,6 +327,7 @@ class Writer:
         fixed: dict[int, str] = {}
         axes: list[V.Axis] = []
         found = x
+        pairs: list[tuple[int, V.Affine]] = []
         for d, a in enumerate(x.axes):
             i = at.get(a)
             if i is None:
@@ -316,12 +339,16 @@ class Writer:
             elif not i.axes:
                 fixed[d] = i.offset if isinstance(i, V.Affine) else self.number(i).text
                 axes.append(a)
-            elif isinstance(i, V.Affine):
-                raise V.NotWhole("windows of an array")
+            elif isinstance(i, V.Affine) and len(i.terms) == 2 and not set(i.terms) & (others | used) and not a.steps:
+                used |= set(i.terms)
+                pairs.append((d, i))
+                axes.append(a)
             else:
                 gathered[a] = self.within_masks(self.number(i))
                 axes.append(a)
         found = V.Number(found.text, tuple(axes), x.kind)
+        if pairs:
+            found = self.windows(found, pairs)
         if fixed:
             found = self.fixed(found, {x.axes[d]: text for d, text in fixed.items()})
         return self.gather(found, gathered) if gathered else found
@@ -329,11 +356,31 @@ class Writer:
     def window(self, x: V.Number, d: int, a: V.Axis, i: V.Affine) -> V.Number:
         """Read the elements of one dimension along which a loop runs."""
         b = i.terms[0]
-        if i.offset == "0" and self.equal(a.count, b.count):
+        if i.offset == "0" and (self.equal(a.count, b.count) or (a.steps and a.steps == b.steps)):
             return x
+        if a.steps or (b.steps and i.offset != "0"):
+            return self.gather_ragged()
         text = f"ops.window({x.text}, {i.offset}, {b.count}, {d})"
         found = self.once(("text", text), lambda: self.emit(text, x.axes, x.kind, "x", raises=True))
         return V.Number(found.text, x.axes, x.kind)
+
+    def gather_ragged(self) -> V.Number:
+        """Refuse an index into a row of varying size, other than the index of its own loop."""
+        raise V.NotWhole("an index into a row whose size varies")
+
+    def windows(self, x: V.Number, pairs: Sequence[tuple[int, V.Affine]]) -> V.Number:
+        """Read elements at sums of two indices."""
+        found = x
+        for _, i in pairs:
+            d = next(k for k, a in enumerate(found.axes) if a is x.axes[_])
+            rows, columns = i.terms
+            text = f"ops.windows({found.text}, {i.offset}, {rows.count}, {columns.count}, {d})"
+            axes = (*found.axes[:d], rows, columns, *found.axes[d + 1 :])
+            vector = found.text if len(found.axes) == 1 else ""
+            found = self.emit(text, axes, x.kind, "x", raises=True)
+            if vector:
+                self.windowed[found.text] = vector, i.offset
+        return found
 
     def fixed(self, x: V.Number, at: Mapping[V.Axis, str]) -> V.Number:
         """Read at loop-invariant indices."""
@@ -346,6 +393,8 @@ class Writer:
 
     def gather(self, x: V.Number, at: Mapping[V.Axis, V.Number]) -> V.Number:
         """Read elements at indices that are known only at run time."""
+        if any(a.steps for a in at):
+            self.gather_ragged()
         others = tuple(a for a in x.axes if a not in at)
         if len(at) == 1:
             i, d = next(iter(at.values())), next(k for k, b in enumerate(x.axes) if b in at)
@@ -377,6 +426,8 @@ class Writer:
         uses: Counter[str] = Counter()
         others: Counter[str] = Counter()
         for s in (s for f in functions for s, _ in walk(f.body)):
+            if isinstance(s, F.Store | F.AddAt | F.AddAll):
+                self.written[s.array.name] += 1
             is_twice = isinstance(s, F.Compute) and s.operation.name == "add" and s.args[0] == s.args[1]
             is_sum = (
                 isinstance(s, F.Add | F.AddAt) or (isinstance(s, F.Compute) and s.operation.name == "neg") or is_twice
