@@ -21,7 +21,8 @@ from tapeengine._core.tape.accumulation cimport (
     LINE, ArrayRecord, Block, Lifetimes, Reverse, Row, Rows, Tangents, View, free_zeros, push_scalars, put_numbers,
     resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero, zeros,
 )
-from tapeengine._core.sweeps.second cimport resolve_second
+from tapeengine._core.scalars.scalar cimport partial_a, partial_b, value_of_op
+from tapeengine._core.tape.opcodes cimport CONSTANT_LEFT, OP_ADD, OP_MUL, OP_NEG, OP_SUB, op_codes, op_forms
 from tapeengine._core.tape.tape cimport (
     ARRAY, CHUNK_LAST, READ, WRITE, Head, Record, Tape, enlarged, innermost_here, op_at, record_at, SPECIAL, tape_of,
     value_at,
@@ -39,6 +40,9 @@ from time import perf_counter
 import numpy
 
 from tapeengine.errors import CotangentError
+
+include "second.pxi"
+
 
 cdef Seeds staged(Backpropagator back, tuple tangents, double *array):
     """Stage the tangents of all primals."""
