@@ -303,7 +303,9 @@ class Executable:
     @property
     def multiplies(self) -> bool:
         """Whether numpy multiplies matrices of the program, where no back end is asked for."""
-        return not self.backend and self.whole is not None and bool(self.whole.made.matrix_products)
+        if self.backend or not self.is_whole or self.whole is None:
+            return False
+        return bool(self.whole.made.matrix_products)
 
     def vjp(self, primals: Sequence[Any]) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         """Run the program; give its value and its backpropagator."""
