@@ -36,6 +36,8 @@ def system(p):
 
 START, BOX = [0.31, 0.22], [(-3, 3), (-3.1, 3)]
 METHODS = ("nelder-mead", "powell", "cg", "bfgs", "l-bfgs-b", "tnc", "cobyla", "cobyqa", "slsqp", "trust-constr")
+#: Tolerances of methods whose default is too loose for differences of their results.
+TIGHT = {"cobyla": 1e-9}
 PROGRAMS = {
     "golden": lambda p: OPTIMIZE.golden(parabola(p)),
     "brent": lambda p: OPTIMIZE.brent(parabola(p)),
@@ -55,7 +57,10 @@ PROGRAMS = {
     "newton": lambda p: OPTIMIZE.newton(cubic(p), 1.0),
     "newton with a slope": lambda p: OPTIMIZE.newton(cubic(p), 1.0, fprime=lambda x: 3 * x * x + 1),
     "fixed_point": lambda p: OPTIMIZE.fixed_point(lambda x: np.cos(x) * p / 2, 1.0),
-    **{f"minimize {m}": lambda p, m=m: OPTIMIZE.minimize(bowl(p), START, method=m).x[0] for m in METHODS},
+    **{
+        f"minimize {m}": lambda p, m=m: OPTIMIZE.minimize(bowl(p), START, method=m, tol=TIGHT.get(m)).x[0]
+        for m in METHODS
+    },
     "fmin": lambda p: OPTIMIZE.fmin(bowl(p), START, disp=0)[0],
     "differential_evolution": lambda p: OPTIMIZE.differential_evolution(bowl(p), BOX, rng=1, maxiter=5).x[0],
     "direct": lambda p: OPTIMIZE.direct(bowl(p), BOX).x[0],
