@@ -11,6 +11,9 @@ from typing import Any
 from ..language import terms as S
 from ..language.traverse import children
 
+#: The fields that hold names of variables: slots of accumulators, whose names are those of the variables.
+NAMED = frozenset(("slot", "slots"))
+
 
 def told_apart(t: S.Case, possible: list[int]) -> list[int]:
     """Give options that have branches of their own, and last one that stands for itself and for all others."""
@@ -54,7 +57,7 @@ def are_plain_fields_same(a: S.Term, b: S.Term, names: dict[str, str]) -> bool:
     for f in dataclasses.fields(a):
         x, y = getattr(a, f.name), getattr(b, f.name)
         first = x[0] if isinstance(x, tuple) and x else x
-        if not isinstance(first, S.Term) and translated(x, names) != y:
+        if not isinstance(first, S.Term) and (translated(x, names) if f.name in NAMED else x) != y:
             return False
     return True
 
