@@ -1,10 +1,11 @@
 # make demo    a virtual environment, the package, the main job
-# make test    the same and the tests
+# make test    the same and the tests, with a third of the cases of long sweeps
 # make help    the other commands
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+SHARE ?= 3
 BENCH_ARGS ?=
 PEERS_ARGS ?=
 MUTANTS_ARGS ?=
@@ -15,10 +16,10 @@ DEMO = $(VENV)/.demo
 STUBS = $(wildcard tapeengine/_core/*/*.pyi)
 SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
-.PHONY: help install demo test doctest check tsan wheel test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page docs dist clean
+.PHONY: help install demo test test-all doctest check tsan wheel test-scipy test-lift lint format types stubtest mutants bench bench-agree bench-quick bench-compare bench-native peers page docs dist clean
 
 help:
-	@echo "make demo | test | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest | mutants"
+	@echo "make demo | test | test-all | doctest | check (tests on a build with all checks) | tsan (threads) | test-scipy | test-lift | lint | format | types | stubtest | mutants"
 	@echo "make bench | bench-agree | bench-quick | bench-compare BASE=commit | bench-native | peers | page | docs | dist | clean"
 	@echo "variables: PYTHON=$(PYTHON) VENV=$(VENV) PYTEST_ARGS='$(PYTEST_ARGS)' BENCH_ARGS='$(BENCH_ARGS)' PEERS_ARGS='$(PEERS_ARGS)'"
 
@@ -44,7 +45,11 @@ demo: $(DEMO)
 	$(BIN)/python examples/demo.py
 
 test: $(INSTALLED) demo doctest
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --share $(SHARE) $(PYTEST_ARGS)
+
+# All cases of all tests, which takes twice as long.
+test-all:
+	$(MAKE) test SHARE=1
 
 doctest: $(INSTALLED)
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors --ignore=tapeengine/_core/tape/generate_ops.py tapeengine primitives/core
