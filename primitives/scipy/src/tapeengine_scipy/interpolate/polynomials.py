@@ -38,7 +38,46 @@ def periodic_integral(whole: Callable[[Any], Any], a: Any, b: Any, first: Any, l
     return np.asarray(to(b) - to(a))  # also without dimensions
 
 
-class PPoly(Standing, path="scipy.interpolate.PPoly"):
+class Pieces(Standing, path=""):
+    """A function with pieces: it has `_ends`, `_value` at a vector of places, and `_changed`, its derivatives.
+
+    The coefficients `c` have `_leading` axes before those of a value.
+    """
+
+    _leading: int
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        """Evaluate the function, or its derivative of order `nu`."""
+        if nu < 0:
+            raise ValueError("the order of a derivative is not negative")
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        (first, last), query = self._ends, floating(x)
+        at = np.reshape(query, (-1,))
+        at = within_period(at, first, last) if outside == "periodic" else at
+        value = self._value(at, nu)
+        if outside is False:
+            low, high = (first, last) if first < last else (last, first)
+            value = np.where(column((at >= low) & (at <= high), 2), value, np.nan)
+        return moved(np.reshape(value, (*query.shape, *self.c.shape[self._leading :])), query.ndim, self.axis)
+
+    def derivative(self, nu: int = 1) -> "Pieces":
+        """Return the derivative as such a function."""
+        return self._changed(self._theirs.derivative(nu), nu)
+
+    def antiderivative(self, nu: int = 1) -> "Pieces":
+        """Return an antiderivative as such a function."""
+        return self._changed(self._theirs.antiderivative(nu), -nu)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """Return the integral between limits, which may be traced."""
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        whole = self.antiderivative()
+        if outside == "periodic":
+            return periodic_integral(lambda x: whole(x, 0, True), a, b, *self._ends)
+        return np.asarray(whole(b, 0, outside) - whole(a, 0, outside))  # also without dimensions
+
+
+class PPoly(Pieces, path="scipy.interpolate.PPoly"):
     """A piecewise polynomial; see `scipy.interpolate.PPoly`. Coefficients, breakpoints and places may be traced.
 
     Examples
@@ -47,6 +86,8 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
     >>> float(PPoly(np.array([[1.0], [2.0]]), np.array([0.0, 1.0]))(0.5))
     2.5
     """
+
+    _leading = 2
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
         if self._stand(c, x, extrapolate, axis):
@@ -63,30 +104,14 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
         c = np.stack([bend / steps, (secants - s[:-1]) / steps - bend, s[:-1], flat[:-1]])
         self.c = np.reshape(c, (*c.shape[:2], *y.shape[1:]))
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-        """Evaluate the polynomial, or its derivative of order `nu`."""
-        if nu < 0:
-            raise ValueError("the order of a derivative is not negative")
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        query, first, last = floating(x), self.x[0], self.x[-1]
-        xq = np.reshape(query, (-1,))
-        if outside == "periodic":
-            xq = within_period(xq, first, last)
-        at = intervals(self.x, xq)
+    @property
+    def _ends(self) -> tuple[Any, Any]:
+        return self.x[0], self.x[-1]
+
+    def _value(self, x: Any, nu: int) -> Any:
+        at = intervals(self.x, x)
         c = np.reshape(self.c, (*self.c.shape[:2], -1))
-        value = _power_sum(c[:, at], column(xq - self.x[at], 2), nu)
-        if outside is False:
-            low, high = (first, last) if first < last else (last, first)
-            value = np.where(column((xq >= low) & (xq <= high), 2), value, np.nan)
-        return moved(np.reshape(value, (*query.shape, *self.c.shape[2:])), query.ndim, self.axis)
-
-    def derivative(self, nu: int = 1) -> "PPoly":
-        """Return the derivative as a piecewise polynomial."""
-        return self._changed(self._theirs.derivative(nu), nu)
-
-    def antiderivative(self, nu: int = 1) -> "PPoly":
-        """Return the antiderivative that is 0 at the first breakpoint."""
-        return self._changed(self._theirs.antiderivative(nu), -nu)
+        return _power_sum(c[:, at], column(x - self.x[at], 2), nu)
 
     def _changed(self, theirs: Any, nu: int) -> "PPoly":
         """SciPy's derivative or antiderivative, with traced coefficients and breakpoints."""
@@ -99,14 +124,6 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
             start = np.concatenate([numpy.zeros((1, *c.shape[2:])), ends[:-1]])
             c = np.concatenate([raised, start[None]])
         return type(self).around(theirs, c=c, x=self.x)
-
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """Return the integral between limits, which may be traced."""
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        whole = self.antiderivative()
-        if outside == "periodic":
-            return periodic_integral(lambda x: whole(x, 0, True), a, b, self.x[0], self.x[-1])
-        return np.asarray(whole(b, 0, outside) - whole(a, 0, outside))  # also without dimensions
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         """Return where a scalar polynomial has a value, as functions of all traced values.
