@@ -88,7 +88,7 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
 }
 #: Classes whose methods compute, and whose instances are no results; and the module of such classes.
-_COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+_COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at", "_NQuad")
 #: Classes of results whose methods compute.
 _RESULTS, _METHODS = ("PearsonRResult", "TtestResult"), ("confidence_interval",)
 _SYSTEMS, _CUBICS = "scipy.signal._ltisys", "scipy.interpolate._cubic"
