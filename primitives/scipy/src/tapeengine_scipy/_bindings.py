@@ -5,20 +5,22 @@ code in turn, at the first call, for the names that are used.
 """
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
 from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
-from tapeengine_scipy._values import root
+from tapeengine_scipy._values import of_python, root
 
 
 class _Windows:
@@ -61,6 +63,25 @@ def _lengths(x: Any, out: Any, casting: str) -> None:
     find(f"{_FILTERS}.write")(out, root(x))
 
 
+def _minimised(method: str) -> Callable[..., Any]:
+    """SciPy's function that minimises a function of a number by a method: `minimize_scalar`."""
+
+    def minimum(func: Any, where: Any, args: Any = (), **options: Any) -> Any:
+        given = (None, where) if method == "bounded" else (where, None)
+        found = find("tapeengine_scipy.optimize.minimize_scalar")(func, *given, args, method, None, options)
+        if method == "golden" and numpy.shape(where) == (3,) and all(type(x) in (int, float) for x in where):
+            found["x"] = of_python(found["x"])
+            found["fun"] = func(found["x"], *(args if isinstance(args, tuple) else (args,)))
+        return found
+
+    return minimum
+
+
+def _memoised(fun: Any) -> NoReturn:
+    """SciPy's class of functions that return their derivatives as well, which they keep."""
+    raise UnsupportedError("root_scalar: fprime=True is not differentiated; pass the derivative as a function")
+
+
 class _Changed:
     """A module that is imported, with some names of its own, and those of another module."""
 
@@ -83,6 +104,11 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.ndimage._filters", "_rank_filter_1d"): _Changed("scipy.ndimage._rank_filter_1d", rank_filter=_ranked),
     ("scipy.ndimage._filters", "np"): _Changed("numpy", sqrt=_lengths),
     ("scipy.ndimage._interpolation", "_nd_image"): _Changed("scipy.ndimage._nd_image", _SPLINES),
+    **{
+        ("scipy.optimize._optimize", f"_minimize_scalar_{method}"): _minimised(method)
+        for method in ("bounded", "brent", "golden")
+    },
+    ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
