@@ -35,24 +35,29 @@ from ...chad.language.terms import (
     Tuple,
     Var,
 )
-from ...chad.language.types import FLOAT, Float, Function, Named, Product, Type
+from ...chad.language.types import FLOAT, Function, Named, Product, Type
 from ..operations import ROWS
 from ..source import Fork
-from ..structure import homomorphic
-from ..target import COTANGENT, Fresh, Interface, LinearLambda, Partial, linear, unpack
-from .pure import sum_type
+from ..target import COTANGENT, Interface, LinearLambda, Partial, linear, unpack
+from .pure import Duals, sum_type
 
 ID, STATE = Named("ID"), Named("S")
 
 
-class Monadic:
+class Monadic(Duals):
     """D, with an explicit state."""
 
     back: Type = linear(COTANGENT)
 
-    def __init__(self) -> None:
-        self.fresh = Fresh()
-        self.link: Type = Product((ID, self.back))
+    @property
+    def link(self) -> Type:
+        """What a real number has beside its value."""
+        return Product((ID, self.back))
+
+    @property
+    def scalar(self) -> Product:  # type: ignore[override]
+        """D[R]."""
+        return Product((FLOAT, self.link))
 
     def backpropagator(self, op: str, primals: Sequence[Var], links: Sequence[Var]) -> Term:
         """The backpropagator of an operation; for a constant there are no links."""
@@ -69,18 +74,9 @@ class Monadic:
 
     def type(self, of: Type) -> Type:
         """D on types."""
-        match of:
-            case Float():
-                return Product((FLOAT, self.link))
-            case Named(name):
-                return Named("D" + name)
-            case Function(params, result):
-                return Function((*map(self.type, params), STATE), Product((self.type(result), STATE)))
-        return homomorphic(of, self.type)
-
-    def var(self, var: Var) -> Var:
-        """A binder with its transformed type."""
-        return Var(var.name, self.type(var.of))
+        if isinstance(of, Function):
+            return Function((*map(self.type, of.params), STATE), Product((self.type(of.result), STATE)))
+        return super().type(of)
 
     def bind(self, term: Term, state: Term, then: Callable[[Term, Term], Term]) -> Term:
         """``let (x, i') = D[term] i`` in ``then(x, i')``."""

@@ -43,21 +43,13 @@ from ..target import Fresh, unpack
 HOMOMORPHIC = (Var, Let, Tuple, Proj, Fork, Lambda, Apply, Call, Inject, Case, Branch, If)
 
 
-class Pure(ABC):
-    """The homomorphic part."""
+class Duals:
+    """D on types and binders; `scalar` is D of a real number."""
 
     scalar: Type
 
     def __init__(self) -> None:
         self.fresh = Fresh()
-
-    @abstractmethod
-    def constant(self, primal: Term) -> Term:
-        """D of a real number that does not depend on the input."""
-
-    @abstractmethod
-    def operation(self, op: str, primals: Sequence[Var], derivatives: Sequence[Var]) -> Term:
-        """D of a real operation, given the primal and the derivative of each argument."""
 
     def type(self, of: Type) -> Type:
         """D on types."""
@@ -73,6 +65,18 @@ class Pure(ABC):
     def var(self, var: Var) -> Var:
         """A binder with its transformed type."""
         return Var(var.name, self.type(var.of))
+
+
+class Pure(Duals, ABC):
+    """The homomorphic part."""
+
+    @abstractmethod
+    def constant(self, primal: Term) -> Term:
+        """D of a real number that does not depend on the input."""
+
+    @abstractmethod
+    def operation(self, op: str, primals: Sequence[Var], derivatives: Sequence[Var]) -> Term:
+        """D of a real operation, given the primal and the derivative of each argument."""
 
     def term(self, term: Term) -> Term:
         """D on terms."""

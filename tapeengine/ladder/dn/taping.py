@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...chad.language.terms import Term, Tuple
-from ...chad.language.types import FLOAT, Float, Named, Product, Type
+from ...chad.language.types import Named, Product
 from ..target import Interface, unpack
 from .contrib import Contributions
 from .monadic import ID, STATE
@@ -28,14 +28,7 @@ class ToTape(Contributions):
     """The transformation: a record is the list of contributions, of partials and ids."""
 
     back = Named("Record")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.link = ID
-
-    def type(self, of: Type) -> Type:
-        """D[R] = (R, Z)."""
-        return Product((FLOAT, ID)) if isinstance(of, Float) else super().type(of)
+    link = ID
 
     def identify(self, primal: Term, back: Term, state: Term) -> Term:
         """``let (n, tape') = record back tape in ((primal, n), tape')``."""

@@ -16,49 +16,44 @@ Pruning: C[e] G = P[places of G']; C[e] G'                     where G' are the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...chad.language.terms import Build as BuildTerm
 from ...chad.language.terms import If, Let, Literal, Op, Proj, Term, Tuple, Var
 from ...chad.language.traverse import children, free_variables
+from ..constructors import Constructor
 
 Context = tuple[str, ...]
 
 
-class Categorical:
+class Categorical(Constructor):
     """Base class of the constructors."""
 
 
-@dataclass(frozen=True)
 class Constant(Categorical):
     """``K(value)``."""
 
     value: Any
 
 
-@dataclass(frozen=True)
 class Pick(Categorical):
     """``P[index]``."""
 
     index: int
 
 
-@dataclass(frozen=True)
 class Prune(Categorical):
     """``P[i1, ..., im]``."""
 
     indices: tuple[int, ...]
 
 
-@dataclass(frozen=True)
 class Function(Categorical):
     """``F(name)``."""
 
     name: str
 
 
-@dataclass(frozen=True)
 class Sequence(Categorical):
     """``first; second``."""
 
@@ -66,14 +61,12 @@ class Sequence(Categorical):
     second: Categorical
 
 
-@dataclass(frozen=True)
 class Pair(Categorical):
     """``(c1, ..., cn)``."""
 
     parts: tuple[Categorical, ...]
 
 
-@dataclass(frozen=True)
 class Choose(Categorical):
     """``IF(condition, then, orelse)``."""
 
@@ -82,7 +75,6 @@ class Choose(Categorical):
     orelse: Categorical
 
 
-@dataclass(frozen=True)
 class With(Categorical):
     """``L(bound, body)``."""
 
@@ -90,7 +82,6 @@ class With(Categorical):
     body: Categorical
 
 
-@dataclass(frozen=True)
 class Build(Categorical):
     """``B(size, body)``."""
 

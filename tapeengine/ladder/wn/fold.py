@@ -16,7 +16,6 @@ RFold adds a one-hot vector for each element, so its cost is quadratic in their 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from . import vectors
@@ -24,7 +23,6 @@ from .application import apply, reverse
 from .linear_maps import Computed, LinearMap, Visit
 
 
-@dataclass(frozen=True)
 class FoldMap(Computed):
     """``lmFold f slope acc v``."""
 

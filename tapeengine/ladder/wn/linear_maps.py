@@ -13,36 +13,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ..constructors import Constructor
 from .families import Family
 
 Visit = Callable[[int], None]
 
 
-class LinearMap:
+class LinearMap(Constructor):
     """Base class of the constructors."""
 
 
-@dataclass(frozen=True)
 class Zero(LinearMap):
     """The map to 0."""
 
 
-@dataclass(frozen=True)
 class One(LinearMap):
     """The identity."""
 
 
-@dataclass(frozen=True)
 class Scale(LinearMap):
     """``S(factor)``."""
 
     factor: float
 
 
-@dataclass(frozen=True)
 class Compose(LinearMap):
     """``after . before``."""
 
@@ -50,7 +46,6 @@ class Compose(LinearMap):
     before: LinearMap
 
 
-@dataclass(frozen=True)
 class Add(LinearMap):
     """``one + other``."""
 
@@ -58,28 +53,24 @@ class Add(LinearMap):
     other: LinearMap
 
 
-@dataclass(frozen=True)
 class VCat(LinearMap):
     """``m1 x m2 x ...``, stacked vertically."""
 
     parts: tuple[LinearMap, ...]
 
 
-@dataclass(frozen=True)
 class HCat(LinearMap):
     """``m1 >< m2 >< ...``, stacked horizontally."""
 
     parts: tuple[LinearMap, ...]
 
 
-@dataclass(frozen=True)
 class Lambda(LinearMap):
     """``L(maps)``."""
 
     maps: Family
 
 
-@dataclass(frozen=True)
 class TLambda(LinearMap):
     """``L'(maps)``."""
 
@@ -98,7 +89,6 @@ class Computed(LinearMap, ABC):
         """``r @R self``."""
 
 
-@dataclass(frozen=True)
 class Transpose(LinearMap):
     """``m'`` of a computed map."""
 

@@ -14,20 +14,19 @@ consume and leave the same variables. None is the zero of every space of cotange
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ...chad.language.values import Tagged
+from ..constructors import Constructor
 
 
-class Statement:
+class Statement(Constructor):
     """Base class of the statements."""
 
 
 Procedure = tuple[Statement, ...]
 
 
-@dataclass(frozen=True)
 class Invoke(Statement):
     """``to = Call function argument``."""
 
@@ -36,7 +35,6 @@ class Invoke(Statement):
     argument: str
 
 
-@dataclass(frozen=True)
 class Const(Statement):
     """``to = Const value``."""
 
@@ -44,14 +42,12 @@ class Const(Statement):
     value: Any
 
 
-@dataclass(frozen=True)
 class Elim(Statement):
     """``Elim argument``."""
 
     argument: str
 
 
-@dataclass(frozen=True)
 class Dup(Statement):
     """``to = Dup argument``."""
 
@@ -59,7 +55,6 @@ class Dup(Statement):
     argument: str
 
 
-@dataclass(frozen=True)
 class Pack(Statement):
     """``to = (arguments)``."""
 
@@ -67,7 +62,6 @@ class Pack(Statement):
     arguments: tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class Unpack(Statement):
     """``(to) = argument``."""
 
@@ -75,7 +69,6 @@ class Unpack(Statement):
     argument: str
 
 
-@dataclass(frozen=True)
 class Inject(Statement):
     """``to = In_index argument``."""
 
@@ -84,7 +77,6 @@ class Inject(Statement):
     argument: str
 
 
-@dataclass(frozen=True)
 class Case(Statement):
     """``Case argument``, with a variable and a procedure for each option."""
 
@@ -92,7 +84,6 @@ class Case(Statement):
     branches: tuple[tuple[str, Procedure], ...]
 
 
-@dataclass(frozen=True)
 class Assign(Statement):
     """``to = argument``: another name, without cost."""
 

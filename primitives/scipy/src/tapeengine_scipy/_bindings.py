@@ -5,20 +5,22 @@ code in turn, at the first call, for the names that are used.
 """
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy
 
 import tapeengine.numpy as np
+from tapeengine.errors import UnsupportedError
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
 from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
-from tapeengine_scipy._values import root
+from tapeengine_scipy._values import of_python, root
 
 
 class _Windows:
@@ -61,6 +63,25 @@ def _lengths(x: Any, out: Any, casting: str) -> None:
     find(f"{_FILTERS}.write")(out, root(x))
 
 
+def _minimised(method: str) -> Callable[..., Any]:
+    """SciPy's function that minimises a function of a number by a method: `minimize_scalar`."""
+
+    def minimum(func: Any, where: Any, args: Any = (), **options: Any) -> Any:
+        given = (None, where) if method == "bounded" else (where, None)
+        found = find("tapeengine_scipy.optimize.minimize_scalar")(func, *given, args, method, None, options)
+        if method == "golden" and numpy.shape(where) == (3,) and all(type(x) in (int, float) for x in where):
+            found["x"] = of_python(found["x"])
+            found["fun"] = func(found["x"], *(args if isinstance(args, tuple) else (args,)))
+        return found
+
+    return minimum
+
+
+def _memoised(fun: Any) -> NoReturn:
+    """SciPy's class of functions that return their derivatives as well, which they keep."""
+    raise UnsupportedError("root_scalar: fprime=True is not differentiated; pass the derivative as a function")
+
+
 class _Changed:
     """A module that is imported, with some names of its own, and those of another module."""
 
@@ -83,15 +104,20 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.ndimage._filters", "_rank_filter_1d"): _Changed("scipy.ndimage._rank_filter_1d", rank_filter=_ranked),
     ("scipy.ndimage._filters", "np"): _Changed("numpy", sqrt=_lengths),
     ("scipy.ndimage._interpolation", "_nd_image"): _Changed("scipy.ndimage._nd_image", _SPLINES),
+    **{
+        ("scipy.optimize._optimize", f"_minimize_scalar_{method}"): _minimised(method)
+        for method in ("bounded", "brent", "golden")
+    },
+    ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
 }
 #: Classes whose methods compute, and whose instances are no results; and the module of such classes.
-_COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at")
+_COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at", "_NQuad")
 #: Classes of results whose methods compute.
 _RESULTS, _METHODS = ("PearsonRResult", "TtestResult"), ("confidence_interval",)
-_SYSTEMS = "scipy.signal._ltisys"
+_SYSTEMS, _CUBICS = "scipy.signal._ltisys", "scipy.interpolate._cubic"
 
 
 #: The modules in which SciPy offers numpy's functions, which have their names since numpy 2.
@@ -179,10 +205,32 @@ class Bindings(Relinked):
         return type(value)(value.__name__, (value,), {"__module__": value.__module__, "__reduce_ex__": reduced, **own})
 
 
+class _Coefficients:
+    """Stands for SciPy's class of piecewise polynomials where classes derived from it compute the coefficients."""
+
+    def __init__(self, c: Any, x: Any, extrapolate: Any = None) -> None:
+        self.c, self.x = c, x
+
+
+class _OfCubics(Bindings):
+    """The counterparts of the names in SciPy's module of cubics, whose classes only compute coefficients."""
+
+    def class_(self, value: type) -> Any:
+        """Return a class that computes coefficients; of other modules as usual."""
+        if value.__name__ == "PPoly":
+            return _Coefficients
+        return Relinked.class_(self, value) if value.__module__ == _CUBICS else super().class_(value)
+
+
 @cache
-def bindings_of(module: str) -> Bindings:
+def bindings_of(module: str, kind: type[Bindings] = Bindings) -> Bindings:
     """Return the bindings of one of SciPy's modules, all of which are of one world."""
-    return Bindings(vars(sys.modules[module]), World("tapeengine_scipy"), lambda function, also: function)
+    return kind(vars(sys.modules[module]), World("tapeengine_scipy"), lambda function, also: function)
+
+
+def cubic(path: str) -> Any:
+    """Return what has the coefficients `c` and the breakpoints `x` of SciPy's class of cubics at `path`."""
+    return bindings_of(_CUBICS, _OfCubics).twin(find(path))
 
 
 @cache

@@ -14,7 +14,7 @@ from tapeengine_scipy._callables import Closed, as_array, constants, plain, plai
 from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import refuse_traced
 from tapeengine_scipy._results import entries, result
-from tapeengine_scipy.interpolate.polynomials import PPoly
+from tapeengine_scipy.interpolate.polynomials import CubicHermiteSpline, PPoly
 from tapeengine_scipy.optimize.implicit import check_converged, solution
 
 
@@ -66,7 +66,8 @@ def solve_bvp(
 
     y, *rest = parts(solution(closed, solve, residual))
     slopes = as_array(fun(found["x"], y, *rest))
-    made = {"y": y, "yp": slopes, "p": rest[0] if rest else None, "sol": _spline(found["x"], y, slopes)}
+    c = np.moveaxis(CubicHermiteSpline(found["x"], y, slopes, 1).c, (0, 1), (1, 2))
+    made = {"y": y, "yp": slopes, "p": rest[0] if rest else None, "sol": PPoly(c, found["x"], True, 1)}
     return result({**entries("solve_bvp", found, x=lambda: found["x"]), **made}, "BVPResult")
 
 
@@ -76,12 +77,3 @@ def _collocated(fun: Any, x: Any, y: Any, unknown: Any) -> Any:
     middle = 0.5 * (y[:, 1:] + y[:, :-1]) - 0.125 * h * (f[:, 1:] - f[:, :-1])
     slope = as_array(fun(x[:-1] + 0.5 * h, middle, *unknown))
     return y[:, 1:] - y[:, :-1] - h / 6.0 * (f[:, :-1] + f[:, 1:] + 4.0 * slope)
-
-
-def _spline(x: Any, y: Any, slopes: Any) -> Any:
-    """The cubics of given values and slopes."""
-    h = numpy.diff(x)
-    chord = (y[:, 1:] - y[:, :-1]) / h
-    bend = (slopes[:, :-1] + slopes[:, 1:] - 2.0 * chord) / h
-    c = np.stack([bend / h, (chord - slopes[:, :-1]) / h - bend, slopes[:, :-1], y[:, :-1]], axis=1)
-    return PPoly(c, x, extrapolate=True, axis=1)

@@ -12,14 +12,13 @@ from tapeengine.primitive import Sample, uniform
 from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import constants, holds_traced
 from tapeengine_scipy._making import made_by_scipy
-from tapeengine_scipy._passing import Standing
+from tapeengine_scipy._own_code import own_code
 from tapeengine_scipy._values import floating, ratio
-from tapeengine_scipy.interpolate.polynomials import moved, periodic_integral, within_period
-from tapeengine_scipy.interpolate.slopes import conditions
+from tapeengine_scipy.interpolate.polynomials import Pieces
 from tapeengine_scipy.sparse.linalg import spsolve
 
 
-class BSpline(Standing, path="scipy.interpolate.BSpline"):
+class BSpline(Pieces, path="scipy.interpolate.BSpline"):
     """A spline with given knots; see `scipy.interpolate.BSpline`. Knots, coefficients and places may be traced.
 
     Examples
@@ -28,6 +27,8 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
     >>> float(BSpline(np.array([0.0, 0.0, 1.0, 1.0]), np.array([1.0, 3.0]), 1)(0.5))
     2.0
     """
+
+    _leading = 1
 
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> None:
         if self._stand(t, c, k, extrapolate, axis):
@@ -38,23 +39,15 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
         """Knots, coefficients and degree."""
         return self.t, self.c, self.k
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-        """Evaluate the spline, or its derivative of order `nu`."""
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        t, k, query = self.t, self.k, floating(x)
-        low, high = t[k], t[t.shape[0] - k - 1]
-        at = np.reshape(query, (-1,))
-        at = within_period(at, low, high) if outside == "periodic" else at
-        value = (
-            self._value(at, nu) if operator.index(nu) <= k else np.zeros((at.shape[0], self.c[0].size)) * at[:, None]
-        )
-        if outside is False or outside == "periodic":
-            value = np.where(((at < low) | (at > high))[:, None], np.nan, value)
-        return moved(np.reshape(value, (*query.shape, *self.c.shape[1:])), query.ndim, self.axis)
+    @property
+    def _ends(self) -> tuple[Any, Any]:
+        return self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
 
     def _value(self, x: Any, nu: int) -> Any:
         """Sum the k + 1 splines that are not 0 at each place, by the recursion of Cox and de Boor."""
         t, k, c = self.t, self.k, np.reshape(self.c, (self.c.shape[0], -1))
+        if operator.index(nu) > k:
+            return np.zeros((x.shape[0], c.shape[1])) * x[:, None]
         left = _knots(t, x, k=k)[:, None]
         basis, none = 1.0 + 0.0 * x[:, None], numpy.zeros((x.shape[0], 1))
         for degree in range(1, k + 1):
@@ -67,51 +60,27 @@ class BSpline(Standing, path="scipy.interpolate.BSpline"):
                 else ((last - x[:, None]) * lower, (x[:, None] - first) * lower)
             )
             basis = np.concatenate([down, none], axis=1) + np.concatenate([none, up], axis=1)
-        return np.einsum("ij,ijk->ik", basis * (nu <= k), c[left + numpy.arange(-k, 1)])
-
-    def derivative(self, nu: int = 1) -> "BSpline":
-        """Return the derivative as a spline."""
-        return self._changed(self._theirs.derivative(nu), nu)
-
-    def antiderivative(self, nu: int = 1) -> "BSpline":
-        """Return an antiderivative as a spline."""
-        return self._changed(self._theirs.antiderivative(nu), -nu)
+        return np.einsum("ij,ijk->ik", basis, c[left + numpy.arange(-k, 1)])
 
     def _changed(self, theirs: Any, nu: int) -> "BSpline":
         """SciPy's derivative or antiderivative, with traced coefficients and knots."""
-        t, c, k = self.t, self.c[: self.t.shape[0] - self.k - 1], self.k
-        for _ in range(nu):
-            c = ratio(k * (c[1:] - c[:-1]), _steps(t[1:-1], k, c.ndim))
-            t, k = t[1:-1], k - 1
-        for _ in range(-nu):
-            c = np.cumsum(c * _steps(t, k + 1, c.ndim), axis=0) / (k + 1)
-            c = np.concatenate([numpy.zeros((1, *c.shape[1:])), c])
-            t, k = np.concatenate([t[:1], t, t[-1:]]), k + 1
-        last = c[-1:] if nu < 0 else numpy.zeros((1, *c.shape[1:]))
-        padding = np.broadcast_to(last, (theirs.c.shape[0] - c.shape[0], *c.shape[1:]))
-        return type(self).around(theirs, t=t, c=np.concatenate([c, padding]))
+        padding = numpy.zeros((max(self.t.shape[0] - self.c.shape[0], 0), *self.c.shape[1:]))
+        tck = self.t, np.concatenate([self.c, padding]), self.k
+        t, c, _ = own_code("scipy.interpolate.splder", tck, nu)
+        return type(self).around(theirs, t=t, c=c)
 
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """Return the integral between limits, which may be traced; beyond the knots only if the spline extrapolates."""
         outside = self.extrapolate if extrapolate is None else extrapolate
-        first, last = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
-        whole = self.antiderivative()
-        if outside == "periodic":
-            return periodic_integral(lambda x: whole(x, 0, True), a, b, first, last)
         if not outside:
-            a, b = np.clip(a, first, last), np.clip(b, first, last)
-        return np.asarray(whole(b, 0, True) - whole(a, 0, True))  # also without dimensions
+            a, b = (np.clip(x, *self._ends) for x in (a, b))
+        return super().integrate(a, b, outside)
 
 
 @decides("scipy.interpolate.knots", Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}))
 def _knots(t: Any, x: Any, *, k: int) -> Any:
     """The knot before each place."""
     return numpy.clip(numpy.searchsorted(t, x, side="right") - 1, k, t.shape[0] - k - 2)
-
-
-def _steps(t: Any, k: int, ndim: int) -> Any:
-    """The lengths of the supports of the splines of degree k - 1, as a column."""
-    return np.reshape(t[k:] - t[: t.shape[0] - k], (-1,) + (1,) * (ndim - 1))
 
 
 def make_interp_spline(
@@ -149,7 +118,7 @@ def _collocation(x: Any, t: Any, k: int, bc_type: Any, width: int) -> tuple[Any,
         same = scipy.sparse.eye_array(k, size) - scipy.sparse.eye_array(k, size, k=size - k)
         return scipy.sparse.vstack([rows, same], format="csc"), [numpy.zeros((0, width)), numpy.zeros((k, width))]
     ends = (bc_type, bc_type) if bc_type is None or isinstance(bc_type, str) else bc_type
-    given = [conditions(end, width) for end in ends]
+    given = [_conditions(end, width) for end in ends]
     near = [scipy.interpolate.BSpline(t, numpy.eye(size, k + 1, -start), k) for start in (0, size - k - 1)]
     rows = [
         [spline(place, order) for order, _ in end]
@@ -162,3 +131,10 @@ def _collocation(x: Any, t: Any, k: int, bc_type: Any, width: int) -> tuple[Any,
             blocks.insert(side * len(blocks), scipy.sparse.hstack([empty, numpy.array(part)][:: 2 * side - 1]))
     values = [np.stack([v for _, v in end]) if end else numpy.zeros((0, width)) for end in given]
     return scipy.sparse.vstack(blocks, format="csc"), values
+
+
+def _conditions(end: Any, width: int) -> list[tuple[int, Any]]:
+    """The orders of the derivatives that are given at one end, and their values."""
+    if isinstance(end, str):
+        end = {"clamped": [(1, 0.0)], "natural": [(2, 0.0)], "not-a-knot": []}[end]
+    return [(order, np.broadcast_to(np.ravel(floating(value)), (width,))) for order, value in end or []]

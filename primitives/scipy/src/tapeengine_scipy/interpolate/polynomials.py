@@ -12,8 +12,6 @@ from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.interpolate import slopes
-from tapeengine_scipy.interpolate.slopes import column
 
 
 @decides("scipy.interpolate.intervals", Sample((numpy.arange(4.0), uniform((3,)))))
@@ -38,7 +36,46 @@ def periodic_integral(whole: Callable[[Any], Any], a: Any, b: Any, first: Any, l
     return np.asarray(to(b) - to(a))  # also without dimensions
 
 
-class PPoly(Standing, path="scipy.interpolate.PPoly"):
+class Pieces(Standing, path=""):
+    """A function with pieces: it has `_ends`, `_value` at a vector of places, and `_changed`, its derivatives.
+
+    The coefficients `c` have `_leading` axes before those of a value.
+    """
+
+    _leading: int
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        """Evaluate the function, or its derivative of order `nu`."""
+        if nu < 0:
+            raise ValueError("the order of a derivative is not negative")
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        (first, last), query = self._ends, floating(x)
+        at = np.reshape(query, (-1,))
+        at = within_period(at, first, last) if outside == "periodic" else at
+        value = self._value(at, nu)
+        if outside is False:
+            low, high = (first, last) if first < last else (last, first)
+            value = np.where(column((at >= low) & (at <= high), 2), value, np.nan)
+        return moved(np.reshape(value, (*query.shape, *self.c.shape[self._leading :])), query.ndim, self.axis)
+
+    def derivative(self, nu: int = 1) -> "Pieces":
+        """Return the derivative as such a function."""
+        return self._changed(self._theirs.derivative(nu), nu)
+
+    def antiderivative(self, nu: int = 1) -> "Pieces":
+        """Return an antiderivative as such a function."""
+        return self._changed(self._theirs.antiderivative(nu), -nu)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """Return the integral between limits, which may be traced."""
+        outside = self.extrapolate if extrapolate is None else extrapolate
+        whole = self.antiderivative()
+        if outside == "periodic":
+            return periodic_integral(lambda x: whole(x, 0, True), a, b, *self._ends)
+        return np.asarray(whole(b, 0, outside) - whole(a, 0, outside))  # also without dimensions
+
+
+class PPoly(Pieces, path="scipy.interpolate.PPoly"):
     """A piecewise polynomial; see `scipy.interpolate.PPoly`. Coefficients, breakpoints and places may be traced.
 
     Examples
@@ -48,45 +85,20 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
     2.5
     """
 
+    _leading = 2
+
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
         if self._stand(c, x, extrapolate, axis):
             self.c, self.x = np.moveaxis(floating(c), (axis, axis + 1), (0, 1)), floating(x)
 
-    def _through(self, x: Any, y: Any, slopes_of: Callable[..., Any]) -> None:
-        """Set the coefficients; `slopes_of(steps, slopes, y)` gives the slopes at the data points."""
-        y = np.moveaxis(floating(y), self.axis, 0)  # SciPy takes any number as an axis, modulo the dimension
-        self.x, flat = floating(x), np.reshape(y, (y.shape[0], -1))
-        steps = column(self.x[1:] - self.x[:-1], 2)
-        secants = (flat[1:] - flat[:-1]) / steps
-        s = slopes_of(steps[:, 0], secants, flat)
-        bend = (s[:-1] + s[1:] - 2 * secants) / steps
-        c = np.stack([bend / steps, (secants - s[:-1]) / steps - bend, s[:-1], flat[:-1]])
-        self.c = np.reshape(c, (*c.shape[:2], *y.shape[1:]))
+    @property
+    def _ends(self) -> tuple[Any, Any]:
+        return self.x[0], self.x[-1]
 
-    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
-        """Evaluate the polynomial, or its derivative of order `nu`."""
-        if nu < 0:
-            raise ValueError("the order of a derivative is not negative")
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        query, first, last = floating(x), self.x[0], self.x[-1]
-        xq = np.reshape(query, (-1,))
-        if outside == "periodic":
-            xq = within_period(xq, first, last)
-        at = intervals(self.x, xq)
+    def _value(self, x: Any, nu: int) -> Any:
+        at = intervals(self.x, x)
         c = np.reshape(self.c, (*self.c.shape[:2], -1))
-        value = _power_sum(c[:, at], column(xq - self.x[at], 2), nu)
-        if outside is False:
-            low, high = (first, last) if first < last else (last, first)
-            value = np.where(column((xq >= low) & (xq <= high), 2), value, np.nan)
-        return moved(np.reshape(value, (*query.shape, *self.c.shape[2:])), query.ndim, self.axis)
-
-    def derivative(self, nu: int = 1) -> "PPoly":
-        """Return the derivative as a piecewise polynomial."""
-        return self._changed(self._theirs.derivative(nu), nu)
-
-    def antiderivative(self, nu: int = 1) -> "PPoly":
-        """Return the antiderivative that is 0 at the first breakpoint."""
-        return self._changed(self._theirs.antiderivative(nu), -nu)
+        return _power_sum(c[:, at], column(x - self.x[at], 2), nu)
 
     def _changed(self, theirs: Any, nu: int) -> "PPoly":
         """SciPy's derivative or antiderivative, with traced coefficients and breakpoints."""
@@ -99,14 +111,6 @@ class PPoly(Standing, path="scipy.interpolate.PPoly"):
             start = np.concatenate([numpy.zeros((1, *c.shape[2:])), ends[:-1]])
             c = np.concatenate([raised, start[None]])
         return type(self).around(theirs, c=c, x=self.x)
-
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """Return the integral between limits, which may be traced."""
-        outside = self.extrapolate if extrapolate is None else extrapolate
-        whole = self.antiderivative()
-        if outside == "periodic":
-            return periodic_integral(lambda x: whole(x, 0, True), a, b, self.x[0], self.x[-1])
-        return np.asarray(whole(b, 0, outside) - whole(a, 0, outside))  # also without dimensions
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         """Return where a scalar polynomial has a value, as functions of all traced values.
@@ -138,22 +142,23 @@ def _power_sum(c: Any, z: Any, nu: int) -> Any:
     return total + 0.0 * c[-1]
 
 
-class CubicHermiteSpline(PPoly, path="scipy.interpolate.CubicHermiteSpline"):
-    """Cubics through points with given slopes; see `scipy.interpolate.CubicHermiteSpline`."""
+class _Cubic(PPoly, path=""):
+    """Cubics whose coefficients SciPy's own code computes."""
 
-    def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> None:
-        if self._stand(x, y, dydx, axis=axis, extrapolate=extrapolate):
-            given = np.moveaxis(floating(dydx), self.axis, 0)
-            self._through(x, y, lambda *_: np.reshape(given, (given.shape[0], -1)))
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        if self._stand(*args, **keywords):
+            from tapeengine_scipy._bindings import cubic
+
+            found = cubic(self._path)(*args, **keywords)
+            self.c, self.x = found.c, found.x
+
+
+class CubicHermiteSpline(_Cubic, path="scipy.interpolate.CubicHermiteSpline"):
+    """Cubics through points with given slopes; see `scipy.interpolate.CubicHermiteSpline`."""
 
 
 class CubicSpline(CubicHermiteSpline, path="scipy.interpolate.CubicSpline"):
-    """A cubic spline; see `scipy.interpolate.CubicSpline`.
-
-    Parameters
-    ----------
-    x, y, axis, bc_type, extrapolate
-        As in SciPy; `x` and `y` may be traced.
+    """A cubic spline; see `scipy.interpolate.CubicSpline`. Points and the values of conditions may be traced.
 
     Attributes
     ----------
@@ -161,10 +166,6 @@ class CubicSpline(CubicHermiteSpline, path="scipy.interpolate.CubicSpline"):
     c : array of shape (4, n - 1, ...)
         The coefficients, highest power first.
     """
-
-    def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
-        if self._stand(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate):
-            self._through(x, y, lambda *given: slopes.at_knots(*given, bc_type))
 
 
 class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpolator"):
@@ -177,9 +178,10 @@ class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpo
     1.0
     """
 
-    def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
-        if self._stand(x, y, axis=axis, extrapolate=extrapolate):
-            self._through(x, y, slopes.monotone)
+
+def column(x: Any, ndim: int) -> Any:
+    """Append axes, so that values along the first axis broadcast."""
+    return np.reshape(x, (x.shape[0],) + (1,) * (ndim - 1))
 
 
 def moved(value: Any, count: int, axis: int) -> Any:

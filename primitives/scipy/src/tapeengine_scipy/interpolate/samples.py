@@ -11,8 +11,7 @@ from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.interpolate.polynomials import CubicSpline, intervals, moved
-from tapeengine_scipy.interpolate.slopes import column
+from tapeengine_scipy.interpolate.polynomials import CubicSpline, column, intervals, moved
 
 
 class interp1d(Standing, path="scipy.interpolate.interp1d"):

@@ -14,18 +14,22 @@ Examples
 """
 
 from tapeengine_scipy._names import names_of
-from tapeengine_scipy.optimize.equations import fsolve, newton, root, root_scalar
+from tapeengine_scipy._own_code import rule
+from tapeengine_scipy.optimize.equations import fsolve, newton, root
 from tapeengine_scipy.optimize.fits import curve_fit, least_squares, leastsq
 from tapeengine_scipy.optimize.fmin import fmin, fmin_bfgs, fmin_cg, fmin_l_bfgs_b, fmin_powell
 from tapeengine_scipy.optimize.intervals import bisect, brenth, brentq, ridder, toms748
 from tapeengine_scipy.optimize.linear import linprog
 from tapeengine_scipy.optimize.minima import minimize, minimize_scalar
-from tapeengine_scipy.optimize.of_number import brent, fminbound, golden
 
 __all__ = [
     "bisect", "brent", "brenth", "brentq", "curve_fit", "fmin", "fmin_bfgs", "fmin_cg", "fmin_l_bfgs_b",
     "fmin_powell", "fminbound", "fsolve", "golden", "least_squares", "leastsq", "linprog", "minimize",
     "minimize_scalar", "newton", "ridder", "root", "root_scalar", "toms748",
 ]  # fmt: skip
+
+brent, fminbound, golden, root_scalar = (
+    rule(f"scipy.optimize.{name}", runs_callables=True) for name in ("brent", "fminbound", "golden", "root_scalar")
+)
 
 __getattr__, __dir__ = names_of("scipy.optimize", globals())

@@ -6,11 +6,9 @@ import numpy
 import scipy
 
 import tapeengine.numpy as np
-from tapeengine.errors import UnsupportedError
 from tapeengine_scipy._callables import Closed, plain, plain_values
 from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._results import Table, entries, result
-from tapeengine_scipy._values import of_python
 from tapeengine_scipy.optimize.implicit import as_tuple, check_converged, only_value, solution
 
 
@@ -75,33 +73,6 @@ def fsolve(func: Any, x0: Any, args: Any, fprime: Any, full_output: bool, **opti
     if not full_output:
         return x
     return x, Table(entries("fsolve", found[1], fvec=lambda: func(x, *as_tuple(args)))), *found[2:]
-
-
-@with_signature("scipy.optimize.root_scalar", runs_callables=True)
-def root_scalar(f: Any, args: Any, fprime: Any, fprime2: Any, **rest: Any) -> Any:
-    """Find a root of a scalar function; see `scipy.optimize.root_scalar`.
-
-    Examples
-    --------
-    >>> round(root_scalar(lambda x: x**2 - 4.0, bracket=(0.0, 10.0)).root, 9)
-    2.0
-    """
-    closed = Closed((f, as_tuple(args), (fprime, fprime2)), "root_scalar")
-    found, rest = dict[str, Any](), plain_values(rest)
-    if not closed.is_traced:
-        return scipy.optimize.root_scalar(f, args, fprime=fprime, fprime2=fprime2, **rest)
-    if fprime is True or fprime2 is True:
-        raise UnsupportedError("root_scalar: fprime=True is not differentiated; pass the derivative as a function")
-
-    def solve(f: Any, args: Any, slopes: Any) -> Any:
-        whole = {name: plain(slope, "root_scalar") for name, slope in zip(("fprime", "fprime2"), slopes, strict=True)}
-        result = found["result"] = scipy.optimize.root_scalar(plain(f, "root_scalar"), args, **whole, **rest)
-        check_converged(result.converged, "root_scalar", result.flag)
-        return [result.root]
-
-    x = solution(closed, solve, lambda x, f, args, _: f(x[0], *args))[0]
-    found["result"].root = of_python(x) if type(found["result"].root) is float else x
-    return found["result"]
 
 
 @with_signature("scipy.optimize.newton", runs_callables=True)

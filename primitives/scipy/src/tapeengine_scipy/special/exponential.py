@@ -10,16 +10,11 @@ from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, of_orders, ufunc
 from tapeengine_scipy._values import real
 from tapeengine_scipy.special.elliptic import hyp2f1
-
-#: The Bernoulli numbers of even index from 2; those of odd index are 0 except for the first.
-_BERNOULLI = (
-    *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330),
-    *(854513 / 138, -236364091 / 2730, 8553103 / 6, -23749461029 / 870, 8615841276005 / 14322),
-)
+from tapeengine_scipy.special.hurwitz import BERNOULLI
 
 
 def _bernoulli(n: int) -> float:
-    return (1.0, -0.5)[n] if n < 2 else 0.0 if n % 2 else _BERNOULLI[n // 2 - 1]
+    return (1.0, -0.5)[n] if n < 2 else 0.0 if n % 2 else BERNOULLI[n // 2 - 1]
 
 
 @of_orders("scipy.special.bernoulli_ratio", (0.0, 4.0), "x/(exp(x) - 1), and its derivatives")

@@ -11,7 +11,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise, ufunc
 from tapeengine_scipy._values import is_complex, is_traced, real
-from tapeengine_scipy.special.hurwitz import hurwitz_zeta
+from tapeengine_scipy.special.hurwitz import BERNOULLI, hurwitz_zeta
 
 gammaln: Primitive = ufunc(
     "gammaln", {"x": lambda x: digamma(x)}, {"x": (0.2, 6.0)}, "log |gamma(x)|; d/dx = digamma(x)"
@@ -71,9 +71,6 @@ def polygamma(n: Any, x: Any) -> Any:
     return np.where(order == 0, digamma(x), sign * factorial * zeta(np.where(order == 0, 2.0, order + 1.0), x))
 
 
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
-
-
 def _power_rise(a: Any, b: Any, n: int) -> Any:
     """(a + b)^-n - a^-n without cancellation."""
     return numpy.expm1(-n * numpy.log1p(b / a)) * a**-n
@@ -93,7 +90,7 @@ def _polygamma_rise(a: Any, b: Any, *, order: int) -> Any:
         else:
             rise = rise - sign * factorial(order - 1) * _power_rise(base, b, order)
         rise = rise - sign * factorial(order) / 2 * _power_rise(base, b, order + 1)
-        for k, bernoulli in enumerate(_BERNOULLI, start=1):
+        for k, bernoulli in enumerate(BERNOULLI[:10], start=1):
             weight = sign * bernoulli * factorial(2 * k + order - 1) / factorial(2 * k)
             rise = rise - weight * _power_rise(base, b, 2 * k + order)
     return numpy.where((a > 0) & (b > 0), rise, plain)[()]

@@ -15,7 +15,11 @@ from tapeengine_scipy._build import elementwise
 from tapeengine_scipy._values import real
 
 _TERMS = 24
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+#: The Bernoulli numbers of even index from 2; those of odd index are 0 except for the first.
+BERNOULLI = (
+    *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330),
+    *(854513 / 138, -236364091 / 2730, 8553103 / 6, -23749461029 / 870, 8615841276005 / 14322),
+)
 
 
 def _series_product(left: list[Any], right: list[Any]) -> list[Any]:
@@ -35,7 +39,7 @@ def _tail_series(s: Any, base: Any, order: int) -> list[Any]:
     bracket[0] = bracket[0] + 0.5
     rising = [s, numpy.ones_like(s)] + [numpy.zeros_like(s)] * order
     rising = rising[: order + 1]
-    for j, bernoulli in enumerate(_BERNOULLI, start=1):
+    for j, bernoulli in enumerate(BERNOULLI[:8], start=1):
         scale = bernoulli / factorial(2 * j) * base ** (1 - 2 * j)
         bracket = [total + scale * value for total, value in zip(bracket, rising, strict=True)]
         for shift in (2 * j - 1, 2 * j):
