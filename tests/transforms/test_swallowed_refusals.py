@@ -127,6 +127,36 @@ def test_a_refusal_is_raised_in_place_of_the_error_that_it_leads_to(transform: s
     assert not swallowed.OPEN.errors
 
 
+def kept(write: Callable[[Any, Any], Any], place: Any, x: Any) -> Any:
+    """What is stored in a plain array by a program that takes a ValueError for a number that does not fit."""
+    with contextlib.suppress(ValueError):
+        write(place, x)
+    return place * x
+
+
+#: Ways to store a number in a plain array: numpy's own error takes the place of the refusal in some of them.
+STORES: dict[str, Callable[[Any, Any], Any]] = {
+    "element": lambda place, x: place.__setitem__(0, x),
+    "flat": lambda place, x: place.flat.__setitem__(0, x),
+    "slice": lambda place, x: place.__setitem__(slice(1), x),
+    "list": lambda place, x: place.__setitem__(slice(2), [x, 1.0]),
+    "mask": lambda place, x: place.__setitem__(place == 0.0, x),
+    "fill": lambda place, x: place.fill(x),
+}
+
+
+@pytest.mark.parametrize("number", [1.5, np.float64(1.5), np.float32(1.5), np.array(1.5), np.array(1.5, np.float32)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("store", STORES)
+def test_refusals_in_place_of_which_numpy_raises_its_own_error(store: str, dtype: Any, number: Any) -> None:
+    """Also where the program catches it: it would compute with an array to which nothing has been written."""
+    for program in (STORES[store], functools.partial(kept, STORES[store])):
+        with pytest.raises(DroppedDerivativeError, match="into a plain"):
+            te.vjp(lambda x, program=program: program(np.zeros(2, dtype), x), number)
+    assert not swallowed.OPEN.errors
+    assert not np.array_equal(kept(STORES[store], np.zeros(2, dtype), number), np.zeros(2))
+
+
 @pytest.mark.parametrize("use", USES)
 def test_each_refusal_is_raised_at_the_end(use: str) -> None:
     with pytest.raises(TapeEngineError) as plain:

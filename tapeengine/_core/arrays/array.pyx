@@ -57,7 +57,7 @@ from types import GenericAlias
 
 import numpy
 
-from tapeengine._core.arrays.reports import MODES, errors_stop
+from tapeengine._core.arrays.reports import MODES, errors_stop, scalar_item
 from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike, refused
 from tapeengine._core.scalars.scalar import opcode_of
