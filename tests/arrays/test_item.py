@@ -44,7 +44,20 @@ def test_item_is_that_of_numpy(array: Any, index: Any) -> None:
 
 
 NUMBERS: list[Any] = [1.5, 1.5 + 2.0j, np.float64(1.5), np.float32(1.5), np.complex128(1.5 + 2.0j), np.complex64(1.5j)]
-KEYS: list[Any] = [0, (), ..., None, (None, ...), (..., None), (None, None), True, [True], [0], np.array(True), np.array(0)]
+KEYS: list[Any] = [
+    0,
+    (),
+    ...,
+    None,
+    (None, ...),
+    (..., None),
+    (None, None),
+    True,
+    [True],
+    [0],
+    np.array(True),
+    np.array(0),
+]
 KEYS += [(0,), slice(None), "a", 1.5, 2**70, np.zeros(0, int), (None, 0), (..., True)]
 
 

@@ -150,7 +150,7 @@ def is_swallowed(error: Exception) -> bool:
     >>> is_swallowed(found), is_swallowed(TapeEngineError())
     (False, False)
     """
-    if error.__traceback__ is None:     # compiled code that converts it caught it, as numpy does in `a.flat[0] = x`
+    if error.__traceback__ is None:  # compiled code that converts it caught it, as numpy does in `a.flat[0] = x`
         return isinstance(error, DroppedDerivativeError)
     frame = error.__traceback__.tb_frame
     if _converts(frame.f_code):
