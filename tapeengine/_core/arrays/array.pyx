@@ -502,7 +502,7 @@ cdef object offered_back(Array a):
 cdef object methods = None
 
 
-cdef object method_of(str name):
+cdef object method_of(name):
     """The function for a method by name; methods other than operators are defined with the numpy protocols."""
     global methods
     if methods is None:
@@ -517,7 +517,7 @@ cdef bint in_series() noexcept:
     return package != NULL and type(<object> package) is str and <str> package == "numpy.polynomial"
 
 
-cdef object missing_attribute(str name):
+cdef object missing_attribute(name):
     """The error for a missing attribute: an explanation if numpy's values have that attribute."""
     if not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")
