@@ -14,7 +14,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine._core.tape import swallowed
-from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, TapeLimitError, TraceError, UnsupportedError
 
 
 def bare(use: Callable[[Any], Any], x: Any) -> Any:
@@ -155,6 +155,32 @@ def test_refusals_in_place_of_which_numpy_raises_its_own_error(store: str, dtype
             te.vjp(lambda x, program=program: program(np.zeros(2, dtype), x), number)
     assert not swallowed.OPEN.errors
     assert not np.array_equal(kept(STORES[store], np.zeros(2, dtype), number), np.zeros(2))
+
+
+def test_numbers_of_an_ended_trace_that_a_program_catches() -> None:
+    """A cache with a fallback: the plain program has no error, and computes with the number that it has kept."""
+    kept_numbers: list[Any] = []
+
+    def program(x: Any) -> Any:
+        kept_numbers.append(2.0 * x)
+        return every(lambda x: kept_numbers[0] * x, x) * x
+
+    assert te.grad(program)(1.5) == 6.0 * 1.5**2
+    with pytest.raises(TraceError, match="after its trace has ended") as caught:
+        te.grad(program)(2.0)
+    assert "catches this error and goes on" in str(caught.value.__notes__)
+
+
+def test_the_limit_of_a_tape_that_a_program_catches() -> None:
+    def program(x: Any) -> Any:
+        try:
+            return sum(te.math.sin(k * x) for k in range(100_000))
+        except MemoryError:
+            return x
+
+    with pytest.raises(TapeLimitError, match="limit of 10,000 bytes") as caught:
+        te.Engine(max_tape_bytes=10_000).grad(program)(1.0)
+    assert "catches this error and goes on" in str(caught.value.__notes__)
 
 
 @pytest.mark.parametrize("use", USES)

@@ -444,7 +444,7 @@ cdef class Array:
     def __float__(self):
         if self.storage.active and not is_formatting():
             raise dropped(self, "float", "Take its real part, z.real. " if self.dtype.kind == "c" else INDEX_IT)
-        return PyNumber_Float(seen(self))
+        return PyNumber_Float(as_seen(self))
 
     def __complex__(self):
         if self.storage.active:
