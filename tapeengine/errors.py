@@ -62,7 +62,7 @@ class ResultError(TapeEngineError, TypeError):
     """The result of a program is not of the kind that the transform needs, such as a scalar for `grad`."""
 
 
-class TraceError(TapeEngineError, RuntimeError):
+class TraceError(_Refusal, RuntimeError):
     """A dual number is used outside its trace."""
 
 
@@ -74,7 +74,7 @@ class NotFiniteError(TapeEngineError, ArithmeticError):
     """A value, a partial or a cotangent is infinite or NaN, and the debug switch `nans` is on."""
 
 
-class TapeLimitError(TapeEngineError, MemoryError):
+class TapeLimitError(_Refusal, MemoryError):
     """A tape has reached its limit of ids or of bytes."""
 
 

@@ -102,3 +102,38 @@ def test_sums_of_negative_zeros_have_numpys_sign(shape: tuple[int, ...], what: s
         wanted = getattr(x, what)(axis=axis)
         found = te.vjp(lambda x, axis=axis: getattr(x, what)(axis=axis), x)[0]
         assert numpy.asarray(found).tobytes() == numpy.asarray(wanted).tobytes()
+
+
+#: Ways in which real numbers r become a part of a complex array z, which they may change.
+JOINED: dict[str, Callable[[Any, Any], Any]] = {
+    "row": lambda r, z: z.__setitem__(0, r[0]),
+    "view": lambda r, z: z.T.__setitem__(..., r),
+    "out": lambda r, z: numpy.add(r, r, out=z),
+    "in place": lambda r, z: z.__iadd__(r),
+    "copyto": lambda r, z: numpy.copyto(z, r, where=numpy.array([True, False])),
+    "where": lambda r, z: numpy.where([True, False], r, z),
+    "concatenate": lambda r, z: numpy.concatenate([r, z]),
+    "matmul": lambda r, z: r @ z,
+    "times a sum": lambda r, z: r.sum() * z,
+}
+
+
+@pytest.mark.parametrize("real", ["e", "f", "d", "g"])
+@pytest.mark.parametrize("kind", ["D", "G"])
+@pytest.mark.parametrize("way", JOINED)
+def test_real_numbers_of_every_precision_get_real_cotangents_from_complex_arrays(
+    way: str, kind: str, real: str
+) -> None:
+    def program(x: Any) -> Any:
+        z = x.astype(kind) * (1.0 + 1.0j)
+        found = JOINED[way](x.astype(real), z)
+        return (z if found is None else found).astype(complex)
+
+    x = numpy.array([[0.5, -1.25], [2.0, 0.75]])
+    value, back = te.vjp(program, x)
+    numpy.testing.assert_array_equal(value, program(x))
+    weights = numpy.arange(1.0, 1.0 + value.size).reshape(value.shape) * (1.0 - 0.5j)
+    slopes = [
+        numpy.sum(weights * (program(x + one) - program(x - one))).real / 2 for one in numpy.eye(4).reshape(4, 2, 2)
+    ]
+    numpy.testing.assert_allclose(back(weights)[0].ravel(), slopes, rtol=1e-3 if real == "e" else 1e-6)

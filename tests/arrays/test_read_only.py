@@ -89,3 +89,28 @@ def test_flags_are_set_as_numpy_sets_them() -> None:
     steps = 1e-6 * np.eye(3)
     found = [(flagged(x + step) - flagged(x - step)) / 2e-6 for step in steps]
     np.testing.assert_allclose(pullback(1.0)[0], found, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("layout", ["as it is", "swapped", "unaligned", "gaps", "reversed", "broadcast"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.complex64])
+def test_read_only_primals_of_every_layout(layout: str, dtype: Any) -> None:
+    """Also those of which the engine makes a copy that it can read faster."""
+    x: Any = np.arange(1.0, 5.0).astype(dtype)
+    if layout == "swapped":
+        x = x.astype(x.dtype.newbyteorder("S"))
+    elif layout == "unaligned":
+        x = np.frombuffer(b"-" + x.tobytes(), np.uint8)[1:].view(dtype)
+    elif layout == "broadcast":
+        x = np.broadcast_to(x, (2, 4))
+    else:
+        x = x[:: {"as it is": 1, "gaps": 2, "reversed": -1}[layout]]
+    x.flags.writeable = False
+
+    def program(x: Any) -> Any:
+        with pytest.raises(ValueError, match="read-only"):
+            x[0] = 2.0
+        return x * x
+
+    value, pullback = te.vjp(program, x)
+    np.testing.assert_array_equal(value, x * x)
+    np.testing.assert_array_equal(pullback(np.ones_like(value))[0], 2.0 * x)

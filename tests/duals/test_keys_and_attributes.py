@@ -384,3 +384,15 @@ def test_attributes_that_plain_values_lack_are_absent(name: str, ask: str) -> No
 def test_public_names_of_traced_values_are_those_of_plain_ones() -> None:
     for traced, plain in ((Dual, float), (Array, np.ndarray), (ComplexDual, complex)):
         assert {n for n in dir(traced) if n[0] != "_"} <= {n for n in dir(plain) if n[0] != "_"}
+
+
+class Name(str):
+    """A text of a class of its own, as the members of an enumeration of texts and numpy's texts are."""
+
+
+@pytest.mark.parametrize("kind", [Name, np.str_])
+@pytest.mark.parametrize("name", ["sum", "T", "real", "conjugate", "shape", "nothing"])
+@pytest.mark.parametrize("primal", [1.5, np.float32(1.5), np.complex64(1.5j), ROWS])
+def test_names_of_attributes_may_be_of_a_subclass_of_str(primal: Any, name: str, kind: Any) -> None:
+    for program in (lambda x: hasattr(x, kind(name)), lambda x: getattr(x, kind(name), None) is None):
+        assert te.vjp(program, primal)[0] == program(primal)

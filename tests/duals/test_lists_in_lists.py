@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -169,3 +171,34 @@ def test_lists_are_split_where_numpy_splits_them(name, like, parts):
     else:
         for a, b in zip(te.vjp(lambda x: program(x, np), 1.0)[0], wanted, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+#: Lists of a traced vector x that are assigned, with more levels than the part has axes, or not.
+LEVELS: list[Callable[[Any], Any]] = [
+    *(lambda x: [[*x]], lambda x: [x], lambda x: [x[0]], lambda x: [[x[0]]], lambda x: [[[x[0]]]], lambda x: [x[:1]]),
+    *(lambda x: [*x], lambda x: [[x[0]], [x[1]]], lambda x: [[1.0, 2.0, 3.0]], lambda x: [[1.0]], lambda x: ((x[0],),)),
+    *(lambda x: [[[1.0, 2.0, 3.0]]], lambda x: [numpy.ones(3)], lambda x: x[None], lambda x: numpy.ones((1, 1, 3))),
+]
+PARTS: list[Any] = [0, (0, 0), (0, ...), ..., (0, 0, ...), (0, slice(None)), slice(1), (slice(None), slice(None))]
+PARTS += [[0], (0, [0, 1, 2]), numpy.array([True, False]), None, (None, 0, 0), numpy.array(0), (True, 0)]
+
+
+@pytest.mark.parametrize("index", PARTS, ids=str)
+@pytest.mark.parametrize("dtype", [float, complex, numpy.float32])
+@pytest.mark.parametrize("levels", range(len(LEVELS)))
+def test_assigned_lists_have_the_levels_that_numpy_takes(levels: int, dtype: Any, index: Any) -> None:
+    def program(x: Any, made: Any) -> Any:
+        z = made.zeros((2, 3), dtype)
+        z[index] = LEVELS[levels](x)
+        return z
+
+    x = numpy.arange(1.0, 4.0)
+    try:
+        wanted = program(x, numpy)
+    except Exception as error:
+        with pytest.raises(type(error), match=re.escape(str(error))):
+            te.vjp(lambda x: program(x, np), x)
+        return
+    value, tangent = te.jvp(lambda x: program(x, np), (x,), (numpy.ones(3),))
+    numpy.testing.assert_array_equal(value, wanted)
+    numpy.testing.assert_allclose(tangent, program(x + 1.0, numpy) - wanted, rtol=1e-6)

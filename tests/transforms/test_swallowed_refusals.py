@@ -14,7 +14,7 @@ import pytest
 
 import tapeengine as te
 from tapeengine._core.tape import swallowed
-from tapeengine.errors import DroppedDerivativeError, TapeEngineError, UnsupportedError
+from tapeengine.errors import DroppedDerivativeError, TapeEngineError, TapeLimitError, TraceError, UnsupportedError
 
 
 def bare(use: Callable[[Any], Any], x: Any) -> Any:
@@ -125,6 +125,62 @@ def test_a_refusal_is_raised_in_place_of_the_error_that_it_leads_to(transform: s
     with pytest.raises(DroppedDerivativeError, match="would turn a dual number"):
         TRANSFORMS[transform](program)
     assert not swallowed.OPEN.errors
+
+
+def kept(write: Callable[[Any, Any], Any], place: Any, x: Any) -> Any:
+    """What is stored in a plain array by a program that takes a ValueError for a number that does not fit."""
+    with contextlib.suppress(ValueError):
+        write(place, x)
+    return place * x
+
+
+#: Ways to store a number in a plain array: numpy's own error takes the place of the refusal in some of them.
+STORES: dict[str, Callable[[Any, Any], Any]] = {
+    "element": lambda place, x: place.__setitem__(0, x),
+    "flat": lambda place, x: place.flat.__setitem__(0, x),
+    "slice": lambda place, x: place.__setitem__(slice(1), x),
+    "list": lambda place, x: place.__setitem__(slice(2), [x, 1.0]),
+    "mask": lambda place, x: place.__setitem__(place == 0.0, x),
+    "fill": lambda place, x: place.fill(x),
+}
+
+
+@pytest.mark.parametrize("number", [1.5, np.float64(1.5), np.float32(1.5), np.array(1.5), np.array(1.5, np.float32)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("store", STORES)
+def test_refusals_in_place_of_which_numpy_raises_its_own_error(store: str, dtype: Any, number: Any) -> None:
+    """Also where the program catches it: it would compute with an array to which nothing has been written."""
+    for program in (STORES[store], functools.partial(kept, STORES[store])):
+        with pytest.raises(DroppedDerivativeError, match="into a plain"):
+            te.vjp(lambda x, program=program: program(np.zeros(2, dtype), x), number)
+    assert not swallowed.OPEN.errors
+    assert not np.array_equal(kept(STORES[store], np.zeros(2, dtype), number), np.zeros(2))
+
+
+def test_numbers_of_an_ended_trace_that_a_program_catches() -> None:
+    """A cache with a fallback: the plain program has no error, and computes with the number that it has kept."""
+    kept_numbers: list[Any] = []
+
+    def program(x: Any) -> Any:
+        kept_numbers.append(2.0 * x)
+        return every(lambda x: kept_numbers[0] * x, x) * x
+
+    assert te.grad(program)(1.5) == 6.0 * 1.5**2
+    with pytest.raises(TraceError, match="after its trace has ended") as caught:
+        te.grad(program)(2.0)
+    assert "catches this error and goes on" in str(caught.value.__notes__)
+
+
+def test_the_limit_of_a_tape_that_a_program_catches() -> None:
+    def program(x: Any) -> Any:
+        try:
+            return sum(te.math.sin(k * x) for k in range(100_000))
+        except MemoryError:
+            return x
+
+    with pytest.raises(TapeLimitError, match="limit of 10,000 bytes") as caught:
+        te.Engine(max_tape_bytes=10_000).grad(program)(1.0)
+    assert "catches this error and goes on" in str(caught.value.__notes__)
 
 
 @pytest.mark.parametrize("use", USES)

@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.errors import TapeEngineError
+from tapeengine.errors import CotangentError, TapeEngineError
 
 #: Functions of typed programs, which are plain Python outside of them.
 OF_THE_LANGUAGE = {"fold", "scan"}
@@ -37,7 +38,7 @@ def rest(function: Any) -> list[Any]:
     return [FILLED.get(p.name, 1.0) for p in others if p.default is p.empty and p.kind is not p.KEYWORD_ONLY]
 
 
-@pytest.mark.parametrize("wrong", [1, 2.5, None, "x", [], {}, (1.0,), object()], ids=repr)
+@pytest.mark.parametrize("wrong", [1, 2.5, None, "x", [], {}, (1.0,), object()], ids=lambda x: type(x).__name__)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_no_function(name: str, wrong: Any) -> None:
     if wrong is None and name in ("primitive", "program"):
@@ -82,3 +83,13 @@ def test_other_arguments(name: str) -> None:
     call, text = CALLS[name]
     with pytest.raises(TapeEngineError, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "given", [memoryview(np.ones(3)), np.s_[:3], "one", ["a"] * 3, np.array(["a"] * 3), object()], ids=repr
+)
+def test_cotangents_and_tangents_that_are_no_arrays(given: Any) -> None:
+    with pytest.raises(CotangentError, match="cotangent must be an array of shape"):
+        te.vjp(lambda x: 2.0 * x, np.arange(3.0))[1](given)
+    with pytest.raises(CotangentError, match=r"tangents\[0\] must be an array of shape"):
+        te.jvp(lambda x: 2.0 * x, (np.arange(3.0),), (given,))

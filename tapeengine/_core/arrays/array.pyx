@@ -57,7 +57,7 @@ from types import GenericAlias
 
 import numpy
 
-from tapeengine._core.arrays.reports import MODES, errors_stop
+from tapeengine._core.arrays.reports import MODES, errors_stop, scalar_item
 from tapeengine._core.scalars.complex import of_numbers as complex_of
 from tapeengine._core.scalars.floatlike import ComplexLike, SingleLike, refused
 from tapeengine._core.scalars.scalar import opcode_of
@@ -444,7 +444,7 @@ cdef class Array:
     def __float__(self):
         if self.storage.active and not is_formatting():
             raise dropped(self, "float", "Take its real part, z.real. " if self.dtype.kind == "c" else INDEX_IT)
-        return PyNumber_Float(seen(self))
+        return PyNumber_Float(as_seen(self))
 
     def __complex__(self):
         if self.storage.active:
@@ -502,7 +502,7 @@ cdef object offered_back(Array a):
 cdef object methods = None
 
 
-cdef object method_of(str name):
+cdef object method_of(name):
     """The function for a method by name; methods other than operators are defined with the numpy protocols."""
     global methods
     if methods is None:
@@ -517,7 +517,7 @@ cdef bint in_series() noexcept:
     return package != NULL and type(<object> package) is str and <str> package == "numpy.polynomial"
 
 
-cdef object missing_attribute(str name):
+cdef object missing_attribute(name):
     """The error for a missing attribute: an explanation if numpy's values have that attribute."""
     if not (hasattr(numpy.ndarray, name) or hasattr(numpy.float64, name)):
         return AttributeError(f"a traced array has no attribute {name!r}")

@@ -87,7 +87,9 @@ cdef int put(Array a, object index, object value) except -1:
         if element_offset(a, numbers, index, &offset) and write_element(a, offset, unboxed(value)):
             return 0
     if isinstance(value, (list, tuple)):
-        value = from_values(value, numbers.dtype)
+        given, value = value, from_values(value, numbers.dtype)
+        if kind != GATHERED:
+            check_levels(given, value.ndim, numbers[index])
     elif is_foreign(value):
         value = ABOVE.given(value)
     if type(value) is Dual:
@@ -158,6 +160,16 @@ cdef int check_writable(Array a, ndarray numbers) except -1:
         raise ValueError("assignment destination is read-only: a broadcast view shows one element in several places. "
                          "Copy it first, or assign to the array that it is a view of")
     raise ValueError("assignment destination is read-only")
+
+
+cdef int check_levels(object given, int levels, object part) except -1:
+    """Refuse a list with more levels than the part to which it is assigned has axes; of an array numpy drops some."""
+    if levels > part.ndim:
+        if type(part) is not array_class:
+            numpy.empty(1, part.dtype)[0] = given   # raises numpy's error for an element
+        raise ValueError("setting an array element with a sequence. The requested array would exceed the maximum number "
+                         f"of dimension of {part.ndim}.")
+    return 0
 
 
 def refuse_writes(x):

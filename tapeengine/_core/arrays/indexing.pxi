@@ -209,6 +209,8 @@ cdef object get(Array a, object index):
     cdef ndarray value = present(a)
     if a.storage.type == NPY_DOUBLE and element_offset(a, value, index, &offset):
         return read_element(a, offset)
+    if a.storage.number:    # numpy's scalars have no views: `...` and None make new arrays
+        return a if type(index) is tuple and not index else scalar_item(read_part(a, None), index)
     index = normalised(index, &kind)
     if kind == GATHERED:
         return read_part(a, index)

@@ -50,18 +50,18 @@ cdef bint differentiable(object value) noexcept:
 cdef Array array_input(Head *h, object value):
     """An array of the caller as an input: a small one is copied; a large one is watched, and copied before a write."""
     cdef Array a
-    cdef bint shared = type(value) is Array and (<Array> value).storage.shared
-    if type(value) is Array:
-        value = snapshot(<Array> value)
-    else:
-        value = native(<ndarray> value if PyArray_CheckExact(value) else numpy.asarray(value))
+    cdef bint shared = type(value) is Array and (<Array> value).storage.shared, writeable
+    value = snapshot(<Array> value) if type(value) is Array else numpy.asarray(value)
+    writeable = PyArray_ISWRITEABLE(plain(value))
+    if type(value) is ndarray:
+        value = native(<ndarray> value)
     if dense(plain(value)):
         own = value.copy("K") if is_recording(h) else held(h, value)
         a = new_array(h, own, True)
         a.storage.kept = own is value
     else:
         a = gapped(h, value)
-    if not PyArray_ISWRITEABLE(plain(value)):
+    if not writeable:
         PyArray_CLEARFLAGS(plain(a.values), NPY_ARRAY_WRITEABLE)
     a.storage.shared = shared
     return a

@@ -418,7 +418,7 @@ cdef class Matcher:
         got = type(value).__name__
         if isinstance(value, (list, tuple, dict)):
             got = f"a {got} of {len(value)}"
-        elif isinstance(value, numpy.ndarray) or hasattr(value, "shape"):
+        elif hasattr(value, "shape") and hasattr(value, "dtype"):
             got = f"an array of shape {value.shape} and dtype {value.dtype}"
         elif type(value) is int and "number" in wanted:
             got = "an integer too large for a float"

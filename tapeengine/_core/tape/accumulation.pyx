@@ -14,9 +14,10 @@ from cpython.ref cimport Py_INCREF, Py_REFCNT
 cimport cython
 from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.numpy_c cimport (
-    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_FLOAT, NPY_INTP, PyArray_BASE, PyArray_CHKFLAGS,
+    NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NPY_DOUBLE, NPY_INTP, PyArray_BASE, PyArray_CHKFLAGS,
     PyArray_DATA, PyArray_DIMS, PyArray_ISCARRAY, PyArray_ISCOMPLEX, PyArray_ISNOTSWAPPED, PyArray_IS_C_CONTIGUOUS,
-    PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, ndarray, npy_intp, PyArray_NBYTES,
+    PyArray_NBYTES, PyArray_NDIM, PyArray_SetBaseObject, PyArray_SIZE, PyArray_STRIDES, PyArray_TYPE, PyTypeNum_ISCOMPLEX,
+    ndarray, npy_intp,
 )
 
 from tapeengine._core.tape.tape cimport (
@@ -158,7 +159,7 @@ cdef object fitted(object cotangent, tuple shape, Py_ssize_t rows=0):
 
 cdef bint needs_real(View view, object contribution):
     """Whether a contribution is complex and the view is real."""
-    if view.type != NPY_DOUBLE and view.type != NPY_FLOAT or type(contribution) is float:
+    if PyTypeNum_ISCOMPLEX(view.type) or type(contribution) is float:
         return False
     if type(contribution) is ndarray:
         return PyArray_ISCOMPLEX(<ndarray> contribution)

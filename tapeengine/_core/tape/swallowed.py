@@ -23,6 +23,9 @@ ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging",
 #: Modules of numpy that try a method or a look-up first, and otherwise convert or read the dtype.
 TRIES = ("numpy._core.fromnumeric", "numpy._core.getlimits")
 
+#: Methods that compiled code calls and whose errors it may replace, as numpy does in `a[i] = x`: it has no frame.
+CONVERSIONS = ("__float__", "__complex__")
+
 #: How many objects of an error are looked at.
 MOST = 4096
 
@@ -104,20 +107,20 @@ def check() -> None:
     """
     for _, trace, error, function in _here():
         if is_open(trace) and is_swallowed(error):
-            code, line = _caught(error)
-            place = f"{code.co_filename}:{line} in {code.co_name}"
+            place = _place(error)
             if function:
                 raise DroppedDerivativeError(
                     f"{errors.full_name(type(error))} carries numbers out of {function}, where they have no "
                     f"derivative, and the program catches it and goes on ({place}). Return the numbers, and raise "
                     "texts and integers"
                 ) from error
-            errors.note(
-                error,
-                f"the program catches this error and goes on ({place}), where the plain program has none. Let it pass; "
-                "or, where the value does not depend on it, name its class in the except: "
-                "tapeengine.errors.TapeEngineError",
-            )
+            if place:
+                errors.note(
+                    error,
+                    f"the program catches this error and goes on ({place}), where the plain program has none. Let it "
+                    "pass; or, where the value does not depend on it, name its class in the except: "
+                    "tapeengine.errors.TapeEngineError",
+                )
             raise error
 
 
@@ -126,10 +129,13 @@ def _here() -> list[Caught]:
     return [each for each in OPEN.errors if each.thread == thread]
 
 
-def _caught(error: Exception) -> tuple[CodeType, int]:
-    """The code that an error has reached, and the line."""
-    trace: Any = error.__traceback__
-    return trace.tb_frame.f_code, trace.tb_lineno
+def _place(error: Exception) -> str:
+    """The line of Python that an error has reached; none where compiled code caught it."""
+    trace = error.__traceback__
+    if trace is None or _converts(trace.tb_frame.f_code):
+        return ""
+    code = trace.tb_frame.f_code
+    return f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}"
 
 
 def is_swallowed(error: Exception) -> bool:
@@ -144,9 +150,11 @@ def is_swallowed(error: Exception) -> bool:
     >>> is_swallowed(found), is_swallowed(TapeEngineError())
     (False, False)
     """
-    if error.__traceback__ is None:
-        return False
+    if error.__traceback__ is None:  # compiled code that converts it caught it, as numpy does in `a.flat[0] = x`
+        return isinstance(error, DroppedDerivativeError)
     frame = error.__traceback__.tb_frame
+    if _converts(frame.f_code):
+        return True
     module = frame.f_globals.get("__name__") or ""
     if module in TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
         return False
@@ -156,6 +164,10 @@ def is_swallowed(error: Exception) -> bool:
     if not set(errors.__all__).isdisjoint(names):
         return False
     return not any(map(_is_ours, (*map(frame.f_globals.get, names), *frame.f_locals.values())))
+
+
+def _converts(code: CodeType) -> bool:
+    return code.co_name.rpartition(".")[2] in CONVERSIONS
 
 
 def _is_ours(value: Any) -> bool:
