@@ -22,7 +22,6 @@ from .._core.programs.native import (
     Backpropagator,
     Enterable,
     WholeBackpropagator,
-    classes_of,
     enter,
     has_infinity,
     kept_array,
@@ -759,7 +758,6 @@ class Program(Enterable):
         """Forget the programs for types of arguments."""
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
-        self.by_classes = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments, or what runs it on dual numbers if the language lacks it.
@@ -808,8 +806,6 @@ class Program(Enterable):
                 self.clear_instances()
             made = self.for_types(found, key, Sizes(sizes.ones))
             self.by_kinds[kinds] = (made.by_blas if sizes.are_large else None) or made
-            if (classes := classes_of(values)) is not None:
-                self.by_classes[classes] = self.by_kinds[kinds]
         return self.by_kinds[kinds]
 
     def kinds_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1407,19 +1407,22 @@ cdef class Enterable:
     cdef public object ways   # see `run`
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
-    cdef public dict by_classes   # the programs for arguments of such classes, see `classes_of`
+    cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for each
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
 
-    cdef Enterable of(self, tuple primals):
-        """The program for primals of such classes; this one if none is known."""
-        found = self.by_classes.get(classes_of(primals)) if self.by_classes else None
-        return <Enterable> found if found is not None and self.function.__code__ is self.code else self
+    cdef Enterable at(self, tuple primals):
+        """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
+        found = self.by_kinds.get(classes_of(primals)) if self.by_kinds else None
+        cdef Enterable entered = found if found is not None and self.function.__code__ is self.code else self
+        if entered.ways is None and entered.tangent is None:
+            return None
+        return entered if entered.watched is None or entered.watched.same() else None
 
     cpdef object jvp_at_once(self, tuple primals, tuple tangents):
         """Return (value, tangent) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.of(primals)
-        if entered.tangent is None or (entered.watched is not None and not entered.watched.same()):
+        cdef Enterable entered = self.at(primals)
+        if entered is None or entered.tangent is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
             return None
@@ -1432,8 +1435,8 @@ cdef class Enterable:
 
     cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
         """Return (value, backpropagator) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.of(primals)
-        if keywords or entered.ways is None or (entered.watched is not None and not entered.watched.same()):
+        cdef Enterable entered = None if keywords else self.at(primals)
+        if entered is None or entered.ways is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
             entered.check_lists(primals)
@@ -1446,8 +1449,8 @@ cdef class Enterable:
 
     def ran(self, tuple values):
         """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
-        cdef Enterable entered = self.of(values)
-        if entered.rule_of is None or entered.rule_of.engine.switches is not None:
+        cdef Enterable entered = self.at(values)
+        if entered is None or entered.rule_of is None or entered.rule_of.engine.switches is not None:
             return None
         try:
             made = entered.vjp_at_once(entered.rule_of.engine, values, {})
@@ -1460,31 +1463,39 @@ cdef class Enterable:
 LARGE = 24**3
 
 
-def classes_of(tuple values):
-    """Return what decides the types of values; None if one has another type than those of `class_of`."""
-    cdef list found = []
-    for x in values:
-        found.append(class_of(x, 0))
-        if found[len(found) - 1] is None:
-            return None
-    return tuple(found)
+#: How many parts a tuple may have of which a program is compiled for each part: a second for 300 parts.
+MOST_PARTS = 256
+cdef Py_ssize_t most_parts = MOST_PARTS
 
 
-cdef object class_of(x, int depth):
-    """What decides the type of a number, an array, or a list or tuple of these; None for another value.
+cdef tuple classes_of(tuple values):
+    """What `class_of` gives for each of values; None if one has no class."""
+    parts = tuple([class_of(x) for x in values])
+    return None if None in parts else parts
+
+
+cpdef object class_of(x, int depth=0):
+    """Return what decides the type of a number, an array, or a list or tuple of these; None for another value.
 
     Of vectors and matrices of float64 it is the number of axes: axes of one element, and sizes of matrices for BLAS, decide
     more than that.
+
+    Examples
+    --------
+    >>> class_of(2.0), class_of(([1.0, 2.0], 3)), class_of("text")
+    (<class 'float'>, ((<class 'list'>, <class 'float'>), <class 'int'>), None)
     """
     of = type(x)
     if of is float or of is int or of is bool:
         return of
+    if of is float64:
+        return float
     if PyArray_CheckExact(x):
         return axes_of(<cnp.ndarray> x)
     if depth == DEEPEST or not (of is list or of is tuple) or not len(x):
         return None
     if of is tuple:
-        parts = tuple([class_of(part, depth + 1) for part in <tuple> x])
+        parts = tuple([class_of(part, depth + 1) for part in <tuple> x]) if len(x) <= most_parts else (None,)
         return None if None in parts else parts
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
@@ -1494,7 +1505,7 @@ cdef bint are_all(list x, one, int depth) except -1:
     """Whether all elements of a list have one class."""
     cdef Py_ssize_t i
     for i in range(1, len(x)):
-        if not PyFloat_CheckExact(x[i]) if one is float else class_of(x[i], depth) != one:
+        if not (one is float and PyFloat_CheckExact(x[i])) and class_of(x[i], depth) != one:
             return False
     return True
 
@@ -1510,7 +1521,10 @@ cdef object axes_of(cnp.ndarray x):
     rows, columns = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, n - 1)
     if rows == 1 or columns == 1 or (n == 2 and rows * columns * min(rows, columns) >= <Py_ssize_t> LARGE):
         return None
-    return n
+    return VECTOR if n == 1 else MATRIX
+
+
+cdef tuple VECTOR = (ndarray, 1), MATRIX = (ndarray, 2)
 
 
 def enter(program, tuple primals, dict keywords, engine):
