@@ -102,7 +102,8 @@ def kind_of(value: Any) -> Any:
     if of is list:
         kinds = set(map(type, value))
         is_simple = kinds.issubset(SIMPLE) or all(map(is_settled, kinds))
-        return of, frozenset(kinds if is_simple else map(kind_of, value))
+        kinds = kinds if is_simple else set(map(kind_of, value))
+        return of, kinds.pop() if len(kinds) == 1 else frozenset(kinds)
     if of is str:
         return value
     if of is tuple:

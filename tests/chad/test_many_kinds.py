@@ -168,3 +168,67 @@ def test_tangents_that_do_not_fit_are_refused_after_those_that_do():
             te.jvp(g, (2.0, 3), (1.0, 1.0))
     assert te.jvp(f, (2.0, 3), (1.0, None)) == te.jvp(f.python, (2.0, 3), (1.0, None))
     assert te.jvp(f, (2.0, math.inf), (1.0, 0.0)) == te.jvp(f.python, (2.0, math.inf), (1.0, 0.0))
+
+
+BODIES = {
+    "rows and parts": ["return [row[:] for row in rows], rows[0], scale"],
+    "a slice": ["if scale > 1.0:", "    return rows", "return rows[1:]"],
+    "a choice": ["return rows if scale > 1.0 else [row for row in rows]"],
+    "a part of a pair": ["return (rows, scale)[0], len(rows) * scale"],
+    "numbers": ["return sum(rows) * scale, rows"],
+}
+ANNOTATIONS = ("rows, scale", *(f"rows: {of}, scale: float" for of in ("list[float]", "list[list[float]]", "te.Vec")))
+
+
+ROWS = (
+    *([1.0, 2.0], [1.0, 2], [np.float64(1.0), 2.0], np.arange(2.0), np.ones(1), (1.0, 2.0), ([1.0, 2.0], np.ones(2))),
+    *([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0]], [np.ones(2), np.ones(2)], [np.ones(2), [3.0, 4.0]]),
+    *([(1.0, 2.0), (3.0, 4.0)], np.ones((2, 2)), [[np.ones(2)], [np.ones(2)]], [[[1.0], [2.0]], [[3.0], [4.0]]]),
+)
+
+
+def shape(value):
+    """The classes of a value, of numpy's numbers those of Python's."""
+    if isinstance(value, list | tuple):
+        return type(value), *map(shape, value)
+    return (np.ndarray, value.shape) if isinstance(value, np.ndarray) else float if isinstance(value, float) else int
+
+
+def numbers(value):
+    return [x for part in value for x in numbers(part)] if isinstance(value, list | tuple | np.ndarray) else [value]
+
+
+READ = [(body, parameters) for body in BODIES for parameters in ANNOTATIONS]
+READ = [pair for pair in READ if pair[0] != "rows and parts" or pair[1] in (ANNOTATIONS[0], ANNOTATIONS[2])]
+
+
+@pytest.mark.parametrize(("body", "parameters"), READ)
+def test_results_have_the_lists_of_the_plain_program_for_arguments_in_any_order(body, parameters):
+    f = te.program(function_of(parameters, BODIES[body], te=te))
+    taken = 0
+    for rows, scale in random.Random(body).sample(
+        [(rows, scale) for rows in ROWS for scale in (0.5, 1.5)], 2 * len(ROWS)
+    ):
+        found = [attempt(g, rows, scale) for g in (f, f.python, f)]
+        if parameters == ANNOTATIONS[0] or TapeEngineError not in found:
+            assert found[0] == found[1] == found[2], (rows, scale)
+            taken += not isinstance(found[0], type)
+    assert taken >= 4
+
+
+def attempt(f, rows, scale):
+    try:
+        value = te.vjp(f, rows, scale)[0]
+    except Exception as error:
+        return TapeEngineError if isinstance(error, TapeEngineError) else type(error)
+    return shape(value), numbers(value)
+
+
+@pytest.mark.parametrize("body", ["rows and parts", "a slice", "a part of a pair"])
+@pytest.mark.parametrize("parameters", [ANNOTATIONS[0], ANNOTATIONS[2]])
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0]] * 4], ids=str)
+def test_results_whose_lists_are_those_of_arguments_are_built_by_the_core(body, parameters, rows, monkeypatch):
+    f = te.program(function := function_of(parameters, BODIES[body]))
+    te.vjp(f, rows, 0.5)
+    monkeypatch.setattr(type(f), "__tapeengine_vjp__", refuse)
+    assert shape(te.vjp(f, rows, 0.5)[0]) == shape(function(rows, 0.5))

@@ -18,6 +18,7 @@ class Form:
         cls: type | None = None,
         fields: tuple[str, ...] = (),
         lists: int = 0,
+        values: tuple[Any, ...] | None = None,
     ) -> None: ...
     @property
     def kind(self) -> int: ...
@@ -50,6 +51,7 @@ class Backpropagator:
 @final
 class Native:
     most_few: int
+    poles: Any
     def __init__(
         self,
         forward: Code,
