@@ -65,7 +65,7 @@ from .parse.rewrites.procedures import changed_parameters, starting
 from .parse.rewrites.results import TOGETHER
 from .reading import guess_of, settled
 from .registered import find
-from .run.execute import Checked, Executable, has_whole
+from .run.execute import Checked, Executable, Ways, has_whole
 from .run.monoids import Monoid, OverMonoid
 from .state import changes_outside
 
@@ -1102,6 +1102,13 @@ class Unread(Program):
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
             checks.add_all(each)
+        if refused.untyped is not None:  # the core finds it by the kinds of numbers, and need not look at their classes
+            refused.ways, refused.watched = Ways(None, None, None, self.run), checks
+
+    def run(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Run the program on dual numbers."""
+        found: tuple[Any, Any] = engine.vjp(self.by_position, *primals)
+        return found
 
     def remembers(self, kinds: tuple[Any, ...]) -> bool:
         """Tell whether arguments of these kinds are refused as before."""

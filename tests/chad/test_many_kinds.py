@@ -176,6 +176,7 @@ BODIES = {
     "a choice": ["return rows if scale > 1.0 else [row for row in rows]"],
     "a part of a pair": ["return (rows, scale)[0], len(rows) * scale"],
     "numbers": ["return sum(rows) * scale, rows"],
+    "parts of a dict": ["both = {'rows': rows, 'scale': scale}", "return both['rows'], both"],
 }
 ANNOTATIONS = ("rows, scale", *(f"rows: {of}, scale: float" for of in ("list[float]", "list[list[float]]", "te.Vec")))
 
@@ -191,10 +192,13 @@ def shape(value):
     """The classes of a value, of numpy's numbers those of Python's."""
     if isinstance(value, list | tuple):
         return type(value), *map(shape, value)
+    if isinstance(value, dict):
+        return tuple(value), *map(shape, value.values())
     return (np.ndarray, value.shape) if isinstance(value, np.ndarray) else float if isinstance(value, float) else int
 
 
 def numbers(value):
+    value = [*value.values()] if isinstance(value, dict) else value
     return [x for part in value for x in numbers(part)] if isinstance(value, list | tuple | np.ndarray) else [value]
 
 
@@ -232,3 +236,18 @@ def test_results_whose_lists_are_those_of_arguments_are_built_by_the_core(body, 
     te.vjp(f, rows, 0.5)
     monkeypatch.setattr(type(f), "__tapeengine_vjp__", refuse)
     assert shape(te.vjp(f, rows, 0.5)[0]) == shape(function(rows, 0.5))
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_parts_of_dicts_tell_lists_in_results(order):
+    def parts(x):
+        return x["a"], x["b"][0], x["b"]
+
+    f = te.program(parts)
+    values = {"a": [[1.0], [2.0]], "b": np.ones(2)}, {"a": np.ones(2), "b": [[1.0], [2.0]]}, {"a": [1.0], "b": (2.0, 3)}
+    for value in [{key: value[key] for key in order} for value in values] * 2:
+        assert attempt_one(f, value) == attempt_one(f.python, value) == shape(parts(value))
+
+
+def attempt_one(f, value):
+    return shape(te.vjp(f, value)[0])

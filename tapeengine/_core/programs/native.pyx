@@ -1507,7 +1507,7 @@ cdef tuple classes_of(tuple values):
 
 
 cpdef object class_of(x, int depth=0):
-    """Return what decides the type of a number, an array, or a list or tuple of these; None for another value.
+    """Return what decides the type of a number, an array, or a list, tuple or dict of these; None for another value.
 
     Of vectors and matrices of float64 it is the number of axes: axes of one element, and sizes of matrices for BLAS, decide
     more than that.
@@ -1524,11 +1524,13 @@ cpdef object class_of(x, int depth=0):
         return float
     if PyArray_CheckExact(x):
         return axes_of(<cnp.ndarray> x)
-    if depth == DEEPEST or not (of is list or of is tuple) or not len(x):
+    if depth == DEEPEST or not (of is list or of is tuple or of is dict) or not len(x):
         return None
-    if of is tuple:
-        parts = (tuple, *[class_of(part, depth + 1) for part in <tuple> x]) if len(x) <= most_parts else (None,)
-        return None if None in parts else parts
+    if of is not list:
+        if len(x) > most_parts:
+            return None
+        parts = [class_of(part, depth + 1) for part in (x if of is tuple else (<dict> x).values())]
+        return None if None in parts else (tuple, *parts) if of is tuple else (dict, tuple(x), *parts)
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
 

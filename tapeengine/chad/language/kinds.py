@@ -149,6 +149,8 @@ def told_at(of: Any, steps: Steps) -> Kind:
                 of = element
             case (cls, *parts) if cls is tuple and step in range(len(parts)):
                 of = parts[step]
+            case (cls, keys, *parts) if cls is dict and step in keys:
+                of = parts[keys.index(step)]
             case _:
                 return MIXED
     match of:
