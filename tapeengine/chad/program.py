@@ -346,8 +346,8 @@ class Program(Enterable):
                 module, classes, primitives = link(self)
         except Unresolved as error:
             raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
-        module.definitions[module.main] = replace(module.definitions[module.main], kind=self.kind_at(self.kinds))
-        return module, classes, primitives
+        main = replace(module.definitions[module.main], kind=self.kind_at(self.kinds))
+        return replace(module, definitions={**module.definitions, module.main: main}), classes, primitives
 
     @property
     def module(self) -> Module:
@@ -798,7 +798,7 @@ class Program(Enterable):
             return unread
         if not self.inferred:
             self.refresh()
-            large = self.by_blas
+            large: Program | None = self.by_blas
             if large and Sizes.of(dict(zip(self.names, values))).are_large:
                 return large
             if not kinds:
@@ -808,7 +808,8 @@ class Program(Enterable):
             if len(self.by_kinds) == MOST_KINDS:
                 self.clear_instances()
             self.by_kinds[kinds] = made.for_kinds(kinds)
-        return self.by_kinds[kinds]
+        known: Program = self.by_kinds[kinds]
+        return known
 
     def for_arguments(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments where parameters have no annotation."""
@@ -825,7 +826,8 @@ class Program(Enterable):
     def kinds_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
         """Give what decides the types of arguments, and lists in the result; nothing where annotations say these."""
         try:
-            return tuple(map(kind_of, values)) if self.inferred or self.follows else ()
+            found: tuple[Any, ...] = kind_of(values) if self.inferred or self.follows else ()
+            return found
         except RecursionError:
             check_trees(values)
             raise
@@ -872,7 +874,7 @@ class Program(Enterable):
         """Give what says which parts of its result are lists, for arguments of these kinds, on which it may depend."""
         if self._parsed is None:
             return kinds
-        return decided(self._parsed.definitions[self.symbol].kind, dict(zip(self.names, kinds)))
+        return decided(self._parsed.definitions[self.symbol].kind, dict(zip(self.names, kinds[1:])))
 
     def instance(self, given: Mapping[str, Any], symbol: str, sizes: Sizes | None) -> Program:
         """Make another program of the same text."""

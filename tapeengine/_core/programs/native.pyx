@@ -1439,13 +1439,13 @@ cdef class Enterable:
     cdef public object ways   # see `run`
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
-    cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for each
+    cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
 
     cdef Enterable at(self, tuple primals):
         """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
-        found = self.by_kinds.get(classes_of(primals)) if self.by_kinds else None
+        found = self.by_kinds.get(class_of(primals)) if self.by_kinds else None
         cdef Enterable entered = found if found is not None and self.function.__code__ is self.code else self
         if entered.ways is None and entered.tangent is None:
             return None
@@ -1500,22 +1500,11 @@ MOST_PARTS = 256
 cdef Py_ssize_t most_parts = MOST_PARTS
 
 
-cdef tuple classes_of(tuple values):
-    """What `class_of` gives for each of values; None if one has no class."""
-    parts = tuple([class_of(x) for x in values])
-    return None if None in parts else parts
-
-
 cpdef object class_of(x, int depth=0):
     """Return what decides the type of a number, an array, or a list, tuple or dict of these; None for another value.
 
     Of vectors and matrices of float64 it is the number of axes: axes of one element, and sizes of matrices for BLAS, decide
     more than that.
-
-    Examples
-    --------
-    >>> class_of(2.0), class_of(([1.0, 2.0], 3)), class_of("text")
-    (<class 'float'>, (<class 'tuple'>, (<class 'list'>, <class 'float'>), <class 'int'>), None)
     """
     of = type(x)
     if of is float or of is int or of is bool:
@@ -1527,10 +1516,10 @@ cpdef object class_of(x, int depth=0):
     if depth == DEEPEST or not (of is list or of is tuple or of is dict) or not len(x):
         return None
     if of is not list:
-        if len(x) > most_parts:
-            return None
-        parts = [class_of(part, depth + 1) for part in (x if of is tuple else (<dict> x).values())]
-        return None if None in parts else (tuple, *parts) if of is tuple else (dict, tuple(x), *parts)
+        found = [of] if of is tuple else [of, tuple(x)]
+        for part in x if of is tuple else (<dict> x).values():
+            found.append(class_of(part, depth + 1))
+        return None if None in found or len(found) > most_parts else tuple(found)
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
 

@@ -83,8 +83,8 @@ class Forms:
                 return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
             case Fixed(value=value):
                 return Form("tuple", values=(value,))
-            case Sum(options) if all(isinstance(option, Fixed) for option in options):
-                return Form("int", values=tuple(option.value for option in options))
+            case Sum(options) if len(values := [o.value for o in options if isinstance(o, Fixed)]) == len(options):
+                return Form("int", values=tuple(values))
             case Product(items, name, fields) if of != UNIT:
                 kinds = (
                     kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)

@@ -147,7 +147,7 @@ def told_at(of: Any, steps: Steps) -> Kind:
                 return ARRAY
             case (cls, element) if cls is list and not isinstance(step, str):
                 of = element
-            case (cls, *parts) if cls is tuple and step in range(len(parts)):
+            case (cls, *parts) if cls is tuple and isinstance(step, int) and -len(parts) <= step < len(parts):
                 of = parts[step]
             case (cls, keys, *parts) if cls is dict and step in keys:
                 of = parts[keys.index(step)]

@@ -55,7 +55,8 @@ def is_same(first: S.Branch, second: S.Branch) -> bool:
 
 def are_plain_fields_same(a: S.Term, b: S.Term, names: dict[str, str]) -> bool:
     """Tell whether the fields that are no terms and no bound variables are the same, but for these names."""
-    for name in names_of(type(a)):
+    cls: Any = type(a)
+    for name in names_of(cls):
         x, y = getattr(a, name), getattr(b, name)
         first = x[0] if isinstance(x, tuple) and x else x
         if not isinstance(first, S.Term) and (translated(x, names) if name in NAMED else x) != y:

@@ -171,6 +171,7 @@ class Executable:
 
     def is_plain(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether the plain program has a value that is not finite, rather than an error."""
+        assert self.python is not None
         try:
             return has_infinity(at_poles("ignore", self.python)(*primals))
         except Exception as error:  # which dual numbers raise as well
