@@ -25,6 +25,7 @@ from asv_bench.native import numbers
 from asv_bench.peers.native_hand import BY_HAND
 from asv_bench.programs.catalogue import PROGRAMS
 from asv_bench.programs.records import RECORDS
+from asv_bench.programs.small_calls import SMALL
 from asv_bench.programs.typed_twins import TWINS
 from asv_bench.targets.ratios import ones_like
 from tapeengine import chad
@@ -48,7 +49,7 @@ def twin_inputs(name: str) -> tuple[Any, ...]:
 
 def cases() -> Iterator[tuple[str, Any, Inputs]]:
     """Go through all typed programs with their arguments."""
-    for name, (function, inputs) in {**USERS, **RECORDS}.items():
+    for name, (function, inputs) in {**USERS, **RECORDS, **SMALL}.items():
         yield name, chad.Program(function), inputs
     for name, twin in TWINS.items():
         yield f"{name} (twin)", twin.program, lambda name=name: twin_inputs(name)  # type: ignore[misc]

@@ -30,6 +30,8 @@ def ones_like(value: Any) -> Any:
         return type(value)(*(ones_like(x) for x in value))
     if isinstance(value, (tuple, list)):
         return type(value)(ones_like(x) for x in value)
+    if isinstance(value, dict):
+        return {key: ones_like(x) for key, x in value.items()}
     if isinstance(value, (numpy.ndarray, numpy.generic)):
         return numpy.ones_like(value) if value.dtype.kind in "fc" else None
     return 1.0 if isinstance(value, float) else None

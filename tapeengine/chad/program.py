@@ -11,6 +11,7 @@ import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import CodeType, FunctionType, MethodType
 from typing import Any, NoReturn, overload
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -22,7 +23,6 @@ from .._core.programs.native import (
     Backpropagator,
     Enterable,
     WholeBackpropagator,
-    classes_of,
     enter,
     has_infinity,
     kept_array,
@@ -45,7 +45,7 @@ from .intermediate.reading import readable
 from .intermediate.text import text
 from .language.depth import with_room
 from .language.errors import OnDuals, ProgramError
-from .language.kinds import ARRAY, COMPUTED, NUMBER, has_lists, is_direct, with_kinds
+from .language.kinds import ARRAY, COMPUTED, NUMBER, decided, depends, has_lists, is_direct, with_kinds
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
 from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
@@ -65,7 +65,7 @@ from .parse.rewrites.procedures import changed_parameters, starting
 from .parse.rewrites.results import TOGETHER
 from .reading import guess_of, settled
 from .registered import find
-from .run.execute import Checked, Executable, has_whole
+from .run.execute import Checked, Executable, Ways, has_whole
 from .run.monoids import Monoid, OverMonoid
 from .state import changes_outside
 
@@ -149,6 +149,7 @@ class Program(Enterable):
     untyped: Program | None = None
     unread: Unread | None = None
     _parsed: Parsed | None = None
+    _callees: tuple[tuple[Program, int], ...] = ()
     _refused: ProgramError | None = None
     _table: TypeTable | None = None
     times_forgotten = 0
@@ -156,6 +157,8 @@ class Program(Enterable):
     order = 1
     guess: Type = NEVER
     is_read = True
+    #: What decides the types of its arguments, of all that reach it.
+    kinds: tuple[Any, ...] = ()
 
     def __init__(
         self,
@@ -300,7 +303,7 @@ class Program(Enterable):
                 raise type(self._refused)(*self._refused.args, *self._refused.checks)
             try:
                 self._parsed = settled(self, self.read)
-                self._callees = [(unit, unit.times_forgotten) for unit in self._parsed.programs.values()]
+                self._callees = tuple((unit, unit.times_forgotten) for unit in self._parsed.programs.values())
             except ProgramError as error:
                 self._refused = type(error)(*error.args, *error.checks)
                 raise
@@ -335,14 +338,16 @@ class Program(Enterable):
     @functools.cached_property
     def linked(self) -> tuple[Module, dict[str, type], dict[str, Any]]:
         """The module of this program and its callees, its classes and its primitives."""
-        if len(self.instances) == 1:
+        if self.inferred and len(self.instances) == 1:
             return [*self.instances.values(), *self.by_kinds.values()][-1].linked  # the one that was made last
         self.renew()
         try:
             with TOGETHER:
-                return link(self)
+                module, classes, primitives = link(self)
         except Unresolved as error:
             raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
+        main = replace(module.definitions[module.main], kind=self.kind_at(self.kinds))
+        return replace(module, definitions={**module.definitions, module.main: main}), classes, primitives
 
     @property
     def module(self) -> Module:
@@ -759,7 +764,6 @@ class Program(Enterable):
         """Forget the programs for types of arguments."""
         self.instances: dict[tuple[str, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
-        self.by_classes = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments, or what runs it on dual numbers if the language lacks it.
@@ -794,31 +798,44 @@ class Program(Enterable):
             return unread
         if not self.inferred:
             self.refresh()
-            large = self.by_blas
-            return large if large and Sizes.of(dict(zip(self.names, values))).are_large else self
+            large: Program | None = self.by_blas
+            if large and Sizes.of(dict(zip(self.names, values))).are_large:
+                return large
+            if not kinds:
+                return self
         if kinds not in self.by_kinds:
-            check_trees(values)
-            names, whole = self.positional(values, {})
-            if len(names) != len(whole):
-                raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
-            found = {n: annotation_of(v, n) for n, v in zip(names, whole, strict=True) if n in self.inferred}
-            sizes = Sizes.of(dict(zip(names, whole, strict=True)))
-            key = tuple(map(key_of, found.values()))
+            made = self.for_arguments(values) if self.inferred else self
             if len(self.by_kinds) == MOST_KINDS:
                 self.clear_instances()
-            made = self.for_types(found, key, Sizes(sizes.ones))
-            self.by_kinds[kinds] = (made.by_blas if sizes.are_large else None) or made
-            if (classes := classes_of(values)) is not None:
-                self.by_classes[classes] = self.by_kinds[kinds]
-        return self.by_kinds[kinds]
+            self.by_kinds[kinds] = made.for_kinds(kinds)
+        known: Program = self.by_kinds[kinds]
+        return known
+
+    def for_arguments(self, values: tuple[Any, ...]) -> Program:
+        """Give the program for the types of arguments where parameters have no annotation."""
+        check_trees(values)
+        names, whole = self.positional(values, {})
+        if len(names) != len(whole):
+            raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
+        given = dict(zip(names, whole, strict=True))
+        found = {n: annotation_of(v, n) for n, v in given.items() if n in self.inferred}
+        sizes = Sizes.of(given)
+        made = self.for_types(found, tuple(map(key_of, found.values())), Sizes(sizes.ones))
+        return (made.by_blas if sizes.are_large else None) or made
 
     def kinds_of(self, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Give what decides the types of arguments; nothing if all parameters have annotations."""
+        """Give what decides the types of arguments, and lists in the result; nothing where annotations say these."""
         try:
-            return tuple(map(kind_of, values)) if self.inferred else ()
+            found: tuple[Any, ...] = kind_of(values) if self.inferred or self.follows else ()
+            return found
         except RecursionError:
             check_trees(values)
             raise
+
+    @property
+    def follows(self) -> bool:
+        """Whether the lists and arrays among its arguments decide those in its result."""
+        return self.given is None and depends(self.kind_at(()))
 
     @functools.cached_property
     def by_blas(self) -> Program | None:
@@ -839,6 +856,25 @@ class Program(Enterable):
         if key not in self.instances:
             self.instances[key] = self.instance(given, symbol_of(self, key), sizes)
         return self.instances[key]
+
+    def for_kinds(self, kinds: tuple[Any, ...]) -> Program:
+        """Give the same program for arguments of these kinds, which may decide the lists in its result."""
+        if self._parsed is None:
+            self.kinds = self.kinds or kinds
+        wanted = self.kind_at(kinds)
+        if wanted == self.kind_at(self.kinds):
+            return self
+        key = (repr(wanted),)
+        if key not in self.instances:
+            made = self.instances[key] = self.instance(self.given or {}, self.symbol, self.sizes)
+            made.kinds, made._parsed, made._callees = kinds, self._parsed, self._callees
+        return self.instances[key]
+
+    def kind_at(self, kinds: tuple[Any, ...]) -> Any:
+        """Give what says which parts of its result are lists, for arguments of these kinds, on which it may depend."""
+        if self._parsed is None:
+            return kinds
+        return decided(self._parsed.definitions[self.symbol].kind, dict(zip(self.names, kinds[1:])))
 
     def instance(self, given: Mapping[str, Any], symbol: str, sizes: Sizes | None) -> Program:
         """Make another program of the same text."""
@@ -1068,6 +1104,13 @@ class Unread(Program):
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
             checks.add_all(each)
+        if refused.untyped is not None:  # the core finds it by the kinds of numbers, and need not look at their classes
+            refused.ways, refused.watched = Ways(None, None, None, self.run), checks
+
+    def run(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Run the program on dual numbers."""
+        found: tuple[Any, Any] = engine.vjp(self.by_position, *primals)
+        return found
 
     def remembers(self, kinds: tuple[Any, ...]) -> bool:
         """Tell whether arguments of these kinds are refused as before."""

@@ -221,3 +221,31 @@ def test_a_refusal_is_not_raised_again(transform):
     apply(by_key)
     apply(plain)
     assert count(lambda: apply(by_key)) <= count(lambda: apply(plain)) + 60
+
+
+def chosen_keys(x, given, exponent):
+    name = "large" if x > 1.0 else "small"
+    return {name: x**exponent * given["a"][0] * SCALE}
+
+
+SCALE = 2.0
+
+
+def test_the_core_enters_programs_that_dual_numbers_run(monkeypatch):
+    f = te.program(chosen_keys)
+    arguments = [(x, {"a": (y,)}, n) for x in (0.5, 2.0) for y in (1.5, 2.5) for n in (2, 2.0)]
+    for given in arguments:
+        te.vjp(f, *given)
+    assert not f.for_values(arguments[0]).is_read
+    general = type(f).__tapeengine_vjp__
+    monkeypatch.setattr(type(f), "__tapeengine_vjp__", None)
+    for given in arguments:
+        (value, back), (wanted, plain) = te.vjp(f, *given), te.vjp(chosen_keys, *given)
+        cotangent = dict.fromkeys(wanted, 1.0)
+        assert (value, back(cotangent)) == (wanted, plain(cotangent))
+    monkeypatch.setattr(type(f), "__tapeengine_vjp__", general)
+    monkeypatch.setitem(chosen_keys.__globals__, "SCALE", 3.0)
+    assert te.vjp(f, *arguments[0])[0] == chosen_keys(*arguments[0])
+    monkeypatch.setitem(chosen_keys.__globals__, "SCALE", "text")
+    with pytest.raises(TypeError):
+        te.vjp(f, *arguments[0])

@@ -18,6 +18,7 @@ class Form:
         cls: type | None = None,
         fields: tuple[str, ...] = (),
         lists: int = 0,
+        values: tuple[Any, ...] | None = None,
     ) -> None: ...
     @property
     def kind(self) -> int: ...
@@ -50,6 +51,7 @@ class Backpropagator:
 @final
 class Native:
     most_few: int
+    poles: Any
     def __init__(
         self,
         forward: Code,
@@ -92,7 +94,7 @@ class Enterable:
     ways: tuple[Any, ...] | None
     arrays: tuple[tuple[int | str, ...], ...] | None
     watched: Any
-    by_classes: dict[tuple[Any, ...], Any]
+    by_kinds: dict[tuple[Any, ...], Any]
     rule_of: Callable[..., Any] | None
     tangent: tuple[Any, tuple[Any, ...]] | None
     def jvp_at_once(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None: ...
@@ -102,8 +104,9 @@ class Enterable:
     def ran(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None: ...
 
 LARGE: int
+MOST_PARTS: int
 
-def classes_of(values: tuple[Any, ...]) -> tuple[Any, ...] | None: ...
+def class_of(x: Any, depth: int = 0) -> Any: ...
 def enter(
     program: Any, primals: tuple[Any, ...], keywords: dict[str, Any], engine: Any
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None: ...

@@ -120,10 +120,12 @@ cdef class Form:
         The names of its parts.
     lists : int
         The number of outer axes of a result that are lists: none, one or all.
+    values : tuple, optional
+        What an integer in a result chooses among, such as texts; the value itself of a tuple without parts.
     """
     cdef readonly Kind kind
     cdef readonly int rank, lists
-    cdef tuple items, fields
+    cdef tuple items, fields, values
     cdef object cls
     cdef readonly bint discrete
     cdef bint has_references # to rows, or to members of sums
@@ -143,11 +145,12 @@ cdef class Form:
     cdef int searches         # how often to look where they lie, since classes may change
     cdef int held             # the number of fields that are not in slots; -1 if no attribute may hide one of the class
 
-    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0):
+    def __init__(self, str kind, int rank=0, tuple items=(), cls=None, tuple fields=(), int lists=0, tuple values=None):
         if rank > TE_RANK:
             raise ValueError(f"an array of {rank} dimensions; the machine has at most {TE_RANK}")
         self.kind = <Kind> <int> KINDS.index(kind)
         self.rank, self.cls, self.fields, self.lists = rank, cls, fields, lists
+        self.values = values
         self.is_plain = self.kind == RECORD and takes_fields(cls)
         self.held = <int> held(cls, fields) if self.kind == RECORD and may_hide(cls, fields) else -1
         self.searches = SEARCHES if self.is_plain and len(fields) <= LEAVES else 0
@@ -160,7 +163,7 @@ cdef class Form:
         self.items, self.parts, self.count = items, PySequence_Fast_ITEMS(items), <int> len(items)
         self.last, self.last_leaf, self.total = -1, -1, 0
         self.has_array = self.rank > 0 or self.kind >= ROWS
-        self.has_references = self.kind >= ROWS
+        self.has_references = self.kind >= ROWS or self.values is not None
         self.discrete = self.kind != FLOAT and self.kind != BOX
         self.can_change = self.cls is dict or (self.is_plain and not self.cls.__dataclass_params__.frozen)
         for item in items:
@@ -390,6 +393,8 @@ cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
     cdef te_word *to
     cdef PyObject *item
     cdef Py_ssize_t i
+    if form.values is not None:     # the cotangent of what has no real numbers
+        return x is None
     if form.kind < TUPLE:
         to = c.registers + c.at[c.leaf]
         c.leaf += 1
@@ -923,7 +928,11 @@ cdef object give(Form form, Cursor *c, bint cotangent, object like):
         if form.rank:
             made = give_array(w.p, like, c)
             return made if form.lists == 0 or cotangent else made.tolist() if form.lists == form.rank else list(made)
+        if form.values is not None:
+            return form.values[w.i]
         return w.f if form.kind == FLOAT else w.i if form.kind == INT else w.i != 0
+    if form.values is not None:
+        return form.values[0]
     made = PyTuple_New(PyTuple_GET_SIZE(form.items))
     for i in range(PyTuple_GET_SIZE(form.items)):
         item = <Form> PyTuple_GET_ITEM(form.items, i)
@@ -973,6 +982,7 @@ cdef class Backpropagator:
     cdef uint64_t extents
     cdef readonly int64_t steps
     cdef readonly bint has_integers
+    cdef bint at_pole   # whether a cotangent was not finite
 
     def __cinit__(self):
         self.words = self.few
@@ -1015,6 +1025,8 @@ cdef class Backpropagator:
         if found is None and self.native.longer is not None and self.native.better is not None:
             made = self.native.better.ahead(self.given)
             found = None if made is None else made[1](cotangent)
+        if found is None and self.at_pole:
+            return self.native.poles.pole_vjp(self.given)[1](cotangent)
         if found is None and self.native.again is not None:
             return self.native.again(self.given)[1](cotangent)
         return found
@@ -1045,6 +1057,9 @@ cdef class Native:
 
     Attributes
     ----------
+    poles : object, optional
+        Decides where numbers are not finite: ``is_plain(primals)`` tells whether the plain program has such a value as
+        well, and does not raise an error; ``pole_vjp(primals)`` computes cotangents that are not finite.
     better : Native, optional
         The same program as faster code, which is used from now on.
     most_few : int
@@ -1056,6 +1071,7 @@ cdef class Native:
     cdef readonly object again
     cdef readonly Native better
     cdef public Py_ssize_t most_few
+    cdef public object poles
     cdef object promotion, longer
     cdef int64_t passed, promoted_after
 
@@ -1091,8 +1107,13 @@ cdef class Native:
         self.passed += passed
         if self.passed > self.promoted_after and self.promotion is not None:
             promotion, self.promotion = self.promotion, None
-            self.better = promotion()
+            self.replace(promotion())
         return 0
+
+    cdef void replace(self, Native better) noexcept:
+        self.better = better
+        if better is not None:
+            better.poles = self.poles
 
     def vjp(self, *primals):
         """Run the program; return (value, backpropagator), or None if the machine cannot take these primals.
@@ -1135,13 +1156,16 @@ cdef class Native:
             made.has_integers = integers != before
             if not self.is_done(code.run(r, &made.memory, &made.memory, &made.steps)):   # both passes may be one
                 return None
-            if not self.is_given(self.result_leaves, r, code.results, False):
+            if not self.are_plain(self.result_leaves, r, code.results, BOOL):
                 return None
             made.hold(r)
             made.extents = extents(self.result_leaves, r, code.results)
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             value = give(self.result, &c, False, None)
-            return (value, made) if c.poles == 0 or self.again is None else None
+            is_taken = self.again is None or self.are_finite(self.result_leaves, r, code.results, &c)
+            if not is_taken and (self.poles is None or not self.poles.is_plain(made.given)):
+                return None
+            return value, made
         finally:
             if r != small:
                 free(r)
@@ -1167,13 +1191,16 @@ cdef class Native:
                 return None
             if not self.is_done(code.run(r, &memory, &made.memory, passed)):
                 return None
-            if not self.is_given(self.gradient_leaves, r, code.results, True):
+            if not self.are_plain(self.gradient_leaves, r, code.results, FLOAT):
                 return None
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, <PyObject *> offered)
             # The collector would visit all new objects of a tree repeatedly, and free none.
             collects = self.params.has_array and PyGC_Disable()
             given = give(self.params, &c, True, made.given)
-            return given if c.poles == 0 or self.again is None else None
+            if self.again is None or self.are_finite(self.gradient_leaves, r, code.results, &c):
+                return given
+            made.at_pole = self.poles is not None
+            return None
         finally:
             if collects:
                 PyGC_Enable()
@@ -1186,26 +1213,31 @@ cdef class Native:
         if status == TE_POLE and self.again is None:
             raise ZeroDivisionError("a pole")
         if status == TE_LONG and self.better is None and self.longer is not None:
-            self.better = self.longer()
+            self.replace(self.longer())
             if self.better is None:
                 self.longer = None   # there is no such code
         return status == TE_DONE
 
-    cdef bint is_given(self, list leaves, te_word *r, const int32_t *at, bint cotangent) noexcept:
-        """Whether the leaves in registers can be returned: numbers are finite, and arrays in C order."""
+    cdef bint are_plain(self, list leaves, te_word *r, const int32_t *at, Kind last) noexcept:
+        """Whether the arrays in registers can be returned, up to the last of the kinds of numbers: they are in C order."""
         cdef Py_ssize_t k
-        cdef te_word w
         cdef PyObject *form
         for k in range(PyList_GET_SIZE(leaves)):
             form = PyList_GET_ITEM(leaves, k)
-            if (<Form> form).kind > (FLOAT if cotangent else BOOL):   # references, and what has no cotangent
-                continue
-            w = r[at[k]]
-            if (<Form> form).rank and w.p.capacity == 0 and not te_is_plain(w.p):
-                return False
-            if (<Form> form).kind == FLOAT and not (<Form> form).rank and self.again is not None and not isfinite(w.f):
-                return False
+            if (<Form> form).rank and (<Form> form).kind <= last:   # not references, nor what has no cotangent
+                if r[at[k]].p.capacity == 0 and not te_is_plain(r[at[k]].p):
+                    return False
         return True
+
+    cdef bint are_finite(self, list leaves, te_word *r, const int32_t *at, Cursor *c) noexcept:
+        """Whether the numbers in registers are finite, and those of the arrays that were given."""
+        cdef Py_ssize_t k
+        cdef PyObject *form
+        for k in range(PyList_GET_SIZE(leaves) if c.poles == 0 else 0):
+            form = PyList_GET_ITEM(leaves, k)
+            if (<Form> form).kind == FLOAT and not (<Form> form).rank and not isfinite(r[at[k]].f):
+                return False
+        return c.poles == 0
 
 
 # ---------------------------------------------------------------- passes on whole arrays
@@ -1407,19 +1439,22 @@ cdef class Enterable:
     cdef public object ways   # see `run`
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
     cdef public object watched    # compares what the program has looked at outside with what is there now
-    cdef public dict by_classes   # the programs for arguments of such classes, see `classes_of`
+    cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
 
-    cdef Enterable of(self, tuple primals):
-        """The program for primals of such classes; this one if none is known."""
-        found = self.by_classes.get(classes_of(primals)) if self.by_classes else None
-        return <Enterable> found if found is not None and self.function.__code__ is self.code else self
+    cdef Enterable at(self, tuple primals):
+        """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
+        found = self.by_kinds.get(class_of(primals)) if self.by_kinds else None
+        cdef Enterable entered = found if found is not None and self.function.__code__ is self.code else self
+        if entered.ways is None and entered.tangent is None:
+            return None
+        return entered if entered.watched is None or entered.watched.same() else None
 
     cpdef object jvp_at_once(self, tuple primals, tuple tangents):
         """Return (value, tangent) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.of(primals)
-        if entered.tangent is None or (entered.watched is not None and not entered.watched.same()):
+        cdef Enterable entered = self.at(primals)
+        if entered is None or entered.tangent is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
             return None
@@ -1432,8 +1467,8 @@ cdef class Enterable:
 
     cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
         """Return (value, backpropagator) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.of(primals)
-        if keywords or entered.ways is None or (entered.watched is not None and not entered.watched.same()):
+        cdef Enterable entered = None if keywords else self.at(primals)
+        if entered is None or entered.ways is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
             entered.check_lists(primals)
@@ -1446,8 +1481,8 @@ cdef class Enterable:
 
     def ran(self, tuple values):
         """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
-        cdef Enterable entered = self.of(values)
-        if entered.rule_of is None or entered.rule_of.engine.switches is not None:
+        cdef Enterable entered = self.at(values)
+        if entered is None or entered.rule_of is None or entered.rule_of.engine.switches is not None:
             return None
         try:
             made = entered.vjp_at_once(entered.rule_of.engine, values, {})
@@ -1460,18 +1495,13 @@ cdef class Enterable:
 LARGE = 24**3
 
 
-def classes_of(tuple values):
-    """Return what decides the types of values; None if one has another type than those of `class_of`."""
-    cdef list found = []
-    for x in values:
-        found.append(class_of(x, 0))
-        if found[len(found) - 1] is None:
-            return None
-    return tuple(found)
+#: How many parts a tuple may have of which a program is compiled for each part: a second for 300 parts.
+MOST_PARTS = 256
+cdef Py_ssize_t most_parts = MOST_PARTS
 
 
-cdef object class_of(x, int depth):
-    """What decides the type of a number, an array, or a list or tuple of these; None for another value.
+cpdef object class_of(x, int depth=0):
+    """Return what decides the type of a number, an array, or a list, tuple or dict of these; None for another value.
 
     Of vectors and matrices of float64 it is the number of axes: axes of one element, and sizes of matrices for BLAS, decide
     more than that.
@@ -1479,13 +1509,17 @@ cdef object class_of(x, int depth):
     of = type(x)
     if of is float or of is int or of is bool:
         return of
+    if of is float64:
+        return float
     if PyArray_CheckExact(x):
         return axes_of(<cnp.ndarray> x)
-    if depth == DEEPEST or not (of is list or of is tuple) or not len(x):
+    if depth == DEEPEST or not (of is list or of is tuple or of is dict) or not len(x):
         return None
-    if of is tuple:
-        parts = tuple([class_of(part, depth + 1) for part in <tuple> x])
-        return None if None in parts else parts
+    if of is not list:
+        found = [of] if of is tuple else [of, tuple(x)]
+        for part in x if of is tuple else (<dict> x).values():
+            found.append(class_of(part, depth + 1))
+        return None if None in found or len(found) > most_parts else tuple(found)
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
 
@@ -1494,7 +1528,7 @@ cdef bint are_all(list x, one, int depth) except -1:
     """Whether all elements of a list have one class."""
     cdef Py_ssize_t i
     for i in range(1, len(x)):
-        if not PyFloat_CheckExact(x[i]) if one is float else class_of(x[i], depth) != one:
+        if not (one is float and PyFloat_CheckExact(x[i])) and class_of(x[i], depth) != one:
             return False
     return True
 
@@ -1510,7 +1544,10 @@ cdef object axes_of(cnp.ndarray x):
     rows, columns = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, n - 1)
     if rows == 1 or columns == 1 or (n == 2 and rows * columns * min(rows, columns) >= <Py_ssize_t> LARGE):
         return None
-    return n
+    return VECTOR if n == 1 else MATRIX
+
+
+cdef tuple VECTOR = (ndarray, 1), MATRIX = (ndarray, 2)
 
 
 def enter(program, tuple primals, dict keywords, engine):

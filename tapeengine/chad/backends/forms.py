@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from ..._core.programs.native import Form
@@ -22,6 +23,7 @@ from ..language.types import (
     Sum,
     Type,
     are_distinct,
+    is_discrete,
     numbers_of,
     rank_of,
 )
@@ -64,27 +66,34 @@ class Forms:
                 return self.boxes[name]
         raise NotAssembled(f"a value of type {type(of).__name__}")
 
-    def built(self, of: Type, kind: Kind) -> Form:
+    def built(self, of: Type, kind: Kind, is_linear: bool = False) -> Form:
         """Give the form of a value that the core builds alone, with the lists that it has in Python if it can.
 
+        Of a cotangent, which is linear, parts without real numbers are None.
         It raises `NotAssembled` for rows, which it builds as their primals, other than lists of records of numbers.
         """
         match of:
+            case _ if is_linear and is_discrete(of):
+                return Form("tuple", values=(None,))
             case Array(Product(items) as element):
                 numbers = all(isinstance(item, Float | Int | Bool) for item in items)
                 if numbers and isinstance(kind, ListOf) and kind.made is list:
                     return filled(Form("rows"), (self(element),))
             case Array() if 0 < rank_of(of) <= MOST_DIMENSIONS:
                 return Form(type(numbers_of(of)).__name__.lower(), rank_of(of), lists=list_axes(kind, rank_of(of)) or 0)
-            case Product(items, name, fields) if of != UNIT and not isinstance(of, Fixed):
+            case Fixed(value=value):
+                return Form("tuple", values=(value,))
+            case Sum(options) if len(values := [o.value for o in options if isinstance(o, Fixed)]) == len(options):
+                return Form("int", values=tuple(values))
+            case Product(items, name, fields) if of != UNIT:
                 kinds = (
                     kind.items if isinstance(kind, TupleOf) and len(kind.items) == len(items) else [None] * len(items)
                 )
-                parts = tuple(map(self.built, items, kinds))
+                parts = tuple(map(self.built, items, kinds, itertools.repeat(is_linear)))
                 return Form("record", 0, parts, self.classes[name], fields) if name else Form("tuple", items=parts)
             case Float() | Int() | Bool():
                 return self(of)
-        raise NotAssembled("rows or texts in a value")
+        raise NotAssembled("rows or optional parts in a value")
 
     def find(self, of: Type) -> Form | None:
         """Give the form of a type; None if it has none."""

@@ -68,15 +68,16 @@ def of_values(
     It raises `NotAssembled` for other types.
     """
     params = tuple(Forms(classes, types)(p.of) for p in definition.params)
-    result = Forms(classes).built(definition.result, definition.kind)
+    result, cotangent = (Forms(classes).built(definition.result, definition.kind, linear) for linear in (False, True))
     if not takes(lowered.program.functions["forward"], params, types is not None):
         raise NotAssembled("arguments with references to rows")
     lowered = replace(lowered, program=ordered(lowered.program))
     forward, reverse = pair = reverse_pair(lowered)
     leaves = [leaf(x.type) for x in forward.results]
-    if not (same(result.leaves(), leaves) and same(leaves, [leaf(p.type) for p in reverse.function.params])):
+    given = [leaf(p.type) for p in reverse.function.params]
+    if not (same(result.leaves(), leaves) and same(cotangent.leaves(), given)):
         raise NotAssembled("a value or a cotangent with references to rows")
-    return Passes(lowered.program, pair, params, result, result)
+    return Passes(lowered.program, pair, params, result, cotangent)
 
 
 def reverse_pair(lowered: Lowered) -> tuple[Pass, Pass]:

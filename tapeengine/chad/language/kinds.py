@@ -125,6 +125,42 @@ def depends(kind: Kind) -> bool:
     return kind == MIXED or isinstance(kind, Given)
 
 
+def decided(kind: Kind, classes: dict[str, Any]) -> Kind:
+    """Give a kind for arguments of which `class_of` of the core tells lists and arrays; elsewhere it still depends."""
+    match kind:
+        case ListOf(element, made):
+            return ListOf(decided(element, classes), made)
+        case TupleOf(items):
+            return dataclasses.replace(kind, items=tuple(decided(item, classes) for item in items))
+        case Given(places, is_mixed, or_list, None):
+            told = {told_at(classes.get(name), steps) for name, steps in places}
+            found = told.pop() if len(told) == 1 else MIXED
+            return kind if depends(found) or (is_mixed if isinstance(found, ListOf) else or_list) else found
+    return kind
+
+
+def told_at(of: Any, steps: Steps) -> Kind:
+    """Give the kind of a part of an argument of a class; MIXED where the class does not tell it."""
+    for step in steps:
+        match of:
+            case (cls, *_) if cls is numpy.ndarray:
+                return ARRAY
+            case (cls, element) if cls is list and not isinstance(step, str):
+                of = element
+            case (cls, *parts) if cls is tuple and isinstance(step, int) and -len(parts) <= step < len(parts):
+                of = parts[step]
+            case (cls, keys, *parts) if cls is dict and step in keys:
+                of = parts[keys.index(step)]
+            case _:
+                return MIXED
+    match of:
+        case (cls, element) if cls is list:
+            return ListOf(told_at(element, ()))
+        case (cls, *_) if cls is numpy.ndarray:
+            return ARRAY
+    return NUMBER if of in NUMBERS else MIXED
+
+
 def list_axes(kind: Kind, rank: int) -> int | None:
     """Tell how many outer axes of an array of numbers are lists: none, one or all; None if it is another number."""
     count = 0

@@ -6,6 +6,7 @@ A test of a class has a branch for each option of a union, and all but one are t
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 from ..language import terms as S
@@ -54,12 +55,19 @@ def is_same(first: S.Branch, second: S.Branch) -> bool:
 
 def are_plain_fields_same(a: S.Term, b: S.Term, names: dict[str, str]) -> bool:
     """Tell whether the fields that are no terms and no bound variables are the same, but for these names."""
-    for f in dataclasses.fields(a):
-        x, y = getattr(a, f.name), getattr(b, f.name)
+    cls: Any = type(a)
+    for name in names_of(cls):
+        x, y = getattr(a, name), getattr(b, name)
         first = x[0] if isinstance(x, tuple) and x else x
-        if not isinstance(first, S.Term) and (translated(x, names) if f.name in NAMED else x) != y:
+        if not isinstance(first, S.Term) and (translated(x, names) if name in NAMED else x) != y:
             return False
     return True
+
+
+@functools.cache
+def names_of(cls: type) -> tuple[str, ...]:
+    """Give the names of the fields of a constructor."""
+    return tuple(f.name for f in dataclasses.fields(cls))
 
 
 def translated(x: Any, names: dict[str, str]) -> Any:

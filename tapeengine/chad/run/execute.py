@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.programs.native import Native, Whole, is_ragged, run
+from ..._core.programs.native import Native, Whole, has_infinity, is_ragged, run
 from ...default import default_engine
 from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ...primitive import Primitive
@@ -19,6 +19,7 @@ from ..backends.convert import VALUE, Converter, of_plain
 from ..backends.forms import Forms, has_rows, may_have_rows
 from ..backends.machine import NotAssembled
 from ..backends.passes import Passes, is_stepwise, of_values
+from ..backends.poles import at_poles
 from ..backends.tiers import (
     COMPILED,
     FEW_COMPILED,
@@ -159,7 +160,23 @@ class Executable:
         if self.may_reorder:
             return None
         makes_arrays = self.keeps_order or not (self.module.by_numpy or is_installed())
-        return native(self.passes, self.definition.name, self.general_vjp, self.backend, makes_arrays=makes_arrays)
+        made = native(self.passes, self.definition.name, self.general_vjp, self.backend, makes_arrays=makes_arrays)
+        return self.with_poles(made)
+
+    def with_poles(self, made: Native | None) -> Native | None:
+        """Give passes that this decides for where numbers are not finite."""
+        if made is not None and self.python is not None:
+            made.poles = self
+        return made
+
+    def is_plain(self, primals: tuple[Any, ...]) -> bool:
+        """Tell whether the plain program has a value that is not finite, rather than an error."""
+        assert self.python is not None
+        try:
+            return has_infinity(at_poles("ignore", self.python)(*primals))
+        except Exception as error:  # which dual numbers raise as well
+            pass_on(error)
+            return False
 
     @property
     def prefers_numpy(self) -> bool:
@@ -195,7 +212,7 @@ class Executable:
         made = native(self.passes, self.definition.name, self.general_vjp, self.backend, is_few=True)
         if made is not None and is_installed() and not self.multiplies:
             made.most_few = FEW_COMPILED
-        return made
+        return self.with_poles(made)
 
     @functools.cached_property
     def keeps_order(self) -> bool:

@@ -30,7 +30,7 @@ from .sparse_hint import hint_at_sparse
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20
 #: The number of products with a Hessian that take less time one by one than as a block.
-FEW = 4
+FEW = 1
 
 T = TypeVar("T")
 Tell = Callable[[int], None]
@@ -157,12 +157,11 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
         if kwargs or holds_traced(engine.structures, args):
             return others(*args, **kwargs)
         places = [int(place) for place in arguments.places(args, kwargs)]
-        chosen = tuple([args[place] for place in places])
-        columns = form_of(engine.structures, arguments.result(chosen))
+        columns = form_of(engine.structures, arguments.result(tuple([args[place] for place in places])))
         if not columns.size or any(space is None or space.dtype != float for space in columns.spaces):
             return others(*args)
         try:
-            rows = products(engine, f, places, args, form_of(engine.structures, chosen))
+            rows = products(engine, f, arguments, places, args, columns)
         except UnsupportedError:  # a primitive whose rules are no programs
             rows = None
         if rows is None or not np.isfinite(matrix := np.array(rows)).all():
@@ -173,7 +172,9 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
     return hessian_f
 
 
-def products(engine: Engine, f: Any, places: Sequence[int], args: tuple[Any, ...], axes: Form) -> list[Any] | None:
+def products(
+    engine: Engine, f: Any, arguments: Arguments, places: Sequence[int], args: tuple[Any, ...], axes: Form
+) -> list[Any] | None:
     """The products of a program's Hessian with each axis of arguments; None if the program returns no number."""
     whole = f.positional(args, {})[1]
     program = f.for_values(whole)
@@ -183,7 +184,8 @@ def products(engine: Engine, f: Any, places: Sequence[int], args: tuple[Any, ...
     tangents = list(program.tangents(whole, (None,) * len(whole)))
     rows: list[Any] = []
     for k in range(axes.size):
-        for place, part in zip(places, axes.basis(k), strict=True):
+        axis = axes.basis(k)
+        for place, part in zip(places, (axis,) if arguments.single else axis, strict=True):
             tangents[place] = part
         value, backpropagator = engine.vjp(along, *whole, *tangents)
         if type(value[0]) is not float:
@@ -192,7 +194,7 @@ def products(engine: Engine, f: Any, places: Sequence[int], args: tuple[Any, ...
         if is_block and (found := products_at_once(along, (*whole, *tangents), places[0], axes.size)) is not None:
             return found
         cotangents = backpropagator((0.0, 1.0))
-        rows.append(axes.vector(tuple([cotangents[place] for place in places])))
+        rows.append(axes.vector(arguments.result(tuple([cotangents[place] for place in places]))))
     return rows
 
 

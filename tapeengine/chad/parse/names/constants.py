@@ -231,9 +231,9 @@ def frozen(value: Any) -> list[Any]:
 
 def is_deep(value: Any) -> bool:
     """Tell whether a value contains itself, or has more than 200 levels."""
-    level = {id(value): value}
-    for _ in range(DEEPEST):
-        level = {id(part): part for one in level.values() for part in parts_of(one)}
+    level, depth = {id(value): value}, 0
+    while level and depth < DEEPEST:
+        level, depth = {id(part): part for one in level.values() for part in parts_of(one)}, depth + 1
     return bool(level)
 
 
