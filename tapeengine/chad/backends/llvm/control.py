@@ -337,7 +337,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             sums.at_once(b, buffers, over)
     row = quotients.strip(b, place, top) if quotients.places else None
     limit = top if row is None else row.top
-    if may_join and not innermost and not isinstance(s, Beside | Summed):
+    if may_join and not innermost and not isinstance(s, Beside):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, limit, over)

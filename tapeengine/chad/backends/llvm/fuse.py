@@ -183,8 +183,10 @@ def is_row_of(s: F.Statement, row: F.Var, loop: F.For) -> bool:
 
 
 def in_pairs(statements: list[F.Statement], made: F.New, build: F.For, total: F.Sum) -> None:
-    """Fuse the loop that fills an array with its sum in pairs."""
+    """Fuse the loop that fills an array with its sum in pairs, unless loops in its steps sum, best several at once."""
     if isinstance(build, Summed) or build.is_parallel or build.carried or (build.down and not is_orderless(build)):
+        return
+    if any(isinstance(s, F.For | F.While) for s, _ in walk(build.body)):
         return
     body = [F.Add(total.out, s.value) if isinstance(s, F.Store) and s.array == made.out else s for s in build.body]
     statements[statements.index(build)] = summing(upwards(build), body, total.out)
@@ -267,7 +269,7 @@ def split(function: F.Function, variants: Collection[str], parts: Parts) -> F.Fu
 
 def in_two(s: F.For, variants: Collection[str], lifetimes: Lifetimes, parts: Parts) -> list[F.Statement]:
     """Give a loop in two parts, if their steps are independent of each other."""
-    cut = 0 if isinstance(s, Summed) else max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
+    cut = max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
     first, last = [t for t, _ in walk(s.body[:cut])], s.body[cut:]
     made = {v.name: v for t in first for v in outs(t)}
     used = [*(x for t in last for x in reads(t)), *(x for _, x in s.carried)]
