@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy
 
+from .._core.programs.callables import original, traced_class
 from .._core.scalars.complex import ComplexDual
 from .._core.scalars.scalar import Dual
 from ..errors import UnsupportedError
@@ -22,6 +23,8 @@ from .parse.names.sizes import is_large, ones_of
 from .parse.names.texts import is_key
 from .parse.names.types import class_fields, is_open
 
+#: The kind of one of numpy's numbers.
+NUMPYS = (numpy.float64, numpy.dtype(float), 0, frozenset[int](), False)
 KINDS = {"f": float, "i": int, "b": bool}
 #: Arrays whose arithmetic is not that of the language's numbers, with what to give instead.
 OTHERS = {"u": "wraps at zero: give x.astype(int)", "f": "rounds to fewer digits: give x.astype(float)"}
@@ -94,7 +97,7 @@ def kind_of(value: Any) -> Any:
     if of is float or of is int:
         return of
     if of is Dual:
-        return float
+        return float if original(traced_class(value)) is float else NUMPYS
     if of is numpy.ndarray:
         shape = value.shape
         return of, value.dtype, len(shape), 1 in shape and ones_of(value), len(shape) == 2 and is_large(value)
