@@ -94,8 +94,6 @@ def kind_of(value: Any) -> Any:
     if (found := class_of(value)) is not None:
         return found
     of = type(value)
-    if of is Dual:
-        return float
     if of is numpy.ndarray:
         shape = value.shape
         return of, value.dtype, len(shape), 1 in shape and ones_of(value), len(shape) == 2 and is_large(value)

@@ -27,7 +27,9 @@ cdef object taken(object x, list inputs, Taken *c, int depth):
     if type(x) is Dual:
         inputs.append((c.count - 1, (<Dual> x).id))
         c.tag = c.tag or (<Dual> x).tag
-        return (<Dual> x).v if c.tag == (<Dual> x).tag else None
+        if c.tag != (<Dual> x).tag:
+            return None
+        return numpy.float64((<Dual> x).v) if is_numpy(x) else (<Dual> x).v
     if type(x) is Array:
         s = (<Array> x).storage
         value = (<Array> x).current()

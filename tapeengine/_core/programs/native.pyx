@@ -30,12 +30,14 @@ from tapeengine._core.programs.machine cimport (
     te_offer,
     te_is_plain, te_memory, te_more, te_trim, te_used, te_word,
 )
+from tapeengine._core.scalars.scalar cimport Dual, is_numpy
 
 import numpy
 
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.structures.constructors import may_hide, hidden, takes_fields
 from tapeengine._core.structures.interleave import held
+from tapeengine.errors import StructureError
 
 cdef extern from "finite.h" nogil:
     int te_all_finite(const double *x, int64_t n)
@@ -1471,7 +1473,10 @@ cdef class Enterable:
         if entered is None or entered.ways is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
-            entered.check_lists(primals)
+            try:
+                entered.check_lists(primals)
+            except StructureError:      # such classes run on dual numbers, or are refused
+                return None
         made = run(entered.ways, engine, primals)
         if made is not None:
             back = <object> PyTuple_GET_ITEM(made, 1)
@@ -1507,10 +1512,10 @@ cpdef object class_of(x, int depth=0):
     more than that.
     """
     of = type(x)
-    if of is float or of is int or of is bool:
+    if of is float or of is int or of is bool or of is float64:
         return of
-    if of is float64:
-        return float
+    if of is Dual:
+        return float64 if is_numpy(x) else float
     if PyArray_CheckExact(x):
         return axes_of(<cnp.ndarray> x)
     if depth == DEEPEST or not (of is list or of is tuple or of is dict) or not len(x):

@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy import generic
 
+from ...._core.programs.callables import original, traced_class
 from ....errors import StructureError
 from ...language.kinds import MIXED, NUMBER, Given, Kind, ListOf, Steps, parts_at
 from .lists import extended
@@ -90,7 +91,9 @@ def check_lists(wanted: Sequence[Wanted], names: Sequence[str], primals: Sequenc
     """
     values = dict(zip(names, primals, strict=False))
     for each in wanted:
-        operands = [{type(x) for place in o.places for x in parts_at(values, *place)} for o in each.operands]
+        operands = [
+            {original(traced_class(x)) for place in o.places for x in parts_at(values, *place)} for o in each.operands
+        ]
         if each.of_lists == NUMBER and not (
             operands and not any(issubclass(x, generic) for of in operands for x in of)
         ):
