@@ -12,7 +12,6 @@ import numpy
 
 from .._core.programs.native import MOST_PARTS, class_of
 from .._core.scalars.complex import ComplexDual
-from .._core.scalars.scalar import Dual
 from ..errors import UnsupportedError
 from ..naming import attribute_of, found_as
 from ..primitive import is_traced
