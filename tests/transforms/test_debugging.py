@@ -16,6 +16,8 @@ import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine._core.sweeps import linear
 from tapeengine.errors import NotFiniteError
+from tapeengine.transforms.inspection.source_lines import Line
+from tapeengine.transforms.inspection.tape_view import Cost, TapeView
 
 
 def root_of_zero(x: Any) -> Any:
@@ -114,7 +116,19 @@ def test_the_profile_adds_up() -> None:
     costs = view.profile()
     assert sum(cost.records for cost in costs) == len(view)
     assert all(cost.bytes == 25 * cost.records and cost.forward >= 0 and cost.reverse >= 0 for cost in costs)
+    assert costs == sorted(costs, key=lambda cost: cost.forward + cost.reverse, reverse=True)
     assert "force = -2.0 * tm.sin(x)" in view.table() and "records" in view.table()
+
+
+def test_the_table_shows_the_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = te.tape(spring, 1.0, 0.0, 10)
+    code = "".join(chr(ord("a") + k % 26) for k in range(80))  # which is cut after 60 characters
+    (tmp_path / "long.py").write_text(f"{code}\n")
+    line, seconds = Line(str(tmp_path / "long.py"), 1, "f"), [(1e-6, 5e-6), (4e-6, 2.5e-7)]
+    monkeypatch.setattr(TapeView, "profile", lambda self: [Cost(line, 4, 1000, *times) for times in seconds])
+    rows = [row.split() for row in view.table().splitlines()]
+    assert rows[1] == ["long.py:1", "4", "1,000", "1.0", "us", "5.0", "us", code[:60]]
+    assert rows[2] == ["long.py:1", "4", "1,000", "4.0", "us", "0.2", "us", code[:60]]
 
 
 def weighted(x: Any) -> Any:
