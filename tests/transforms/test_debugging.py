@@ -1,5 +1,6 @@
 """The debug switch, the view of a tape, progress, and the command show."""
 
+import dataclasses
 import itertools
 import re
 import subprocess
@@ -116,8 +117,17 @@ def test_the_profile_adds_up() -> None:
     costs = view.profile()
     assert sum(cost.records for cost in costs) == len(view)
     assert all(cost.bytes == 25 * cost.records and cost.forward >= 0 and cost.reverse >= 0 for cost in costs)
-    assert costs == sorted(costs, key=lambda cost: cost.forward + cost.reverse, reverse=True)
     assert "force = -2.0 * tm.sin(x)" in view.table() and "records" in view.table()
+
+
+def test_the_dearest_lines_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = te.tape(spring, 1.0, 0.0, 1)
+    view.recorder.segments = [
+        dataclasses.replace(s, seconds=float(k)) for k, s in enumerate(view.recorder.segments)
+    ]
+    monkeypatch.setattr(linear, "reverse_times", lambda *given: [float(50 * k % 70) for k in range(len(given[-1]))])
+    totals = [cost.forward + cost.reverse for cost in view.profile()]
+    assert totals == sorted(totals, reverse=True) and len(set(totals)) > 3
 
 
 def test_the_table_shows_the_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
