@@ -122,9 +122,7 @@ def test_the_profile_adds_up() -> None:
 
 def test_the_dearest_lines_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     view = te.tape(spring, 1.0, 0.0, 1)
-    view.recorder.segments = [
-        dataclasses.replace(s, seconds=float(k)) for k, s in enumerate(view.recorder.segments)
-    ]
+    view.recorder.segments = [dataclasses.replace(s, seconds=float(k)) for k, s in enumerate(view.recorder.segments)]
     monkeypatch.setattr(linear, "reverse_times", lambda *given: [float(50 * k % 70) for k in range(len(given[-1]))])
     totals = [cost.forward + cost.reverse for cost in view.profile()]
     assert totals == sorted(totals, reverse=True) and len(set(totals)) > 3
