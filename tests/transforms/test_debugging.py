@@ -1,5 +1,6 @@
 """The debug switch, the view of a tape, progress, and the command show."""
 
+import dataclasses
 import itertools
 import re
 import subprocess
@@ -16,6 +17,8 @@ import tapeengine.math as tm
 import tapeengine.numpy as tnp
 from tapeengine._core.sweeps import linear
 from tapeengine.errors import NotFiniteError
+from tapeengine.transforms.inspection.source_lines import Line
+from tapeengine.transforms.inspection.tape_view import Cost, TapeView
 
 
 def root_of_zero(x: Any) -> Any:
@@ -115,6 +118,25 @@ def test_the_profile_adds_up() -> None:
     assert sum(cost.records for cost in costs) == len(view)
     assert all(cost.bytes == 25 * cost.records and cost.forward >= 0 and cost.reverse >= 0 for cost in costs)
     assert "force = -2.0 * tm.sin(x)" in view.table() and "records" in view.table()
+
+
+def test_the_dearest_lines_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = te.tape(spring, 1.0, 0.0, 1)
+    view.recorder.segments = [dataclasses.replace(s, seconds=float(k)) for k, s in enumerate(view.recorder.segments)]
+    monkeypatch.setattr(linear, "reverse_times", lambda *given: [float(50 * k % 70) for k in range(len(given[-1]))])
+    totals = [cost.forward + cost.reverse for cost in view.profile()]
+    assert totals == sorted(totals, reverse=True) and len(set(totals)) > 3
+
+
+def test_the_table_shows_the_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = te.tape(spring, 1.0, 0.0, 10)
+    code = "".join(chr(ord("a") + k % 26) for k in range(80))  # which is cut after 60 characters
+    (tmp_path / "long.py").write_text(f"{code}\n")
+    line, seconds = Line(str(tmp_path / "long.py"), 1, "f"), [(1e-6, 5e-6), (4e-6, 2.5e-7)]
+    monkeypatch.setattr(TapeView, "profile", lambda self: [Cost(line, 4, 1000, *times) for times in seconds])
+    rows = [row.split() for row in view.table().splitlines()]
+    assert rows[1] == ["long.py:1", "4", "1,000", "1.0", "us", "5.0", "us", code[:60]]
+    assert rows[2] == ["long.py:1", "4", "1,000", "4.0", "us", "0.2", "us", code[:60]]
 
 
 def weighted(x: Any) -> Any:

@@ -37,16 +37,16 @@ class Watcher:
     # -- recording ----------------------------------------------------------------------------------------------------
     def recorded(self, primitive: Any, values: list[Any], out: Any, inputs: list[Any], kept: list[Any]) -> None:
         """Check the value of a primitive, and the partials of an elementwise one."""
-        names = argument_names(primitive, len(values))
+        operands = {name_of(primitive, k): value for k, value in enumerate(values)}
         for part in leaves(out):
             at = first_bad(part)
             if at is not None:
-                operands = _operands(dict(zip(names, values, strict=True)), at, np.shape(part), _by_elements(primitive))
+                shown = _operands(operands, at, np.shape(part), _by_elements(primitive))
                 raise NotFiniteError(
-                    f"a value that is not finite at {self.here()}: {primitive.name} gives {_number(part, at)}{operands}"
+                    f"a value that is not finite at {self.here()}: {primitive.name} gives {_number(part, at)}{shown}"
                 )
         if _by_elements(primitive) and not any(is_traced(part) for rule in kept for part in rule):
-            self._check_partials(primitive, dict(zip(names, values, strict=True)), out, inputs, kept)
+            self._check_partials(primitive, operands, out, inputs, kept)
 
     def _check_partials(
         self, primitive: Any, operands: dict[str, Any], out: Any, inputs: list[Any], kept: list[Any]
@@ -125,21 +125,18 @@ class Watcher:
             values, partials = _scalar_parts(tape, fault.id)
             of = f" of {values} with the partials {partials}" if values else ""
             return f"a {what} that is not finite comes from {name}{of}, at {line}: it is {_number(fault.found, at)}"
-        names = argument_names(primitive, 1 + max([0, *linear.operands_of(tape, fault.id), fault.argument or 0]))
-        whose = "" if fault.argument is None else f", for its argument {names[fault.argument]}"
+        whose = "" if fault.argument is None else f", for its argument {name_of(primitive, fault.argument)}"
         given = {f"{what} {k}": part for k, part in enumerate(fault.incoming, 1) if part is not None}
-        operands = {names[k]: value for k, value in linear.operands_of(tape, fault.id).items()}
+        operands = {name_of(primitive, k): value for k, value in linear.operands_of(tape, fault.id).items()}
         shown = _operands({**given, **operands}, at, np.shape(fault.found), _by_elements(primitive))
         return (
             f"a {what} that is not finite comes from {name}, at {line}{whose}: it is {_number(fault.found, at)}{shown}"
         )
 
 
-def argument_names(primitive: Any, count: int) -> list[str]:
-    """The names of a primitive's arguments."""
-    if primitive.variadic:
-        return [f"{primitive.args[0]}[{k}]" for k in range(count)]
-    return list(primitive.args)
+def name_of(primitive: Any, argument: int) -> str:
+    """The name of one of a primitive's arguments."""
+    return f"{primitive.args[0]}[{argument}]" if primitive.variadic else str(primitive.args[argument])
 
 
 def _by_elements(primitive: Any) -> bool:
