@@ -1077,7 +1077,9 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        return self.executable_of(self.python)
+        made = self.executable_of(self.python)
+        made.runs_plain = False
+        return made
 
 
 class Unread(Program):
