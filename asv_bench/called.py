@@ -7,6 +7,7 @@ from typing import Any
 
 import tapeengine as te
 from asv_bench.measure import ratio
+from asv_bench.programs import small_calls
 
 
 def square(x: float) -> float:
@@ -25,6 +26,7 @@ CASES: Mapping[str, tuple[Callable[..., Any], Callable[..., Any], Any]] = Mappin
     {
         "a number": (square, lambda f, x: f(x) * 2.0, 2.0),
         "a list": (total, lambda f, xs: f(xs) * xs[0], [1.0, 2.0, 3.0]),
+        "without annotations": (small_calls.total, lambda f, xs: f(xs) * xs[0], [1.0, 2.0, 3.0]),
     }
 )
 TRANSFORMS: Mapping[str, Callable[..., Any]] = MappingProxyType(

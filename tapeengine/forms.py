@@ -201,15 +201,18 @@ class Form:
         The spaces of the leaves, from left to right.
     size : int
         The total number of components of a tangent.
+    is_complex : bool
+        Whether a leaf is complex.
     """
 
-    __slots__ = ("_size", "spaces", "steps", "structures")
+    __slots__ = ("_size", "is_complex", "spaces", "steps", "structures")
 
     def __init__(self, structures: Structures, spaces: Sequence[Space | None], steps: Sequence[Step]) -> None:
         self.structures = structures
         self.spaces = tuple(spaces)
         self.steps = steps
         self._size = -1
+        self.is_complex = any(space is not None and space.is_complex for space in self.spaces)
 
     @property
     def size(self) -> int:
@@ -217,11 +220,6 @@ class Form:
         if self._size < 0:
             self._size = sum([space.size for space in self.spaces if space is not None])
         return self._size
-
-    @property
-    def is_complex(self) -> bool:
-        """Whether a leaf is complex."""
-        return any(space is not None and space.is_complex for space in self.spaces)
 
     def zeros(self) -> Any:
         """Return the zero tangent."""

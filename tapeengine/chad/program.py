@@ -593,7 +593,8 @@ class Program(Enterable):
 
     def plain_value(self, primals: tuple[Any, ...], places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
         """Give the value, in a tuple, where the plain function takes least time; for the parameters see `blocks`."""
-        if not ARRAYS.issuperset(map(type, primals)):
+        classes = set(map(type, primals))
+        if numpy.ndarray not in classes or not ARRAYS.issuperset(classes):
             return ()
         found = self if places is not None else self.for_values(self.positional(primals, {})[1])
         if found.by_whole_arrays is None:
@@ -1076,7 +1077,9 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        return self.executable_of(self.python)
+        made = self.executable_of(self.python)
+        made.runs_plain = False
+        return made
 
 
 class Unread(Program):

@@ -65,8 +65,11 @@ class Ways(NamedTuple):
 class Executable:
     """Runs the derivatives of a module.
 
-    `engine`: runs the program on dual numbers; set at the first call from an engine.
+    * `engine`: runs the program on dual numbers; set at the first call from an engine.
+    * `runs_plain`: whether `python` is the plain program, and not its derivative.
     """
+
+    runs_plain = True
 
     def __init__(
         self,
@@ -164,14 +167,15 @@ class Executable:
         return self.with_poles(made)
 
     def with_poles(self, made: Native | None) -> Native | None:
-        """Give passes that this decides for where numbers are not finite."""
-        if made is not None and self.python is not None:
+        """Let this decide where numbers are not finite; zero tangents stay zero there on dual numbers only."""
+        if made is not None and self.runs_plain:
             made.poles = self
         return made
 
     def is_plain(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether the plain program has a value that is not finite, rather than an error."""
-        assert self.python is not None
+        if self.python is None:
+            return False
         try:
             return has_infinity(at_poles("ignore", self.python)(*primals))
         except Exception as error:  # which dual numbers raise as well

@@ -299,9 +299,11 @@ def full_matrix(
     dtype = complex if rows.is_complex or columns.is_complex else float
     recorded = backpropagator
     if isinstance(backpropagator, OwnDerivative):
-        if (matrix := by_blocks(backpropagator, rows.size, columns.size, forward, tell)) is not None:
+        is_row = rows.size == 1 and not forward  # which the reverse pass gives that follows the run
+        matrix = None if is_row else by_blocks(backpropagator, rows.size, columns.size, forward, tell)
+        if matrix is not None:
             return matrix
-        recorded = backpropagator.recorded(forward)
+        recorded = None if is_row else backpropagator.recorded(forward)
     if recorded is not None and not linear.depends_on_outer(recorded) and not is_watched(recorded):
         matrix = linear.matrix(recorded, rows.size, columns.size, dtype, forward, tell)
         if matrix is not None:

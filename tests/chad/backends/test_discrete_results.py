@@ -37,7 +37,7 @@ def ones(value):
     return 1.0 if isinstance(value, float) else None
 
 
-@pytest.mark.parametrize("result", results())
+@pytest.mark.parametrize("result", [*results()])
 def test_values_and_cotangents_are_those_of_the_plain_program(result):
     function = function_of("x, y, n, flag", [f"return {result}"], math=math)
     f = te.program(function)
@@ -94,6 +94,24 @@ def test_results_that_are_not_finite_are_those_of_the_plain_program(result):
         value, back = te.vjp(f, x, y)
         assert repr(value) == repr(wanted[0])
         np.testing.assert_allclose(back(ones(value)), wanted[1](ones(value)), rtol=1e-14, err_msg=str((x, y)))
+
+
+ZEROS = (
+    "math.sqrt(x) + y * 1e308 * 10.0",
+    "[math.sqrt(x), y * 1e308 * 10.0]",
+    "x * math.inf + y",
+    "(x * math.inf, y / 1e-320)",
+)
+
+
+@pytest.mark.parametrize("result", ZEROS)
+def test_tangents_of_zero_stay_zero_where_other_numbers_are_not_finite(result):
+    f = te.program(function_of("x: float, y: float", [f"return {result}"], math=math))
+    along = f.__tapeengine_directional__()
+    for given in [(0.0, 1.0, 0.0, 1.0), (1.0, 1.0, 0.0, 1.0), (1.0, 0.0, 0.0, 2.0)] * 2:
+        found = te.vjp(along, *given)[0]
+        wanted = te.jvp(f.python, given[:2], given[2:])
+        assert repr(found) == repr(wanted)
 
 
 def test_the_core_builds_results_that_the_plain_program_has_too():
