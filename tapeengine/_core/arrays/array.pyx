@@ -33,7 +33,7 @@ from tapeengine._core.tape cimport numpy_c as cnp
 from tapeengine._core.tape.accumulation cimport (
     ArrayRecord, Block, Reverse, Rows, Tangents, View, aligned, fitted, record_array, repeats, strided, view_of,
 )
-from tapeengine._core.tape.nested cimport copied_id
+from tapeengine._core.tape.tape cimport copied_id
 from tapeengine._core.tape.numpy_c cimport (
     NPY_ARRAY_WRITEABLE, NPY_BOOL, NPY_CDOUBLE, NPY_CFLOAT, NPY_DOUBLE, NPY_FLOAT, NPY_KEEPORDER, NPY_OBJECT,
     NPY_UINT32, NPY_UINT64, PyArray_CLEARFLAGS, PyArray_DATA, PyArray_DIMS, PyArray_DescrFromType, PyArray_ISBEHAVED_RO,

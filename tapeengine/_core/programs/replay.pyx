@@ -40,7 +40,7 @@ from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, given_twice
 from tapeengine._core.structures.interleave cimport (
     ARRAY, DICT, DISCRETE, FLOAT, FLOATS, LIST, NUMPY, TUPLE, Layout, Leaves, Matcher, Step, build,
 )
-from tapeengine._core.tape.nested cimport Copies, copy_out
+from tapeengine._core.tape.tape cimport Copies, copy_out
 from tapeengine._core.scalars.scalar cimport (
     Dual, answered, as_kind, binary_of, head_of_dual, is_numpy, new_dual, partial_a, partial_b, record_selection,
     unary_of, value_of_op,

@@ -21,7 +21,7 @@ from libc.math cimport floor, isfinite, isnan, pow
 from libc.stdint cimport uint32_t
 cimport cython
 
-from tapeengine._core.tape.nested cimport carried, look_in_order
+from tapeengine._core.tape.tape cimport carried, look_in_order
 from tapeengine._core.tape.guards cimport (
     TE_CALL, TE_CEIL, TE_EQ_FALSE, TE_EQ_TRUE, TE_EXACT, TE_FLOOR, TE_LE_FALSE, TE_LE_TRUE, TE_LT_FALSE, TE_LT_TRUE,
     TE_ROUND, TE_SELECTION, TE_TRUNC,

@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.structures.interleave cimport Walk
-from tapeengine._core.tape.nested cimport Copies
+from tapeengine._core.tape.tape cimport Copies
 from tapeengine._core.scalars.scalar cimport Dual
 from tapeengine._core.tape.tape cimport Tape
 

@@ -16,7 +16,7 @@ from tapeengine._core.sweeps.trace cimport (
     resolve,
 )
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, DICT, FLOAT, FLOATS, NUMPY, Layout, build
-from tapeengine._core.tape.nested cimport lifted, outer_of, te_scalar
+from tapeengine._core.tape.tape cimport lifted, outer_of, te_scalar
 from tapeengine._core.tape.accumulation cimport (
     LINE, ArrayRecord, Block, Lifetimes, Reverse, Row, Rows, Tangents, View, free_zeros, push_scalars, put_numbers,
     resolve_scalars, te_rows_clear, te_rows_gather, te_rows_scatter, te_rows_zero, zeros,

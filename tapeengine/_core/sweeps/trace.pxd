@@ -2,7 +2,7 @@
 from libc.stdint cimport uint32_t
 from tapeengine._core.structures.interleave cimport Layout, Leaves, Matcher
 from tapeengine._core.tape.accumulation cimport Reverse
-from tapeengine._core.tape.nested cimport Copies, te_scalar
+from tapeengine._core.tape.tape cimport Copies, te_scalar
 from tapeengine._core.tape.tape cimport Head, Tape
 
 # The reverse and the forward sweep, over plain numbers or recorded on an outer tape.

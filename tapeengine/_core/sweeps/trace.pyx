@@ -15,7 +15,7 @@ from tapeengine._core.arrays.array cimport Array, new_array, plain, unlifted, vi
 from tapeengine._core.scalars.complex cimport ComplexDual
 from tapeengine._core.structures.boundary cimport CONSTANT_ARRAY, Inputs, Outputs, begin_outputs, protect_shared
 from tapeengine._core.structures.interleave cimport ARRAY as ARRAY_LEAF, FLOAT, NUMPY, Layout, Leaves, Matcher, build
-from tapeengine._core.tape.nested cimport (
+from tapeengine._core.tape.tape cimport (
     Copies, add_recorded, carried, copy_out, gather, lifted, outer_of, pass_on, te_scalar,
 )
 from tapeengine._core.tape.accumulation cimport (

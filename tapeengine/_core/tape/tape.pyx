@@ -615,3 +615,6 @@ def trace_here():
 def is_open(uint32_t tag):
     """Whether the trace of a tag is open."""
     return find(tag) != NULL
+
+
+include "nested.pxi"

@@ -1,16 +1,12 @@
-"""Nesting: an inner trace that used duals of an outer one is recorded on the outer tape when it ends.
-
-`copy_out` repeats on the outer tape those records of the inner one that depend on it. `pass_on` calls a backpropagator
-and records every step on the outer tape, with the partials that the opcode table gives as expressions. No dual holds
-another dual, and ids of two tapes cannot be confused.
-"""
+# Nesting: an inner trace that used duals of an outer one is recorded on the outer tape when it ends.
+#
+# `copy_out` repeats on the outer tape those records of the inner one that depend on it. `pass_on` calls a backpropagator
+# and records every step on the outer tape, with the partials that the opcode table gives as expressions. No dual holds
+# another dual, and ids of two tapes cannot be confused.
 
 from cpython.exc cimport PyErr_Occurred
 from cpython.list cimport PyList_GET_SIZE
 from libc.math cimport isfinite
-from libc.stdint cimport uint32_t
-from libc.stdlib cimport free
-from libc.string cimport memset
 
 from tapeengine._core.tape.guards cimport (
     TE_CALL, TE_EXACT, TE_FINITE, TE_INFINITE, TE_LT_FALSE, TE_LT_TRUE, TE_NAN, TE_ROUND, TE_SELECTION,
@@ -20,15 +16,6 @@ from tapeengine._core.tape.opcodes cimport (
     CONSTANT_LEFT, CONSTANT_RIGHT, OP_ADD, OP_COPYSIGN, OP_MUL, OP_NEG, OP_RINT, op_arities, op_codes, op_da, op_db,
     op_discrete, op_forms, op_selects, op_value,
 )
-from tapeengine._core.tape.tape cimport (
-    Guard, Guards, Head, INPUT, Record, SPECIAL, Tape, enlarged, first_id, guard, head_of, op_at, record1, record2,
-    record_at, record_special, tape_of, traces, value_at,
-)
-
-from tapeengine.errors import TraceError
-
-cdef extern from "Python.h":
-    const Py_ssize_t PY_SSIZE_T_MAX
 
 cdef enum:
     WAITING = 0x200     # of a guard on a tape around, whose tag it has in place of `at`
