@@ -1,5 +1,7 @@
 """Operands that are no numbers, and missing operands: an error as in the plain program, never a crash."""
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -61,3 +63,25 @@ def test_operators_with_none_raise():
         for form in (f"__{name}__", f"__r{name}__", f"__i{name}__"):
             if hasattr(te.Array, form):
                 assert fails(te.vjp, lambda v, form=form: getattr(v, form)(None), PRIMALS["float64"]), form
+
+
+NUMBERS = [1.5, 1.5j, np.float64(1.5), np.float32(1.5), np.complex128(1.5j), np.complex64(1.5j)]
+OTHERS = [1.5, *NUMBERS[2:], 2, True, np.int8(2), None, [1.5, 2.0], (1.5,), {}, object(), np.ones(2), np.array(1.5)]
+BETWEEN = [operator.matmul, operator.imatmul, operator.eq, operator.ne, operator.lt, operator.ge, operator.and_]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=lambda x: f"{type(x).__name__}{x if np.isscalar(x) else np.shape(x)}")
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("use", BETWEEN)
+def test_operators_of_numbers_that_give_no_number(use, number, other):
+    """Outcomes of comparisons have the plain class; `@` is a TypeError for numbers, and a ValueError for arrays."""
+    for program in (lambda x: use(x, other), lambda x: use(other, x), lambda x: use(x, x)):
+        try:
+            wanted = program(number)
+        except Exception as error:
+            with pytest.raises(next(kind for kind in (ValueError, TypeError) if isinstance(error, kind))):
+                te.vjp(program, number)
+            continue
+        found = te.vjp(program, number)[0]
+        assert type(found) is type(wanted)
+        np.testing.assert_array_equal(found, wanted)

@@ -320,6 +320,8 @@ cdef class Array:
         return operate(np_divmod, x, y)
 
     def __matmul__(x, y):
+        if not (has_axes(x) or has_axes(y)):
+            return NotImplemented
         result = ufunc_call(np_matmul, (x, y))
         return operate(np_matmul, x, y) if result is NotImplemented else result
 
@@ -358,7 +360,7 @@ cdef class Array:
         return in_place(self, np_remainder, y)
 
     def __imatmul__(self, y):
-        return in_place(self, np_matmul, y)
+        return NotImplemented if self.storage.number else in_place(self, np_matmul, y)
 
     def __richcmp__(x, y, int kind):
         return compared(x, y, kind)
@@ -470,6 +472,11 @@ cdef object dropped(Array a, str kind, str hint):
 cdef object as_seen(Array a):
     """The value, which is a number if the array stands for one."""
     return seen(a)[()] if a.storage.number else seen(a)
+
+
+cdef bint has_axes(object x) noexcept:
+    """Whether an operand is an array, of shape () too, and no number: numbers have no `@`."""
+    return not (<Array> x).storage.number if type(x) is Array else isinstance(x, array_class)
 
 
 cdef bint is_complex(Array a) except -1:
@@ -592,7 +599,8 @@ cdef object compared(object x, object y, int kind):
 cdef object unseen(object x):
     """The values of an operand for a comparison, which notes only the outcome."""
     if type(x) is Array:
-        return plain((<Array> x).current())
+        values = plain((<Array> x).current())
+        return values[()] if (<Array> x).storage.number and not (<Array> x).storage.python else values
     if type(x) is Dual:
         return (<Dual> x).v
     return numbers_of(ABOVE.given(x)) if is_foreign(x) else x

@@ -51,7 +51,10 @@ cdef Array array_input(Head *h, object value):
     """An array of the caller as an input: a small one is copied; a large one is watched, and copied before a write."""
     cdef Array a
     cdef bint shared = type(value) is Array and (<Array> value).storage.shared, writeable
-    value = snapshot(<Array> value) if type(value) is Array else numpy.asarray(value)
+    if type(value) is Array:
+        value = snapshot(<Array> value)
+    elif not PyArray_CheckExact(value):
+        value = numpy.asarray(value)
     writeable = PyArray_ISWRITEABLE(plain(value))
     if type(value) is ndarray:
         value = native(<ndarray> value)

@@ -362,7 +362,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
         if tape.head.guards != NULL and tape.head.guards.inner:
             copy_out(tape)      # what the program around it has learned
         if PyList_GET_SIZE(REFUSED) and not isinstance(error, TapeEngineError):
-            check_swallowed()   # the error of a library that met a refusal first
+            check_swallowed(error)      # the error of a library that met a refusal first
         note_objects(error)
         raise
     finally:
