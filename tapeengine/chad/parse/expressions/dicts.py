@@ -78,7 +78,7 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
     `other` is what a dict without the key gives.
     """
     key = p.known(index, env)
-    items = values(p, d)
+    items = values(p, p.settled(d))
     if key is not MISSING:
         return items.get(key, other) if is_key(key) or isinstance(key, float) else other
     position = expression(p, index, env)
