@@ -716,7 +716,8 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     if record.type in (FLOAT, INT) and attr in ("real", "imag"):
         return record if attr == "real" else p.by_type(record, lit(0.0 if record.type == FLOAT else 0))
     if isinstance(record.type, Product) and attr in record.type.fields:
-        return p.scoped(lambda: p.part(p.settled(record), record.type.fields.index(attr)))  # type: ignore[no-any-return]
+        place = record.type.fields.index(attr)
+        return p.scoped(lambda: p.part(p.settled(record), place))  # type: ignore[no-any-return]
     found: Term | None = p.grammar.property_of(p, node, record, attr)
     if found is None and (value := p.class_attribute(record, attr)) is not MISSING:
         found = constant(p, node, value)

@@ -700,7 +700,7 @@ class Parser(Lets):
         """Give a record with its parts bound, for the function that reads some: Python computes the others as well."""
         if not isinstance(record, Tuple):
             return record
-        return Tuple(tuple(self.bound("part", x) for x in record.items), record.type)
+        return replace(record, items=tuple(self.bound("part", x) for x in record.items))
 
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
