@@ -148,6 +148,13 @@ def unsigned_integers(k, x):
     return x * float(k[2])
 
 
+@COMPILED(3.0, 2.0)
+def pairs_of_a_dict(x, y):
+    d = dict([("a", x), ["b", y]], c=x * y)
+    d.update([("b", 2.0 * y)], a=x - y)
+    return dict([("a", d["c"] * d["a"])], b=d["b"])
+
+
 @COMPILED(0.0, 2.0)
 @COMPILED(1.0, 2.0)
 def keys_by_path(force, area):

@@ -26,16 +26,26 @@ def is_dict(term: Any) -> bool:
 
 
 def called(p: Parser, node: ast.Call, env: Env) -> Term:
-    """``dict(a=x, **d)``, ``dict(d)``."""
+    """``dict(a=x, **d)``, ``dict(d)``, ``dict([("a", x)])``."""
     if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], ast.Call):
         over = p.grammar.iteration(p, node.args[0], env)
         found = [key_and_value(p, item) for item in over.items or ()]
         if found and None not in found:
             return over.around(dict_of(p, dict(filter(None, found))))  # type: ignore[no-any-return]
-    spread: list[tuple[ast.expr | None, ast.expr]] = [(None, a) for a in node.args]
+    spread = [pair for a in node.args for pair in pairs_written_out(a)]
     named = [(None if k.arg is None else ast.Constant(k.arg), k.value) for k in node.keywords]
     keys, values = zip(*spread, *named, strict=True) if spread or named else ((), ())
     return expression(p, ast.copy_location(ast.Dict(list(keys), list(values)), node), env)
+
+
+def pairs_written_out(given: ast.expr) -> list[tuple[ast.expr | None, ast.expr]]:
+    """Give the keys and values of a display of pairs; anything else is a dict, without a key."""
+    match given:
+        case ast.List(elts) | ast.Tuple(elts):
+            pairs = [pair.elts for pair in elts if isinstance(pair, ast.Tuple | ast.List)]
+            if len(pairs) == len(elts) and all(len(pair) == 2 for pair in pairs):
+                return [(key, value) for key, value in pairs]
+    return [(None, given)]
 
 
 def key_and_value(p: Parser, item: Term) -> tuple[Any, Term] | None:
@@ -78,7 +88,7 @@ def at_key(p: Parser, node: ast.AST, d: Term, index: ast.expr, env: Env, other: 
     `other` is what a dict without the key gives.
     """
     key = p.known(index, env)
-    items = values(p, d)
+    items = values(p, p.settled(d))
     if key is not MISSING:
         return items.get(key, other) if is_key(key) or isinstance(key, float) else other
     position = expression(p, index, env)
@@ -105,9 +115,8 @@ def replaced(p: Parser, node: ast.Subscript, term: Term, key: Any, new: Term) ->
 
 def updated(p: Parser, node: ast.Call, name: str, env: Env) -> Term:
     """``d.update(e, a=x)``: a dict with more values, or others."""
-    whole = [load(name, node), *node.args]
-    named = [ast.keyword(None, each) for each in whole] + node.keywords
-    return called(p, ast.copy_location(ast.Call(node.func, [], named), node), env)
+    whole = ast.Call(node.func, [load(name, node), *node.args], node.keywords)
+    return called(p, ast.copy_location(whole, node), env)
 
 
 def popped(p: Parser, node: ast.AST, d: Term, args: Sequence[ast.expr], env: Env) -> tuple[Term, Term]:

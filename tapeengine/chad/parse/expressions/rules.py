@@ -257,14 +257,21 @@ def dict_display(p: Parser, node: ast.Dict, env: Env) -> Term:
                 p.error(value, f"** of {show(d.type)}", "give a dict")
             if value is node.values[0]:
                 first = d
-            else:
-                items.update(values(p, d))
+            replace(p, items, {} if first is d else values(p, d))
             continue
         known = p.known(key, env)
         if not is_key(known):
             p.on_duals(key, "a dict whose keys are not known when it is read", "use a list, or keys written out")
-        items[known] = found
+        replace(p, items, {known: found})
     return dict_of(p, items, first)
+
+
+def replace(p: Parser, items: dict[Any, Term], more: Mapping[Any, Term]) -> None:
+    """Put more values into those of a dict; Python computes the values that they replace as well."""
+    for key, value in more.items():
+        if key in items:
+            p.bound("replaced", items[key])
+        items[key] = value
 
 
 def name(p: Parser, node: ast.Name, env: Env, wanted: Type | None = None) -> Term:
@@ -604,8 +611,7 @@ def wanted_or_common(p: Parser, node: ast.AST, terms: Sequence[Term], wanted: Ty
     """Give the type of a choice: the wanted type if all values convert to it, otherwise a common one."""
     if wanted is not None and all(p.convert(term, wanted) is not None for term in terms):
         return wanted
-    p.no_bool_or_float(node, [term.type for term in terms])
-    return p.common(node, [term.type for term in terms])
+    return p.joined(node, [term.type for term in terms])
 
 
 def list_display(p: Parser, node: ast.AST, elts: list[ast.expr], env: Env, wanted: Type | None) -> Term:
@@ -710,7 +716,8 @@ def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:
     if record.type in (FLOAT, INT) and attr in ("real", "imag"):
         return record if attr == "real" else p.by_type(record, lit(0.0 if record.type == FLOAT else 0))
     if isinstance(record.type, Product) and attr in record.type.fields:
-        return p.part(record, record.type.fields.index(attr))
+        place = record.type.fields.index(attr)
+        return p.scoped(lambda: p.part(p.settled(record), place))  # type: ignore[no-any-return]
     found: Term | None = p.grammar.property_of(p, node, record, attr)
     if found is None and (value := p.class_attribute(record, attr)) is not MISSING:
         found = constant(p, node, value)

@@ -178,7 +178,7 @@ def extreme(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
         if default is None:
             return largest(p, node, xs, None)
         start = p.coerce(default, expression(p, default, env, element(xs)), element(xs))
-        return p.within("xs", xs, lambda xs: unless_empty(xs, start, largest(p, node, xs, None)))
+        return p.within("xs", xs, lambda xs: unless_empty(p, xs, start, largest(p, node, xs, None)))
     if keyword(node, "default") is not None:
         p.on_duals(node, f"{which} of several arguments with a default", "leave the default out")
     terms = args_of(p, node, env)
@@ -190,9 +190,9 @@ def extreme(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
     return result
 
 
-def unless_empty(xs: Term, start: Term, some: Term) -> Term:
-    """Choose by whether an array has elements."""
-    return If(Op("eq", (Size(xs), lit(0)), BOOL), start, some)
+def unless_empty(p: Parser, xs: Term, start: Term, some: Term) -> Term:
+    """Choose by whether an array has elements; Python computes the start, whether or not it is used."""
+    return p.within("start", start, lambda start: If(Op("eq", (Size(xs), lit(0)), BOOL), start, some))
 
 
 def exists(p: Parser, node: ast.Call, env: Env, which: str) -> Term:
@@ -218,7 +218,7 @@ def fold(p: Parser, node: ast.Call, env: Env) -> Term:
     total = p.fresh("a", element(xs))
     again = p.grammar.apply(p, node.args[0], node.args[0], (init, total), env)
     some = Let(total, Fold(left, right, body, ys), p.coerce(node, again, element(xs)))
-    return unless_empty(ys, init, some)
+    return unless_empty(p, ys, init, some)
 
 
 @with_lets
@@ -370,7 +370,7 @@ def next_(p: Parser, node: ast.Call, env: Env) -> Term:
     default = expression(p, node.args[1], env, of)
     of = p.unify(node, of, default.type)
     xs = p.bound("xs", p.coerce(node, found, Array(of)))
-    return unless_empty(xs, p.coerce(node, default, of), Index(xs, lit(0)))
+    return unless_empty(p, xs, p.coerce(node, default, of), Index(xs, lit(0)))
 
 
 def float_(p: Parser, node: ast.Call, env: Env) -> Term:
@@ -428,7 +428,7 @@ def accumulated(p: Parser, node: ast.Call, env: Env) -> Term:
     xs, i = p.bound("xs", xs), p.fresh("i", INT)
     rest = Build(Op("isub", (Size(xs), lit(1)), INT), i, Index(xs, Op("iadd", (i, lit(1)), INT)))
     some = states(Index(xs, lit(0)), rest)
-    return unless_empty(xs, Elements((), element(some)), some)
+    return unless_empty(p, xs, Elements((), element(some)), some)
 
 
 def iterate(p: Parser, node: ast.Call, env: Env) -> Term:

@@ -71,6 +71,7 @@ from ...language.types import (
     is_choice,
     is_known,
     name_of,
+    numbers_of,
     parts_of,
     show,
     widens,
@@ -695,6 +696,12 @@ class Parser(Lets):
         made = self.made.get(record.name) if isinstance(record, Var) else None
         return made[k] if made else Proj(record, k)
 
+    def settled(self, record: Term) -> Term:
+        """Give a record with its parts bound, for the function that reads some: Python computes the others as well."""
+        if not isinstance(record, Tuple):
+            return record
+        return replace(record, items=tuple(self.bound("part", x) for x in record.items))
+
     def narrowing(self, hint: str, option: Type, subject: Term) -> Var:
         """Make a variable for the payload of a union's member."""
         var = self.fresh(hint.rpartition("->")[2], option)
@@ -851,13 +858,22 @@ class Parser(Lets):
         """Give the type that values of several types can be converted to."""
         return functools.reduce(functools.partial(self.unify, node), types)
 
+    def joined(self, node: ast.AST, types: Sequence[Type]) -> Type:
+        """Give the type of what has one of several types, by the path to it."""
+        self.no_bool_or_float(node, types)
+        return self.common(node, types)
+
     def is_record(self, of: Type) -> bool:
         """Tell whether a type is that of the records of a class."""
         return class_fields(self.table.classes.get(name_of(of))) is not None
 
     def no_bool_or_float(self, node: ast.AST, types: Sequence[Type]) -> None:
-        """Refuse a choice between a bool and a float."""
-        if FLOAT in types and BOOL in types:
+        """Refuse a choice between a bool and a float, also in arrays and tuples."""
+        products = [of for of in types if isinstance(of, Product)]
+        if len({(of.name, of.fields) for of in products}) == 1:
+            for each in zip(*(of.items for of in products), strict=False):
+                self.no_bool_or_float(node, each)
+        if {FLOAT, BOOL} <= set(map(numbers_of, types)):
             self.error(node, "this is bool in one case and float in another", "give one type in all cases: float(c)")
 
     def signature(self, node: ast.FunctionDef) -> tuple[tuple[Var, ...], Type | None]:

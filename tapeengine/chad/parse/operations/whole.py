@@ -281,7 +281,10 @@ def where(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def chosen(p: Parser, node: ast.AST, xs: Any) -> Term:
     """``np.where(c, a, b)`` of an element."""
-    return If(to_bool(p, node, [xs[0]]), *numeric.promoted(p, node, xs[1:]))
+    test, *either = xs
+    return p.scoped(  # type: ignore[no-any-return]
+        lambda: If(to_bool(p, node, [test]), *numeric.promoted(p, node, [p.bound("x", x) for x in either]))
+    )
 
 
 def open_grid(p: Parser, node: ast.AST, args: list[Term]) -> Term:

@@ -604,10 +604,8 @@ class Joining:
         """Give types that suit all arms."""
         first, *others = self.types
         for other in others:
-            for pair in zip(first, other, strict=True):
-                self.p.no_bool_or_float(self.node, pair)
             known, each = self.p.declared, zip(self.names, first, other, strict=True)
-            first = [known[n] if a != b and n in known else self.p.unify(self.node, a, b) for n, a, b in each]
+            first = [known[n] if a != b and n in known else self.p.joined(self.node, [a, b]) for n, a, b in each]
         return first
 
     def held(self, env: Env, i: int) -> dict[str, Any]:

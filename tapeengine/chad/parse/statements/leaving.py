@@ -59,7 +59,7 @@ class Ends:
                 if value is None and n in env and env[n] is not self.env.get(n):
                     self.p.on_duals(self.node, f"{n} is another function on another path", "give them other names")
                 if value is not None and value.type != NEVER:
-                    found[n] = self.p.unify(self.node, found[n], value.type) if n in found else value.type
+                    found[n] = self.p.joined(self.node, [found[n], value.type]) if n in found else value.type
         return found
 
     def end(self, way: int) -> Rest:

@@ -347,10 +347,10 @@ class Loop:
             self.found, self.given = [], []
             term = make(carried, self.env)
             every = zip(carried.types, *self.found, strict=False)
-            wider = [self.p.common(self.node, types) for types in every]
+            wider = [self.p.joined(self.node, types) for types in every]
             if self.jumps.returns and RESULT not in carried.names:
                 for given in self.given:
-                    result = given if result is None else self.p.unify(self.node, result, given)
+                    result = given if result is None else self.p.joined(self.node, [result, given])
                 if result is not None:
                     self.p.results[-1] = result  # known from here on: the body is not read again for loops inside
                     self.names.append(RESULT)
