@@ -271,4 +271,4 @@ class Omitting:
         body = [*again, *(t for t in self(s.body, indices) if names.keys().isdisjoint(v.name for v in outs(t)))]
         is_first = self.made.isdisjoint(names)
         self.made |= names.keys()
-        return body if is_first else renamed(body, names)  # type: ignore[no-any-return]
+        return body if is_first else renamed(body, names)
