@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, name_of, outs, reads, walk
+from ...intermediate.analysis import changes, name_of, outs, reads, recalls, walk
 from ...intermediate.operations import Scalar
 from .before import Before
 from .fuse import Summed
@@ -58,7 +58,7 @@ def abreast(s: F.For, given: Collection[str], around: Before, program: Helpers) 
     if not finder.are_apart(first, rest):
         return None
     shared = finder.shared & {v.name for t, _ in walk(first) for v in outs(t)}
-    own = {v.name: v for v in own_variables(s, program) if v.name not in shared and v.name not in given}
+    own = {v.name: v for v in own_variables(s) if v.name not in shared and v.name not in given}
     return Abreast(first, rest, own, finder.few)
 
 
@@ -73,11 +73,11 @@ def is_waiting(s: F.Statement, loop: F.For, around: Before) -> bool:
     return isinstance(s, F.Add) or (isinstance(s, F.For) and bool(s.carried))
 
 
-def own_variables(s: F.For, program: Helpers) -> Iterator[F.Var]:
+def own_variables(s: F.For) -> Iterator[F.Var]:
     """Iterate over the variables that a step assigns."""
-    yield from (s.index, *program.restored(s))
+    yield from (s.index, *recalls(s))
     for x, _ in walk(s.body):
-        yield from (*outs(x), *(program.restored(x) if isinstance(x, F.For) else ()))
+        yield from (*outs(x), *(recalls(x) if isinstance(x, F.For) else ()))
 
 
 class Finder:
@@ -127,9 +127,8 @@ class Finder:
             return False
         own = all(isinstance(v.type, Scalar) and v.name not in self.given for v, _ in s.carried)
         own = own and not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
-        steps = [*self.program.again(s), *s.body]
-        own = own and all(self.is_added(x) or self.is_own(x) or self.is_uneven(x) for x in steps)
-        return own and self.in_any_order(s, steps)
+        own = own and all(self.is_added(x) or self.is_own(x) or self.is_uneven(x) for x in s.body)
+        return own and self.in_any_order(s)
 
     def is_uneven(self, s: F.Statement) -> bool:
         """Tell whether a statement is a loop inside of a loop, the number of whose steps varies, and adds numbers."""
@@ -145,9 +144,9 @@ class Finder:
             return False
         return not any(isinstance(x, F.Var) and x.name in self.carried for x in reads(s))
 
-    def in_any_order(self, s: F.For, steps: Sequence[F.Statement]) -> bool:
+    def in_any_order(self, s: F.For) -> bool:
         """Tell whether the steps of a loop add to different elements of the arrays that all outer steps share."""
-        body: list[F.Statement] = [x for x in steps if not isinstance(x, F.Add) and not self.is_local(x)]
+        body: list[F.Statement] = [x for x in s.body if not isinstance(x, F.Add) and not self.is_local(x)]
         arrays = {v for x in body for v in self.added(x)}
         if len(set(map(self.around.memory, arrays))) < len(arrays):  # one memory under two names
             return False

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import groupby
 from typing import TypeGuard
 
-from ...intermediate.analysis import outs, reads, renamed, walk
+from ...intermediate.analysis import outs, reads, recalls, renamed, walk
 from ...intermediate.operations import LOOPS
 from ...intermediate.statements import Compute, Const, For, Load, Operand, Row, Size, Statement, Var
 from .before import Before
@@ -112,7 +112,7 @@ def element(b: Body, buffer: str, k: str) -> str:
 
 def ahead(b: Body, s: For, around: Before) -> Ahead | None:
     """Find the functions of a loop's steps that can be computed ahead; None if there are none."""
-    first = [s.index, *(v for v in b.program.restored(s) if v.name not in b.hoisted)]
+    first = [s.index, *recalls(s)]
     known = {v.name: v for v in first}
     often = {name for name, n in Counter(v.name for t, _ in walk(s.body) for v in outs(t)).items() if n > 1}
     plain: list[Statement] = []

@@ -6,26 +6,23 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ...intermediate import statements as F
 from ...intermediate.analysis import changes, name_of, named, outs, walk
 from ...intermediate.operations import Scalar
 from .body import Body, key
-from .recompute import Site
 
 
 class Before:
     """Writes the code before a loop."""
 
-    def __init__(self, b: Body, loop: F.For, sites: Sequence[Site]) -> None:
+    def __init__(self, b: Body, loop: F.For) -> None:
         self.b, self.loop = b, loop
         self.sums: dict[str, F.Compute] = {}
         self.outer = {*b.hoisted}, {**b.quotients}
-        self.steps = [*(s for site in sites for s in site.again), *loop.body]
-        inside = [s for s, _ in walk(self.steps)]
-        self.indices = [loop.index, *(site.index for site in sites)]
-        self.inside = {v.name for v in self.indices} | {v.name for s in inside for v in outs(s)}
+        inside = [s for s, _ in walk(loop.body)]
+        self.inside = {loop.index.name} | {v.name for s in inside for v in outs(s)}
         self.inside |= {v.name for v, _ in loop.carried}
         self.hidden = {name: b.known[name] for name in self.inside if name in b.known}
         self.held = self.hold({v.name: v for s in inside for v in named(s)})
@@ -56,8 +53,8 @@ class Before:
         for s in self.loop.body if self.b.is_main and not self.b.depth else ():  # a loop that runs once
             if isinstance(s, F.New) and self.may_share(s):
                 self.b.rooms[id(s)] = self.b.room(s)
-        self.move(self.steps)
-        for s in self.b.left(self.steps):
+        self.move(self.loop.body)
+        for s in self.b.left(self.loop.body):
             if isinstance(s, F.Compute) and self.sum_of(s) is not None:
                 self.sums[s.out.name] = s
             elif isinstance(s, F.Load | F.Row) and s.checked and id(s) not in self.b.checked and self.is_fixed(s.array):
@@ -109,7 +106,7 @@ class Before:
         b = self.b
         sizes = b.value(s.array)[1:]
         for k, x in enumerate(s.indices):
-            if x in self.indices:
+            if x == self.loop.index:
                 if sizes[k] != count and not b.is_reverse:
                     b.refer_if(f"icmp slt i64 {sizes[k]}, {count}")
             elif isinstance(x, F.Var) and x.name in self.sums:
@@ -125,7 +122,7 @@ class Before:
         if s.operation.name != "iadd":
             return None
         first, second = s.args
-        other = second if first in self.indices else first if second in self.indices else None
+        other = second if first == self.loop.index else first if second == self.loop.index else None
         return other if other is not None and self.is_fixed(other) and self.b.is_index(other) else None
 
     def check_sum(self, s: F.Compute, size: str, count: str) -> None:
@@ -139,7 +136,7 @@ class Before:
 
     def leave(self) -> None:
         """Discard the facts after the loop, and the values of variables that the steps have computed again."""
-        b, known = self.b, {id(s) for s in self.steps}
+        b, known = self.b, {id(s) for s in self.loop.body}
         b.known |= self.hidden
         b.changing |= self.held
         b.checked -= known

@@ -22,9 +22,13 @@ BEFORE = F.Assign | F.Compute | F.Load | F.Size
 
 def by_rows(function: F.Function) -> F.Function:
     """Give a function with such loops exchanged."""
+    return replace(function, body=exchanged(function.body, own_arrays(function)))
+
+
+def own_arrays(function: F.Function) -> Mapping[F.Var, bool]:
+    """Give the arrays whose memory has no other name in a function, and whether it makes them."""
     own = dict.fromkeys((*function.params, *([] if function.recalled is None else function.recalled.fields)), False)
-    own |= {s.out: True for s, _ in walk(function.body) if isinstance(s, F.New)}
-    return replace(function, body=exchanged(function.body, own))
+    return own | {s.out: True for s, _ in walk(function.body) if isinstance(s, F.New)}
 
 
 def exchanged(statements: Sequence[F.Statement], own: Mapping[F.Var, bool]) -> list[F.Statement]:

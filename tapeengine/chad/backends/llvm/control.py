@@ -33,7 +33,6 @@ from .interrupts import STRIP, Strip, charge, poll, strip, weight
 from .layout import in_memory, size_of, stride, words
 from .order import is_orderless
 from .quotients import Quotients
-from .recompute import Site
 from .writer import FRAME
 
 #: Bytes before the first column: the number of steps.
@@ -89,7 +88,6 @@ class Columns:
     """The columns of a loop's frames: the words of eight bytes first."""
 
     def __init__(self, b: Body, kept: F.Kept, base: str, count: str) -> None:
-        self.site = b.program.recomputed.get(kept.frames.name)
         self.kept = F.Kept(kept.frames, b.program.stored(kept))
         self.types = field_words(self.kept)
         self.absent = [v for v in kept.fields if b.program.is_absent(v)]
@@ -136,17 +134,11 @@ class Columns:
         b.give_all(self.kept.fields, found)
         for v in self.absent:
             b.give(v, ["null"])
-        if self.site is not None:
-            b.give(self.site.index, [index])
-            b.block(self.site.again)
 
     def of_lane(self, b: Body, names: Mapping[str, F.Var]) -> Columns:
         """Give the same columns for a step with separate variables."""
         found = copy(self)
         found.kept, found.absent = renamed(self.kept, names), renamed(self.absent, names)
-        if self.site is not None:
-            again = b.copies(self.site.again, lambda s: renamed(s, names))
-            found.site = Site(names.get(self.site.index.name, self.site.index), found.kept.fields, again)
         return found
 
 
@@ -313,7 +305,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     b.set(place, "i64", "0")
     b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), entered, done)
     b.start(entered)
-    before_loop = Before(b, s, [c.site for c in columns if c.site is not None])
+    before_loop = Before(b, s)
     before_loop.write(count)
     quotients = Quotients(b, before_loop, count, up)
     outer, each = b.accounted, looks_of(b, s, before_loop, count)
@@ -337,7 +329,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             sums.at_once(b, buffers, over)
     row = quotients.strip(b, place, top) if quotients.places else None
     limit = top if row is None else row.top
-    if may_join and not innermost and not isinstance(s, Beside):
+    if may_join and not innermost and not isinstance(s, Beside | Summed):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, limit, over)
@@ -391,7 +383,8 @@ def one_step(b: Body, s: F.For, steps: Steps, recalled: Recalled, head: str) -> 
     index = b.get(down, "i64") if down else step
     steps.scratch.begin(b)
     b.give(s.index, [index])
-    checked = (isinstance(t, F.Load | F.Row) and t.checked and id(t) not in b.checked for t, _ in walk(s.body))
+    reads, is_fixed = (t for t, _ in walk(s.body) if isinstance(t, F.Load | F.Row)), steps.quotients.around.is_fixed
+    checked = (t.checked and id(t) not in b.checked and not all(map(is_fixed, t.indices)) for t in reads)
     if is_innermost(s.body) and any(checked):  # LLVM would lose this
         b.line(f"call void @llvm.assume(i1 {b.op(f'icmp ult i64 {index}, {steps.count}')})")
     steps.begin(b, {}, step, index)
@@ -538,7 +531,7 @@ def along_rows(b: Body, s: F.For, loops: Sequence[F.For], count: str, recalled: 
     some, done = b.label("some"), b.label("done")
     b.jump_if(b.op(f"icmp sgt i64 {count}, 0"), some, done)
     b.start(some)
-    before_loop = Before(b, s, [])
+    before_loop = Before(b, s)
     before_loop.write(count)
     outer, each = b.accounted, looks_of(b, s, before_loop, count)
     rows = rows_of(b, loops)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...intermediate.analysis import outs, reads, walk
+from ...intermediate.analysis import outs, reads, recalls, walk
 from ...intermediate.statements import For, Operand, Var
 from .body import Body
 from .layout import words
@@ -30,7 +30,7 @@ class Task(Body):
         self.words = 0
         self.depth = 1
         self.inner = {v.name for s, _ in walk(loop.body) for v in outs(s)} | {loop.index.name}
-        self.inner |= {v.name for s, _ in walk([loop]) if isinstance(s, For) for v in b.program.restored(s)}
+        self.inner |= {v.name for s, _ in walk([loop]) if isinstance(s, For) for v in recalls(s)}
         for s, _ in walk([loop]):
             for x in reads(s):
                 self.value_if_outside(x)

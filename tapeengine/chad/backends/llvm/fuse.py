@@ -18,7 +18,7 @@ from ...intermediate import statements as F
 from ...intermediate.analysis import as_loop, changes, keeps, name_of, named, outs, reads, renamed, walk, with_blocks
 from ...intermediate.operations import LOOPS, OPERATIONS_BY_NAME, REAL, Scalar
 from ..lifetimes import Lifetimes, carries, mentions
-from .by_rows import by_rows
+from .by_rows import by_rows, in_rows, own_arrays
 from .order import is_orderless, names_of
 
 
@@ -131,7 +131,7 @@ def join(function: F.Function, statements: list[F.Statement], made: F.New) -> No
     )
     whole = next((s for s in statements if isinstance(s, F.Sum) and s.array == array), None)
     if build is not None and whole is not None:
-        in_pairs(statements, made, build, whole)
+        in_pairs(function, statements, made, build, whole)
         return
     into = next((s for s in statements if isinstance(s, F.AddAll) and s.value == array), None)
     if build is not None and into is not None:
@@ -182,11 +182,12 @@ def is_row_of(s: F.Statement, row: F.Var, loop: F.For) -> bool:
     return isinstance(s, F.Row) and s.out == row and isinstance(s.array, F.Var) and not mentions(loop, s.array.name)
 
 
-def in_pairs(statements: list[F.Statement], made: F.New, build: F.For, total: F.Sum) -> None:
-    """Fuse the loop that fills an array with its sum in pairs, unless loops in its steps sum, best several at once."""
+def in_pairs(function: F.Function, statements: list[F.Statement], made: F.New, build: F.For, total: F.Sum) -> None:
+    """Fuse a loop that fills an array with its sum in pairs, unless its steps sum along rows, best several abreast."""
     if isinstance(build, Summed) or build.is_parallel or build.carried or (build.down and not is_orderless(build)):
         return
-    if any(isinstance(s, F.For | F.While) for s, _ in walk(build.body)):
+    has_sums = any(isinstance(s, F.For | F.While) for s, _ in walk(build.body))
+    if has_sums and in_rows(upwards(build), own_arrays(function)) == [upwards(build)]:
         return
     body = [F.Add(total.out, s.value) if isinstance(s, F.Store) and s.array == made.out else s for s in build.body]
     statements[statements.index(build)] = summing(upwards(build), body, total.out)
@@ -269,7 +270,7 @@ def split(function: F.Function, variants: Collection[str], parts: Parts) -> F.Fu
 
 def in_two(s: F.For, variants: Collection[str], lifetimes: Lifetimes, parts: Parts) -> list[F.Statement]:
     """Give a loop in two parts, if their steps are independent of each other."""
-    cut = max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
+    cut = 0 if isinstance(s, Summed) else max((k + 1 for k, t in enumerate(s.body) if isinstance(t, F.For)), default=0)
     first, last = [t for t, _ in walk(s.body[:cut])], s.body[cut:]
     made = {v.name: v for t in first for v in outs(t)}
     used = [*(x for t in last for x in reads(t)), *(x for _, x in s.carried)]

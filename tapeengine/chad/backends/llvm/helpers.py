@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import outs, recalls, renamed, walk
+from ...intermediate.analysis import renamed, walk
 from ...intermediate.operations import LOOPS, REAL
 from .interrupts import poll
 from .layout import linear_fields, name_of, stride, words
 from .ranges import naturals
-from .recompute import Site
 from .writer import DEEP, ELEMENT, FRAME, REFER, Writer
 
 #: The layouts of frames: a column for each word of a step, a chain of records, or one record.
@@ -40,7 +39,6 @@ class Helpers:
         self,
         program: F.Program,
         sites: Mapping[str, str],
-        recomputed: Mapping[str, Site],
         is_full: bool = True,
         is_long: bool = False,
         variants: Collection[str] = (),
@@ -48,7 +46,6 @@ class Helpers:
         self.is_full, self.is_long, self.variants = is_full, is_long, variants
         self.program = program
         self.sites = dict(sites)
-        self.recomputed = dict(recomputed)
         self.written: dict[str, str] = {}
         self.most_zeros = 0
         self.metadata: list[str] = []
@@ -59,23 +56,12 @@ class Helpers:
 
     def stored(self, kept: F.Kept) -> list[F.Var]:
         """Give the fields of a loop's frames that are stored."""
-        site = self.recomputed.get(kept.frames.name)
-        return [v for v in (kept if site is None else site).fields if not self.is_absent(v)]
+        return [v for v in kept.fields if not self.is_absent(v)]
 
     def is_absent(self, x: F.Var) -> bool:
         """Tell whether a variable is the frames of a loop that stores nothing, not even their number."""
         kept = self.kept.get(x.name)
         return kept is not None and x.name not in self.uncounted and not self.stored(kept)
-
-    def again(self, s: F.For) -> list[F.Statement]:
-        """Give the statements that compute again what the frames that a loop recalls omit."""
-        sites = (self.recomputed.get(k.frames.name) for k in s.recalled)
-        return [t for site in sites if site is not None for t in site.again]
-
-    def restored(self, s: F.For) -> list[F.Var]:
-        """Give the variables that a loop's steps recall or compute again."""
-        indices = [self.recomputed[k.frames.name].index for k in s.recalled if k.frames.name in self.recomputed]
-        return [*recalls(s), *indices, *(v for t in self.again(s) for v in outs(t))]
 
     def has_loop(self, s: F.Statement) -> bool:
         """Tell whether a statement calls a function that also has a form for many numbers."""
@@ -86,8 +72,6 @@ class Helpers:
         """Give the frames of one of several steps the layout of the site."""
         if like in self.sites:
             self.sites[frames] = self.sites[like]
-        if like in self.recomputed:
-            self.recomputed[frames] = renamed(self.recomputed[like], names)
         if like in self.uncounted:
             self.uncounted.add(frames)
         if like in self.kept:

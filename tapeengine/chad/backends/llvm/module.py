@@ -26,7 +26,7 @@ from .in_pairs import PAIRS, SUM
 from .interrupts import poll, weight
 from .largest import EXTREMES
 from .layout import RANK, words
-from .recompute import holding, recomputed
+from .recompute import Omitting, recomputed
 from .statements import RULES, params_of, results_of
 from .writer import FRAME, Writer
 
@@ -73,11 +73,11 @@ def module(
     ]
     forward = next((p.function for p in passes if p.function.kept is not None), None)
     again, arrays, held = ({}, [], {}) if forward is None else recomputed(forward, len(program.functions) <= 2)
-    if held:
-        program = replace(program, functions={name: holding(f, held) for name, f in program.functions.items()})
+    if again:
+        program = replace(program, functions={n: Omitting(again, held)(f) for n, f in program.functions.items()})
         passes = [replace(p, function=program.functions[p.function.name]) for p in passes]
     passes = [replace(p, shared=[*p.shared, *arrays]) if p.shared or forward is not None else p for p in passes]
-    helpers = Helpers(program, sites(list(program.functions.values())), again, is_full, is_long, variants)
+    helpers = Helpers(program, sites(list(program.functions.values())), is_full, is_long, variants)
     mains = {p.function.name for p in passes}
     texts = [inner(helpers, f) for f in program.functions.values() if f.name not in mains]
     made = [main(helpers, p) for p in passes]

@@ -6,10 +6,10 @@ compute from the quotient, such as a row, is computed once for each strip.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from ...intermediate.analysis import walk
-from ...intermediate.statements import Compute, For, If, Operand, Statement, Var
+from ...intermediate.statements import Compute, If, Operand, Statement, Var
 from .before import Before
 from .body import Body
 from .interrupts import Strip
@@ -30,8 +30,8 @@ class Quotients:
         self.up, self.around = up, around
         self.places: dict[Operand, tuple[str, str]] = {}
         self.now: dict[Operand, tuple[str, str]] = {}
-        for s in with_recomputed(b, around.steps, lambda flow: not isinstance(flow, If)):
-            if isinstance(s, Compute) and s.operation.name in DIVIDING and s.args[0] in around.indices:
+        for s in running(around.loop.body, lambda flow: not isinstance(flow, If)):
+            if isinstance(s, Compute) and s.operation.name in DIVIDING and s.args[0] == around.loop.index:
                 by = s.args[1]
                 if isinstance(by, Var) and around.is_fixed(by) and by not in self.places:
                     self.places[by] = self.first(b, b.one(by), count)
@@ -62,7 +62,7 @@ class Quotients:
             b.set(self.places[by][1], "i64", b.op(f"select i1 {turns}, i64 {start}, i64 {rest}"))
             self.now[by] = q, b.op(f"{back} nsw i64 {r}, {low}")
         self.begin(b, {}, low)
-        self.around.move(with_recomputed(b, self.around.steps, lambda s: getattr(s, "count", None) in self.places))
+        self.around.move(running(self.around.loop.body, lambda s: getattr(s, "count", None) in self.places))
         return Strip(label, low, steps, b.op(f"add nsw i64 {low}, {steps}"))
 
     def begin(self, b: Body, own: Mapping[str, Var], step: str) -> None:
@@ -70,13 +70,10 @@ class Quotients:
         for by, (q, start) in self.now.items():
             rest = b.op(f"{'add' if self.up else 'sub'} nsw i64 {start}, {step}")
             b.naturals |= {q, rest}
-            for index in self.around.indices:
-                b.quotients[own.get(index.name, index), by] = q, rest
+            index = self.around.loop.index
+            b.quotients[own.get(index.name, index), by] = q, rest
 
 
-def with_recomputed(b: Body, steps: Sequence[Statement], runs: Callable[[Statement], bool]) -> Iterable[Statement]:
+def running(steps: list[Statement], runs: Callable[[Statement], bool]) -> Iterable[Statement]:
     """Iterate over statements and those inside the loops and branches that run."""
-    for s, around in walk(list(steps)):
-        if all(map(runs, around)):
-            yield s
-            yield from b.program.again(s) if isinstance(s, For) and runs(s) else ()
+    return (s for s, around in walk(steps) if all(map(runs, around)))

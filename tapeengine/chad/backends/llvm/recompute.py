@@ -97,9 +97,6 @@ class Finder:
                 if len(loops) == len(around):
                     self.loops = loops
                     self.sites[s.kept.frames.name] = self.site(s, loops)
-        for frames, arrays in self.held.items():
-            kept = self.sites[frames].fields if frames in self.sites else []
-            kept += [v for v in arrays.values() if v not in kept]
 
     def site(self, s: F.For, around: list[F.For]) -> Site:
         """Choose the variables that one loop keeps."""
@@ -242,14 +239,36 @@ def recomputed(
     return MappingProxyType(finder.sites), more, held
 
 
-def holding(x: Any, held: Mapping[str, Sequence[F.Var]]) -> Any:
-    """Give a function, or statements, in which loops also keep and recall the given arrays."""
-    if isinstance(x, F.Kept):
-        return F.Kept(x.frames, [*x.fields, *(v for v in held.get(x.frames.name, ()) if v not in x.fields)])
-    if isinstance(x, list):
-        return [holding(y, held) for y in x]
-    if isinstance(x, F.Function):
-        return replace(x, body=holding(x.body, held), **{k: holding(getattr(x, k), held) for k in ("kept", "recalled")})
-    if isinstance(x, F.For):
-        x = replace(x, kept=holding(x.kept, held), recalled=holding(x.recalled, held))
-    return x if x is None else with_blocks(x, lambda inner: holding(inner, held))
+class Omitting:
+    """Rewrites a function: its loops do not keep what the steps that recall it compute again, and keep held arrays.
+
+    `made`: the variables that have been computed again; another loop has variables of its own for them.
+    """
+
+    def __init__(self, sites: Mapping[str, Site], held: Mapping[str, Sequence[F.Var]]) -> None:
+        self.sites, self.held, self.made = sites, held, set[str]()
+
+    def __call__(self, x: Any, indices: Mapping[str, F.Var] = MappingProxyType({})) -> Any:
+        """Give a function, or statements in loops whose indices are those of some sites."""
+        match x:
+            case F.Kept(frames, fields):
+                fields = self.sites[frames.name].fields if frames.name in self.sites else fields
+                return F.Kept(frames, [*fields, *(v for v in self.held.get(frames.name, ()) if v not in fields)])
+            case list():
+                return [self(y, indices) for y in x]
+            case F.Function():
+                return replace(x, body=self(x.body), kept=self(x.kept), recalled=self(x.recalled))
+            case F.For():
+                return replace(x, body=self.steps(x, indices), kept=self(x.kept), recalled=self(x.recalled))
+        return x if x is None else with_blocks(x, lambda body: self(body, indices))
+
+    def steps(self, s: F.For, indices: Mapping[str, F.Var]) -> list[F.Statement]:
+        """Give the body of a loop, which first computes what its sites omit."""
+        own = [self.sites[k.frames.name] for k in s.recalled if k.frames.name in self.sites]
+        indices = {**indices, **{site.index.name: s.index for site in own}}
+        again = renamed([t for site in own for t in site.again], indices)
+        names = {v.name: F.Var(f"{v.name}.{s.index.name}", v.type) for t in again for v in outs(t)}
+        body = [*again, *(t for t in self(s.body, indices) if names.keys().isdisjoint(v.name for v in outs(t)))]
+        is_first = self.made.isdisjoint(names)
+        self.made |= names.keys()
+        return body if is_first else renamed(body, names)
