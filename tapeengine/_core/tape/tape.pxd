@@ -43,7 +43,7 @@ cdef struct Guards:
     Guard *each
     Py_ssize_t count, room, copied      # those before `copied` are on the tape around an inner trace
     const char *lost    # why the recording cannot be replayed, NULL where it can
-    bint inner          # of a trace within a recording, which gets its guards with its records: see nested.pyx
+    bint inner          # of a trace within a recording, which gets its guards with its records: see nested.pxi
 
 cdef struct Position:   # of a note: the id of the record that follows it, or is its own, and the number of guards before
     uint32_t at, guards
