@@ -82,10 +82,17 @@ def _letters(expression: str) -> list[str]:
 
 @cache
 def _compiled(expression: str) -> Callable[..., Any]:
-    """An expression of the table as a function of its variables."""
+    """An expression of the table as a function of its variables, which divides by 0 as numpy does."""
     calls = {name: operation(name) for name in re.findall(r"(\w+)\(", expression)}
     found: Callable[..., Any] = eval(f"lambda {', '.join(_letters(expression))}: {expression}", calls)
-    return found
+
+    def computed(*values: Any) -> Any:
+        try:
+            return found(*values)
+        except ZeroDivisionError:  # of a traced number of Python's; what a ufunc gives is numpy's
+            return found(*(numpy.multiply(x, 1.0) for x in values))
+
+    return computed if "/" in expression else found
 
 
 @cache
