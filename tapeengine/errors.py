@@ -62,6 +62,12 @@ class ResultError(TapeEngineError, TypeError):
     """The result of a program is not of the kind that the transform needs, such as a scalar for `grad`."""
 
 
+def no_pair(result: Any) -> ResultError:
+    """The error for a program that should return a value and an auxiliary result."""
+    got = f"a tuple of {len(result)}" if type(result) is tuple else type(result).__name__
+    return ResultError(f"with has_aux the program must return a tuple (value, aux), not {got}")
+
+
 class TraceError(_Refusal, RuntimeError):
     """A dual number is used outside its trace."""
 

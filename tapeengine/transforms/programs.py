@@ -18,7 +18,7 @@ from .._core.programs.callables import own_derivative
 from .._core.programs.native import kept_array
 from .._core.sweeps.linear import has_array_records
 from .._core.sweeps.trace import Backpropagator, value_unseen
-from ..errors import RepeatError, ResultError, UnsupportedError
+from ..errors import RepeatError, UnsupportedError, no_pair
 from ..forms import add, flatten, form_of, holds_traced, is_continuous, leaves_like, map_leaves, unflatten
 from .calls import Derivative, FlatRule, call_with_rule
 from .contract import Engine
@@ -239,7 +239,7 @@ def derivative_of(
         return engine.trace(function, primals, order=order, has_aux=has_aux)
     value, back = engine.vjp(program, *primals)
     if has_aux and (type(value) is not tuple or len(value) != 2):
-        raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {type(value).__name__}")
+        raise no_pair(value)
     # The tape of a run on dual numbers gives tangents as well, where no record of arrays would have to keep more.
     if isinstance(back, Backpropagator) and not has_aux and not has_array_records(back.tape):
         return value, back

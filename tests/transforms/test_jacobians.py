@@ -108,11 +108,13 @@ def test_a_result_that_is_no_number_is_refused(program: Any, message: str) -> No
             transform(program)(2.0)
 
 
-@pytest.mark.parametrize("program", [lambda x: (x, x, x), lambda x: [x, x], lambda x: x])
-def test_a_result_with_aux_is_a_pair(program: Any) -> None:
+@pytest.mark.parametrize(
+    ("program", "got"), [(lambda x: (x, x, x), "a tuple of 3"), (lambda x: [x, x], "list"), (lambda x: x, "")]
+)
+def test_a_result_with_aux_is_a_pair(program: Any, got: str) -> None:
     for transform in (te.grad, te.value_and_grad, te.jacobian, te.hessian):
         for function in (program, te.program(program)):
-            with pytest.raises(ResultError, match="must return a tuple"):
+            with pytest.raises(ResultError, match=rf"must return a tuple \(value, aux\), not {got}"):
                 transform(function, has_aux=True)(2.0)
     with pytest.raises(ResultError, match="must return a tuple"):
         te.jacobian(te.program(lambda x: tnp.tanh(x) * x), has_aux=True)(np.ones(3))

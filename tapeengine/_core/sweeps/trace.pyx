@@ -36,7 +36,7 @@ from tapeengine._core.arrays.array import add_at, zero_dim
 from tapeengine._core.arrays.reports import QUIET, reset_reports, set_reports
 from tapeengine._core.tape.swallowed import OPEN, check as check_swallowed, forget as forget_refused
 from tapeengine.dropped import note_objects
-from tapeengine.errors import ResultError, StructureError, TapeEngineError, TraceError
+from tapeengine.errors import StructureError, TapeEngineError, TraceError, no_pair
 
 cnp.import_array()
 
@@ -347,7 +347,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             inputs.check_containers()
         if has_aux:
             if type(result) is not tuple or len(<tuple> result) != 2:
-                raise ResultError(f"with has_aux the program must return a tuple (value, aux), not {type(result).__name__}")
+                raise no_pair(result)
             result, aux = result
         outputs = begin_outputs(tape, structures, "value")
         value = outputs.walk(result)
