@@ -1524,7 +1524,7 @@ cpdef object class_of(x, int depth=0):
         found = [of] if of is tuple else [of, tuple(x)]
         for part in x if of is tuple else (<dict> x).values():
             found.append(class_of(part, depth + 1))
-        return None if None in found or len(found) > most_parts else tuple(found)
+        return None if None in found or (of is tuple and len(found) > most_parts) else tuple(found)
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
 

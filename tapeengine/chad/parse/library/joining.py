@@ -36,12 +36,20 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
         p.error(node, "the arrays are not given", "write np.stack((a, b))")
     term = expression(p, displayed(node.args[0]), env)
     if isinstance(term, Tuple | Elements) and term.items:
-        return written(p, node, list(term.items))
+        return written(p, node, with_rows(p, node.args[0], term.items))
     if isinstance(term.type, Product):
         return p.within("parts", term, lambda t: written(p, node, list(parts(t))))
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} has no parts to put together", "write np.stack((a, b))")
     return p.within("parts", whole.some(p, term), listed)
+
+
+def with_rows(p: Parser, node: ast.expr, items: Sequence[Term]) -> list[Term]:
+    """Give parts that are written out; a run fails where one is a list without rows, of which numpy makes a vector."""
+    given = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    if len(given) != len(items) or any(isinstance(e, ast.Starred) for e in given):
+        return list(items)
+    return [whole.of_numpy(p, e, x) if isinstance(x.type, Array) else x for e, x in zip(given, items, strict=True)]
 
 
 def displayed(node: ast.expr) -> ast.expr:
@@ -195,7 +203,10 @@ def block(p: Parser, node: ast.Call, env: Env) -> Term:
     rows = node.args[0].elts if node.args and isinstance(node.args[0], ast.List) else []
     if not rows or not all(isinstance(row, ast.List) and row.elts for row in rows):
         p.error(node, "np.block takes a list of lists of matrices, written out", "write np.block([[a, b], [c, d]])")
-    found = [[expression(p, part, env) for part in row.elts] for row in rows]  # type: ignore[attr-defined]
+    written = [row.elts for row in rows if isinstance(row, ast.List)]
+    found = [[expression(p, part, env) for part in row] for row in written]
+    for part, term in zip(itertools.chain(*written), itertools.chain(*found), strict=True):
+        p.operated(node, [(part, term)])  # a list would be a further level of the blocks
     if any(numeric.rank(part.type) != 2 for row in found for part in row):
         p.error(node, "np.block of parts that are no matrices", "write np.hstack or np.vstack")
     return joined(p, node, [joined(p, node, row, 1) if len(row) > 1 else row[0] for row in found], 0)
