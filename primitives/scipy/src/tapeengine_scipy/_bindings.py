@@ -117,7 +117,7 @@ _REPLACED: dict[tuple[str, str], Any] = {
 _COMPUTING = ("ShortTimeFFT", "CZT", "ZoomFFT", "at", "_NQuad")
 #: Classes of results whose methods compute.
 _RESULTS, _METHODS = ("PearsonRResult", "TtestResult"), ("confidence_interval",)
-_SYSTEMS, _CUBICS = "scipy.signal._ltisys", "scipy.interpolate._cubic"
+_SYSTEMS = "scipy.signal._ltisys"
 
 
 #: The modules in which SciPy offers numpy's functions, which have their names since numpy 2.
@@ -205,32 +205,10 @@ class Bindings(Relinked):
         return type(value)(value.__name__, (value,), {"__module__": value.__module__, "__reduce_ex__": reduced, **own})
 
 
-class _Coefficients:
-    """Stands for SciPy's class of piecewise polynomials where classes derived from it compute the coefficients."""
-
-    def __init__(self, c: Any, x: Any, extrapolate: Any = None) -> None:
-        self.c, self.x = c, x
-
-
-class _OfCubics(Bindings):
-    """The counterparts of the names in SciPy's module of cubics, whose classes only compute coefficients."""
-
-    def class_(self, value: type) -> Any:
-        """Return a class that computes coefficients; of other modules as usual."""
-        if value.__name__ == "PPoly":
-            return _Coefficients
-        return Relinked.class_(self, value) if value.__module__ == _CUBICS else super().class_(value)
-
-
 @cache
-def bindings_of(module: str, kind: type[Bindings] = Bindings) -> Bindings:
+def bindings_of(module: str) -> Bindings:
     """Return the bindings of one of SciPy's modules, all of which are of one world."""
-    return kind(vars(sys.modules[module]), World("tapeengine_scipy"), lambda function, also: function)
-
-
-def cubic(path: str) -> Any:
-    """Return what has the coefficients `c` and the breakpoints `x` of SciPy's class of cubics at `path`."""
-    return bindings_of(_CUBICS, _OfCubics).twin(find(path))
+    return Bindings(vars(sys.modules[module]), World("tapeengine_scipy"), lambda function, also: function)
 
 
 @cache

@@ -15,6 +15,7 @@ from tapeengine_scipy._making import made_by_scipy
 from tapeengine_scipy._own_code import own_code
 from tapeengine_scipy._values import floating, ratio
 from tapeengine_scipy.interpolate.polynomials import Pieces
+from tapeengine_scipy.interpolate.slopes import conditions
 from tapeengine_scipy.sparse.linalg import spsolve
 
 
@@ -118,7 +119,7 @@ def _collocation(x: Any, t: Any, k: int, bc_type: Any, width: int) -> tuple[Any,
         same = scipy.sparse.eye_array(k, size) - scipy.sparse.eye_array(k, size, k=size - k)
         return scipy.sparse.vstack([rows, same], format="csc"), [numpy.zeros((0, width)), numpy.zeros((k, width))]
     ends = (bc_type, bc_type) if bc_type is None or isinstance(bc_type, str) else bc_type
-    given = [_conditions(end, width) for end in ends]
+    given = [conditions(end, width) for end in ends]
     near = [scipy.interpolate.BSpline(t, numpy.eye(size, k + 1, -start), k) for start in (0, size - k - 1)]
     rows = [
         [spline(place, order) for order, _ in end]
@@ -131,10 +132,3 @@ def _collocation(x: Any, t: Any, k: int, bc_type: Any, width: int) -> tuple[Any,
             blocks.insert(side * len(blocks), scipy.sparse.hstack([empty, numpy.array(part)][:: 2 * side - 1]))
     values = [np.stack([v for _, v in end]) if end else numpy.zeros((0, width)) for end in given]
     return scipy.sparse.vstack(blocks, format="csc"), values
-
-
-def _conditions(end: Any, width: int) -> list[tuple[int, Any]]:
-    """The orders of the derivatives that are given at one end, and their values."""
-    if isinstance(end, str):
-        end = {"clamped": [(1, 0.0)], "natural": [(2, 0.0)], "not-a-knot": []}[end]
-    return [(order, np.broadcast_to(np.ravel(floating(value)), (width,))) for order, value in end or []]

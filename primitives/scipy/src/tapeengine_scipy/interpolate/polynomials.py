@@ -12,6 +12,8 @@ from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
+from tapeengine_scipy.interpolate import slopes
+from tapeengine_scipy.interpolate.slopes import column
 
 
 @decides("scipy.interpolate.intervals", Sample((numpy.arange(4.0), uniform((3,)))))
@@ -91,6 +93,17 @@ class PPoly(Pieces, path="scipy.interpolate.PPoly"):
         if self._stand(c, x, extrapolate, axis):
             self.c, self.x = np.moveaxis(floating(c), (axis, axis + 1), (0, 1)), floating(x)
 
+    def _through(self, x: Any, y: Any, slopes_of: Callable[..., Any]) -> None:
+        """Set the coefficients; `slopes_of(steps, slopes, y)` gives the slopes at the data points."""
+        y = np.moveaxis(floating(y), self.axis, 0)  # SciPy takes any number as an axis, modulo the dimension
+        self.x, flat = floating(x), np.reshape(y, (y.shape[0], -1))
+        steps = column(self.x[1:] - self.x[:-1], 2)
+        secants = (flat[1:] - flat[:-1]) / steps
+        s = slopes_of(steps[:, 0], secants, flat)
+        bend = (s[:-1] + s[1:] - 2 * secants) / steps
+        c = np.stack([bend / steps, (secants - s[:-1]) / steps - bend, s[:-1], flat[:-1]])
+        self.c = np.reshape(c, (*c.shape[:2], *y.shape[1:]))
+
     @property
     def _ends(self) -> tuple[Any, Any]:
         return self.x[0], self.x[-1]
@@ -142,23 +155,22 @@ def _power_sum(c: Any, z: Any, nu: int) -> Any:
     return total + 0.0 * c[-1]
 
 
-class _Cubic(PPoly, path=""):
-    """Cubics whose coefficients SciPy's own code computes."""
-
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        if self._stand(*args, **keywords):
-            from tapeengine_scipy._bindings import cubic
-
-            found = cubic(self._path)(*args, **keywords)
-            self.c, self.x = found.c, found.x
-
-
-class CubicHermiteSpline(_Cubic, path="scipy.interpolate.CubicHermiteSpline"):
+class CubicHermiteSpline(PPoly, path="scipy.interpolate.CubicHermiteSpline"):
     """Cubics through points with given slopes; see `scipy.interpolate.CubicHermiteSpline`."""
+
+    def __init__(self, x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> None:
+        if self._stand(x, y, dydx, axis=axis, extrapolate=extrapolate):
+            given = np.moveaxis(floating(dydx), self.axis, 0)
+            self._through(x, y, lambda *_: np.reshape(given, (given.shape[0], -1)))
 
 
 class CubicSpline(CubicHermiteSpline, path="scipy.interpolate.CubicSpline"):
-    """A cubic spline; see `scipy.interpolate.CubicSpline`. Points and the values of conditions may be traced.
+    """A cubic spline; see `scipy.interpolate.CubicSpline`.
+
+    Parameters
+    ----------
+    x, y, axis, bc_type, extrapolate
+        As in SciPy; `x` and `y` may be traced.
 
     Attributes
     ----------
@@ -166,6 +178,10 @@ class CubicSpline(CubicHermiteSpline, path="scipy.interpolate.CubicSpline"):
     c : array of shape (4, n - 1, ...)
         The coefficients, highest power first.
     """
+
+    def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None) -> None:
+        if self._stand(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate):
+            self._through(x, y, lambda *given: slopes.at_knots(*given, bc_type))
 
 
 class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpolator"):
@@ -178,10 +194,9 @@ class PchipInterpolator(CubicHermiteSpline, path="scipy.interpolate.PchipInterpo
     1.0
     """
 
-
-def column(x: Any, ndim: int) -> Any:
-    """Append axes, so that values along the first axis broadcast."""
-    return np.reshape(x, (x.shape[0],) + (1,) * (ndim - 1))
+    def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> None:
+        if self._stand(x, y, axis=axis, extrapolate=extrapolate):
+            self._through(x, y, slopes.monotone)
 
 
 def moved(value: Any, count: int, axis: int) -> Any:

@@ -11,7 +11,8 @@ from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
-from tapeengine_scipy.interpolate.polynomials import CubicSpline, column, intervals, moved
+from tapeengine_scipy.interpolate.polynomials import CubicSpline, intervals, moved
+from tapeengine_scipy.interpolate.slopes import column
 
 
 class interp1d(Standing, path="scipy.interpolate.interp1d"):
