@@ -34,7 +34,6 @@ NAMES = {
         sosfilt_zi sosfiltfilt sosfreqz spectrogram ss2tf ss2zpk step stft tf2sos tf2ss tf2zpk vectorstrength welch
         wiener zoom_fft zpk2sos zpk2ss zpk2tf
     """,
-    "scipy.sparse": "diags diags_array",
     "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
     "scipy.spatial.distance": """
         braycurtis canberra chebyshev cityblock correlation cosine euclidean jensenshannon mahalanobis minkowski

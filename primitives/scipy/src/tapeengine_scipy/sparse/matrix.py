@@ -137,7 +137,10 @@ class SparseArray(Standing, path=""):
         return self._scaled(self.entries / self._factors(divisor), divisor)
 
     def _scaled(self, entries: Any, by: Any) -> "SparseArray":
-        return SparseArray(entries, self.pattern.changed(order="") if np.ndim(by) else self.pattern)
+        places = self.pattern
+        if np.ndim(by):
+            places = Pattern(places.rows, places.columns, places.shape, places.is_matrix, "")
+        return SparseArray(entries, places)
 
     def power(self, n: Any) -> "SparseArray":
         """Take powers of the elements, with a single exponent other than 0."""
@@ -199,7 +202,9 @@ class SparseArray(Standing, path=""):
 
     def tocoo(self, copy: bool = False) -> "SparseArray":
         """Return the matrix with its entries in their order."""
-        return SparseArray(self.entries, self.pattern.changed(order=self.pattern.order and "coo"))
+        places = self.pattern
+        order = places.order and "coo"
+        return SparseArray(self.entries, Pattern(places.rows, places.columns, places.shape, places.is_matrix, order))
 
     def tocsr(self, copy: bool = False) -> "SparseArray":
         """Return the matrix with its entries row by row; those at one position are added."""
@@ -436,7 +441,7 @@ def _class_of(name: str, forms: str) -> Any:
             refuse_traced(f"{path} of a dense array", arg1)
             data, places = as_sparse(find(path)(arg1, shape=shape))._parts
         if places.is_matrix != is_matrix:
-            places = places.changed(is_matrix=is_matrix)
+            places = Pattern(places.rows, places.columns, places.shape, is_matrix, places.order)
         return SparseArray(data, places).asformat(kind if kind != "dia" else None)
 
     body = {"__new__": lambda cls, *args, **keywords: make(*args, **keywords), "__module__": __name__}

@@ -1,6 +1,5 @@
 """Products with sparse matrices whose entries may be traced; the positions of entries are constant."""
 
-import copy
 from typing import Any
 
 import numpy
@@ -58,12 +57,6 @@ class Pattern:
         """Build SciPy's array or matrix in coordinate format."""
         made = scipy.sparse.coo_matrix if self.is_matrix else scipy.sparse.coo_array
         return made((data, (self.rows, self.columns)), shape=self.shape)
-
-    def changed(self, **attributes: Any) -> "Pattern":
-        """Return the same positions with another `order`, or of a matrix or an array."""
-        made = copy.copy(self)
-        vars(made).update(attributes)
-        return made
 
     def transposed(self) -> "Pattern":
         """Return the pattern of the transpose."""
