@@ -19,7 +19,7 @@ def test_values_have_numpys_types(dtype: Any, degree: int, at: Any) -> None:
     assert (type(found), found.dtype, repr(found)) == (type(expected), expected.dtype, repr(expected))
 
 
-def test_steps_are_operations_on_numbers() -> None:
+def test_steps_are_operations_on_numbers(no_callbacks_of_collections: None) -> None:
     def entered(count: int) -> int:
         frames: list[Any] = []
         sys.setprofile(lambda frame, event, _: frames.append(frame) if event == "call" else None)
@@ -29,5 +29,6 @@ def test_steps_are_operations_on_numbers() -> None:
             sys.setprofile(None)
         return len(frames)
 
-    entered(1)
+    for count in (0, 1, 3, 4):
+        entered(count)
     assert entered(1) - entered(0) < 3 * (entered(4) - entered(3)) < 9  # the first step as well

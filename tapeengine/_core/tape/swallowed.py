@@ -6,8 +6,9 @@ of a function that runs on plain numbers, such as a checkpoint's, where they hav
 
 from __future__ import annotations
 
+import sys
 from threading import get_ident
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 import numpy
@@ -20,8 +21,8 @@ from .tape import is_open, trace_here
 #: Code that may catch refusals: the engine's own; loggers, which go on with their caller's values; libraries of
 #: columns, which try floats and then compute with objects.
 ALLOWED = ("tapeengine", "tapeengine_primitives", "tapeengine_scipy", "logging", "pandas", "xarray")
-#: Modules of numpy that try a method or a look-up first, and otherwise convert or read the dtype.
-TRIES = ("numpy._core.fromnumeric", "numpy._core.getlimits")
+#: Modules of numpy that try a method, a look-up or a number first, and otherwise convert, read the dtype, keep objects.
+TRIES = ("numpy._core.fromnumeric", "numpy._core.getlimits", "numpy._core._methods")
 
 #: Methods that compiled code calls and whose errors it may replace, as numpy does in `a[i] = x`: it has no frame.
 CONVERSIONS = ("__float__", "__complex__")
@@ -37,6 +38,7 @@ class Caught(NamedTuple):
     trace: int  # the outermost open one there
     error: Exception
     function: str = ""
+    module: str = ""  # the one whose line led to a refusal
 
 
 class Open:
@@ -57,9 +59,9 @@ def hear(error: Exception) -> None:
     trace = trace_here()
     if trace and not isinstance(error, AttributeError):
         for each in _here():
-            if not is_swallowed(each.error):
+            if not is_swallowed(each.error, each.module):
                 OPEN.errors.remove(each)
-        OPEN.errors.append(Caught(get_ident(), trace, error))
+        OPEN.errors.append(Caught(get_ident(), trace, error, module=_module_here()))
 
 
 errors.HEARERS.append(hear)
@@ -111,9 +113,9 @@ def check(raised: Exception | None = None) -> None:
     DroppedDerivativeError
         If the error carries numbers out of a function.
     """
-    for _, trace, error, function in _here():
+    for _, trace, error, function, module in _here():
         passes = error.__traceback__ is None and raised is not None and not isinstance(raised, ValueError)
-        if is_open(trace) and is_swallowed(error) and not passes:
+        if is_open(trace) and is_swallowed(error, module) and not passes:
             place = _place(error)
             if function:
                 raise DroppedDerivativeError(
@@ -145,8 +147,27 @@ def _place(error: Exception) -> str:
     return f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}"
 
 
-def is_swallowed(error: Exception) -> bool:
+def _module_here() -> str:
+    """The module of the innermost line that is not the engine's."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _module_of(frame).partition(".")[0] == "tapeengine":
+        frame = frame.f_back
+    return _module_of(frame)
+
+
+def _module_of(frame: FrameType) -> str:
+    return frame.f_globals.get("__name__") or ""
+
+
+def _may_catch(module: str) -> bool:
+    """Whether code of a module may catch refusals and go on."""
+    return module in TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS))
+
+
+def is_swallowed(error: Exception, module: str = "") -> bool:
     """Whether an error was caught by a program, which does not know of the engine's errors if it is one of these.
+
+    `module`: the one whose line led to it, for an error that compiled code caught.
 
     Examples
     --------
@@ -158,12 +179,11 @@ def is_swallowed(error: Exception) -> bool:
     (False, False)
     """
     if error.__traceback__ is None:  # compiled code that converts it caught it, as numpy does in `a.flat[0] = x`
-        return isinstance(error, DroppedDerivativeError)
+        return isinstance(error, DroppedDerivativeError) and not _may_catch(module)
     frame = error.__traceback__.tb_frame
     if _converts(frame.f_code):
         return True
-    module = frame.f_globals.get("__name__") or ""
-    if module in TRIES or (module.partition(".")[0] in ALLOWED and not module.startswith(TWINS)):
+    if _may_catch(_module_of(frame)):
         return False
     names = frame.f_code.co_names
     if not isinstance(error, TapeEngineError):
