@@ -1,11 +1,11 @@
 # make demo    a virtual environment, the package, the main job
-# make test    the same and the tests, with a third of the cases of long sweeps
+# make test    the same and the tests, with a quarter of the cases of long sweeps
 # make help    the other commands
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-SHARE ?= 3
+SHARE ?= 4
 BENCH_ARGS ?=
 PEERS_ARGS ?=
 MUTANTS_ARGS ?=
@@ -49,7 +49,7 @@ test: $(INSTALLED) demo doctest
 
 # All cases of all tests, which takes twice as long.
 test-all:
-	$(MAKE) test SHARE=1
+	$(MAKE) test test-scipy SHARE=1
 
 doctest: $(INSTALLED)
 	$(BIN)/python -m pytest --quiet --doctest-modules --doctest-ignore-import-errors --ignore=tapeengine/_core/tape/generate_ops.py tapeengine primitives/core
@@ -82,7 +82,7 @@ wheel: $(INSTALLED)
 test-scipy: wheel
 	$(PYTHON) -m venv --clear build/scipy-venv
 	build/scipy-venv/bin/python -m pip install --quiet build/wheel/*.whl './primitives/scipy[test]'
-	cd primitives/scipy && ../../build/scipy-venv/bin/python -m pytest $(PYTEST_ARGS)
+	cd primitives/scipy && PYTHONPATH=../../tests ../../build/scipy-venv/bin/python -m pytest -p sweeps --share $(SHARE) $(PYTEST_ARGS)
 	build/scipy-venv/bin/python -m pytest tests/docs -k "scipy or ode" $(PYTEST_ARGS)
 
 # Code that was written without the engine, in an environment of its own with the SciPy plugin.

@@ -5,14 +5,15 @@ import os
 import signal
 import sys
 import warnings
-import zlib
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
+from sweeps import pytest_addoption, pytest_collection_modifyitems
+
+__all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
 # Appended, so that an installed core is tested instead of this folder's.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -21,29 +22,6 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 # The same draws in each run except in nightly mode, so that continuous integration depends only on the commit.
 hypothesis.settings.register_profile("untimed", deadline=None, derandomize="TAPEENGINE_NIGHTLY" not in os.environ)
 hypothesis.settings.load_profile("untimed")
-
-
-#: Tests with more cases than this are sweeps, of which `--share` takes a part.
-FEW = 12
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option by which a run takes a part of the sweeps, which are most of the time of all tests."""
-    text = f"of each test with more than {FEW} cases, run one case in N; 1, the default, runs all"
-    parser.addoption("--share", type=int, default=1, metavar="N", help=text)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases of sweeps. A case is taken by its name alone, whatever the order of the cases."""
-    share = config.getoption("--share")
-    cases = Counter(item.nodeid.partition("[")[0] for item in items)
-
-    def is_taken(item: pytest.Item) -> bool:
-        return cases[item.nodeid.partition("[")[0]] <= FEW or zlib.crc32(item.nodeid.encode()) % share == 0
-
-    if left := [item for item in items if not is_taken(item)]:
-        config.hook.pytest_deselected(items=left)
-        items[:] = filter(is_taken, items)
 
 
 #: The tests in which a program fell back to a slower way. It has the same values: only its warning tells.
