@@ -21,8 +21,8 @@ np.indices((n,))[0]*x[0]
 OF_ROWS = """
 len(np.transpose(A)); np.sum(A, axis=0); np.sum(A); len(np.array(A).T); np.ravel(A).size; np.dot(A, np.ones(3));
 len(np.swapaxes(A, 0, 1)); np.shape(A)[-1]; np.cumsum(A, axis=0).shape[0]; np.vstack([A, A]).shape[1];
-np.vstack((A, A)).shape[1] * 1.5; np.hstack([A, A]).shape[0]; np.concatenate([A, A]).shape[0]; np.stack([A, A]).shape[1];
-np.column_stack([A, A]).shape[0] * 1.5; np.append(A, A, axis=0).shape[1] * 1.5;
+np.vstack((A, A)).shape[1] * 1.5; np.hstack([A, A]).shape[0]; np.concatenate([A, A]).shape[0];
+np.stack([A, A]).shape[1]; np.column_stack([A, A]).shape[0] * 1.5; np.append(A, A, axis=0).shape[1] * 1.5;
 np.einsum('ij->j', A); np.einsum('ij->ji', A).shape[0]; np.mean(A, axis=1).shape[0]; np.trace(A); np.sort(A).shape[0];
 np.linalg.norm(A, axis=1).shape[0]; len(np.rot90(A)); len(np.fliplr(A)); len(list(zip(*A))); len([c for c in zip(*A)]);
 sum([sum(c) for c in zip(*A)]); len(list(map(list, zip(*A))))
