@@ -47,7 +47,7 @@ demo: $(DEMO)
 test: $(INSTALLED) demo doctest
 	$(BIN)/python -m pytest --share $(SHARE) $(PYTEST_ARGS)
 
-# All cases of all tests, which takes twice as long.
+# All cases of all tests, those of the SciPy plugin too.
 test-all:
 	$(MAKE) test test-scipy SHARE=1
 
