@@ -1,11 +1,11 @@
 # make demo    a virtual environment, the package, the main job
-# make test    the same and the tests, with a quarter of the cases of long sweeps
+# make test    the same and the tests, with an eighth of the cases of long sweeps
 # make help    the other commands
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-SHARE ?= 4
+SHARE ?= 8
 BENCH_ARGS ?=
 PEERS_ARGS ?=
 MUTANTS_ARGS ?=
@@ -13,6 +13,7 @@ BASE ?= HEAD~1
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 DEMO = $(VENV)/.demo
+TOOLS = $(VENV)/requirements.txt
 STUBS = $(wildcard tapeengine/_core/*/*.pyi)
 SOURCES = pyproject.toml setup.py $(foreach kind,py pyx pxd h,$(wildcard tapeengine/_core/*/*.$(kind)))
 
@@ -30,13 +31,18 @@ $(VENV)/pyvenv.cfg:
 GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi scalars/math.pyi scalars/complex.pyi)
 BUILT_OF = $(filter-out $(GENERATED),$(SOURCES))
 
+# The build's own requirements, once: a build in isolation would install them again for each build.
+$(TOOLS): $(VENV)/pyvenv.cfg pyproject.toml
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' >$@
+	PIP_NO_COMPILE=1 $(BIN)/python -m pip install --quiet --requirement $@ || { rm $@; exit 1; }
+
 # Modules are compiled to bytecode when they are imported: the demo imports a small part of SciPy and scikit-learn.
-$(DEMO): $(VENV)/pyvenv.cfg $(BUILT_OF)
-	PIP_NO_COMPILE=1 $(BIN)/python -m pip install --quiet --editable '.[demo]'
+$(DEMO): $(TOOLS) $(BUILT_OF)
+	PIP_NO_COMPILE=1 $(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[demo]'
 	touch $@
 
-$(INSTALLED): $(VENV)/pyvenv.cfg $(BUILT_OF)
-	$(BIN)/python -m pip install --quiet --editable '.[dev,demo]'
+$(INSTALLED): $(TOOLS) $(BUILT_OF)
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev,demo]'
 	touch $@ $(DEMO)
 
 install: $(INSTALLED)
