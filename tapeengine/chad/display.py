@@ -89,8 +89,8 @@ class Writer:
                 self.inside(lambda: self.tail(then, use))
                 self.emit("else:")
                 self.inside(lambda: self.tail(orelse, use))
-            case S.Case(subject, branches):
-                self.case(subject, branches, use)
+            case S.Case():
+                self.case(term, use)
             case S.Tuple(items) if any(isinstance(i, S.Lambda) for i in items):
                 use(", ".join([self.value(i) for i in items]))
             case _ if isinstance(term.type, EVM):
@@ -98,14 +98,14 @@ class Writer:
             case _:
                 use(self.value(term))
 
-    def case(self, subject: Term, branches: tuple[S.Branch, ...], use: Callable[[str], None]) -> None:
+    def case(self, term: S.Case, use: Callable[[str], None]) -> None:
         """Write a case."""
-        self.emit(f"match {self.expr(subject)}:")
+        self.emit(f"match {self.expr(term.term)}:")
 
         def arms() -> None:
-            for branch in branches:
-                kind = show(branch.var.of)
-                self.emit(f"case {kind}() as {self.bind(branch.var)}:")
+            for option, branch in term.by_option.items():
+                named = "_" if option == S.OTHERS else f"{show(branch.var.of)}() as {self.bind(branch.var)}"
+                self.emit(f"case {named}:")
                 self.inside(lambda branch=branch: self.tail(branch.body, use))  # type: ignore[misc]
 
         self.inside(arms)

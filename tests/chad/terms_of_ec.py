@@ -2,7 +2,7 @@
 
 from chad import drawing as st
 
-from tapeengine.chad.language.terms import Branch, Case, If, Inject, Let, Op, Proj, Tuple, Update, Var, lit
+from tapeengine.chad.language.terms import OTHERS, Branch, Case, If, Inject, Let, Op, Proj, Tuple, Update, Var, lit
 from tapeengine.chad.language.traverse import Names
 from tapeengine.chad.language.types import BOOL, FLOAT, INT, UNIT, Array, Product, Sum
 from tapeengine.chad.language.values import Tagged
@@ -68,8 +68,11 @@ def terms(draw, of, env, names, depth):
             return Proj(draw(sub(Product((of, other) if k == 0 else (other, of)))), k)
         case "case":
             scrutinee = draw(sub(Sum((draw(types), draw(types)))))
-            xs = [Var(names("x"), t) for t in scrutinee.type.options]
-            return Case(scrutinee, tuple(Branch(x, draw(sub(of, (*env, x)))) for x in xs))
+            options = draw(st.sampled_from([(), (), (1, 0), (0, OTHERS), (1, OTHERS), (OTHERS,)]))
+            xs = [Var(names("x"), scrutinee.type.options[k] if k != OTHERS else UNIT) for k in options or (0, 1)]
+            used = [() if k == OTHERS else (x,) for k, x in zip(options or (0, 1), xs, strict=True)]
+            branches = (Branch(x, draw(sub(of, (*env, *own)))) for x, own in zip(xs, used, strict=True))
+            return Case(scrutinee, tuple(branches), options)
         case "if":
             return If(Op("lt", (draw(sub(FLOAT)), lit(0.0)), BOOL), draw(sub(of)), draw(sub(of)))
     return draw(introduction(of, sub))

@@ -4,6 +4,7 @@ from chad import drawing as st
 from chad.terms_of_ec import OPS, numbers, values
 
 from tapeengine.chad.language.terms import (
+    OTHERS,
     Apply,
     Branch,
     Build,
@@ -106,8 +107,11 @@ class Draw:
 
     def case(self, of, env, depth):
         scrutinee = self.term(Sum((self.type(), self.type())), env, depth)
-        xs = [self.var(t) for t in scrutinee.type.options]
-        return Case(scrutinee, tuple(Branch(x, self.term(of, (*env, x), depth)) for x in xs))
+        options = self.choose([(), (), (1, 0), (0, OTHERS), (1, OTHERS), (OTHERS,)])
+        xs = [self.var(scrutinee.type.options[k] if k != OTHERS else UNIT) for k in options or (0, 1)]
+        used = [() if k == OTHERS else (x,) for k, x in zip(options or (0, 1), xs, strict=True)]
+        branches = (Branch(x, self.term(of, (*env, *own), depth)) for x, own in zip(xs, used, strict=True))
+        return Case(scrutinee, tuple(branches), options)
 
     def condition(self, of, env, depth):
         return If(self.test(env, depth), self.term(of, env, depth), self.term(of, env, depth))

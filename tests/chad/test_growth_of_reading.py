@@ -206,6 +206,71 @@ def test_work_grows_with_the_text(case: str) -> None:
     assert large <= 5 * small
 
 
+#: What a program does for each of n classes of a union, before ``return r * x``.
+OF_CLASS = {
+    "if": "    if isinstance(s, A{k}):\n        r = r * s.v + {k}.5\n",
+    "elif": "    {el}if isinstance(s, A{k}):\n        r = r * s.v + {k}.5\n",
+    "elif that returns": "    {el}if isinstance(s, A{k}):\n        return r * s.v + {k}.5\n",
+    "return": "    if isinstance(s, A{k}):\n        return r * s.v + {k}.5\n",
+    "return otherwise": "    if not isinstance(s, A{k}):\n        r = r * 1.5\n    else:\n        return r * s.v\n",
+    "raise": "    if isinstance(s, A{k}) and x > 1{k}:\n        raise ValueError('x is above')\n",
+    "expression": "    r = r * s.v if isinstance(s, A{k}) else r + x\n",
+    "condition": "    if x > {k}.5 and isinstance(s, A{k}):\n        r = r * x\n",
+    "loop": "    for i in range(2):\n        if isinstance(s, A{k}):\n            r = r * s.v\n",
+    "two classes": "    {el}if isinstance(s, (A{k}, B)):\n        r = r * x\n",
+    "another": "    if isinstance(s, A{k}):\n        r *= s.v\n    elif isinstance(t, A{k}):\n        r *= t.v\n",
+}
+
+
+def of_options(n: int, of_class: str) -> str:
+    """A program that does something for each of the classes of a union."""
+    fields = [f"@dataclasses.dataclass\nclass {name}:\n    v: float\n" for name in (*(f"A{k}" for k in range(n)), "B")]
+    lines = [of_class.format(k=k, el="el" * (k > 0)) for k in range(n)]
+    union = " | ".join((*(f"A{k}" for k in range(n)), "B"))
+    return f"{''.join(fields)}U = {union}\ndef f(s: U, t: U, x: float):\n    r = x\n{''.join(lines)}    return r * x\n"
+
+
+OF_UNIONS = {
+    **{k: lambda n, a=a: of_options(n, a) for k, a in OF_CLASS.items()},
+    "match": lambda n: of_options(n, "        case A{k}(v):\n            r = r * v\n").replace(
+        "    r = x\n", "    r = x\n    match s:\n"
+    ),
+    "match that returns": lambda n: of_options(n, "        case A{k}(v):\n            return r * v\n").replace(
+        "    r = x\n", "    r = x\n    match s:\n"
+    ),
+    "long expression": lambda n: (
+        of_options(n, "r * s.v if isinstance(s, A{k}) else ")
+        .replace("    r = x\n", "    r = x\n    r = ")
+        .replace("    return", "x\n    return")
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_UNIONS)
+def test_what_is_done_for_each_class_of_a_union_is_read_once(case: str) -> None:
+    work(OF_UNIONS[case](3))
+    few, small = work(OF_UNIONS[case](16))
+    many, large = work(OF_UNIONS[case](32))
+    assert many <= 2.6 * few
+    assert large <= 2.4 * small
+
+
+@pytest.mark.parametrize("case", OF_UNIONS)
+@pytest.mark.parametrize("n", [2, 5, 9])
+def test_what_is_done_for_each_class_of_a_union_is_what_python_does(case: str, n: int) -> None:
+    f = defined(OF_UNIONS[case](n))
+    typed = te.program(f)
+    for k in range(n + 1):
+        s, t = (f.__globals__[f"A{i}" if i < n else "B"] for i in (k, n - k))
+        values = s(1.25), t(0.5), 1.75
+        value, back = te.vjp(typed, *values)
+        assert value == f(*values)
+        ahead, behind = (f(s(1.25 + a), t(0.5), 1.75) for a in (1e-6, -1e-6))
+        assert back(1.0)[0].v == pytest.approx((ahead - behind) / 2e-6, rel=1e-6, abs=1e-8)
+        assert te.jvp(typed, values, (s(1.0), t(0.0), 0.0))[1] == pytest.approx(back(1.0)[0].v, rel=1e-12, abs=1e-12)
+    assert typed.unread is None
+
+
 LONG = {
     "sum": lambda n: "def f(x: float):\n    return " + " + ".join(f"x * {k}" for k in range(n)) + "\n",
     "difference": lambda n: "def f(x: float):\n    return " + " - ".join(f"x * {k}" for k in range(n)) + "\n",

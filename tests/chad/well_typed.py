@@ -144,10 +144,12 @@ def resize(C: Checker, t: S.Resize) -> None:
 
 def case(C: Checker, t: S.Case) -> None:
     options = C.options(t.term.type)
-    if len(options) != len(t.branches):
+    if not t.options and len(options) != len(t.branches):
         raise IllTyped(f"{len(t.branches)} branches for {len(options)} options")
-    for option, branch in zip(options, t.branches, strict=True):
-        C.same(t, branch.var.of, option, "a branch's variable")
+    if len(t.by_option) != len(t.branches) or S.OTHERS in t.options[:-1]:
+        raise IllTyped(f"branches for the options {t.options}")
+    for option, branch in t.by_option.items():
+        C.same(t, branch.var.of, UNIT if option == S.OTHERS else options[option], "a branch's variable")
         C.same(t, branch.type, t.type, "a branch")
 
 

@@ -108,7 +108,7 @@ def case(D: Tangents, t: S.Case) -> Term:
             return S.Branch(b.var, D(b.body))
         return S.Branch(b.var, S.Let(D.given(b.var), T.LCast(i, p.d(), tangent(b.var.of), (b.var,)), D(b.body)))
 
-    return S.Case(p.x, tuple(branch(i, b) for i, b in enumerate(t.branches)))
+    return S.Case(p.x, tuple(branch(i, b) for i, b in t.by_option.items()), t.options)
 
 
 # D[f(t1, ..., tn)]  :=  let <x1, x1'> = D[t1] in ... in f(x1, ..., xn, x1', ..., xn')

@@ -187,11 +187,29 @@ class Branch(Term, binds={"body": ("var",)}, gives=lambda t: t.body.type):
     body: Term
 
 
+#: Stands for all options of a sum that have no branch of their own.
+OTHERS = -1
+
+
 class Case(Term, gives=lambda t: t.branches[0].type):
-    """Matches a sum, with one branch for each option, in order."""
+    """Matches a sum, with one branch for each option, in order.
+
+    `options`: where there is not a branch for each, the option of each branch. The last may be `OTHERS`, whose variable
+    is of the unit type and not used; else the value has one of these options.
+    """
 
     term: Term
     branches: tuple[Branch, ...]
+    options: tuple[int, ...] = ()
+
+    @property
+    def by_option(self) -> dict[int, Branch]:
+        """The branches by their options."""
+        return dict(zip(self.options or range(len(self.branches)), self.branches, strict=True))
+
+    def branch(self, option: int) -> Branch | None:
+        """Give the branch for an option; None if the value has another one."""
+        return self.by_option.get(option, self.by_option.get(OTHERS))
 
 
 class If(Term, gives=lambda t: t.then.type):

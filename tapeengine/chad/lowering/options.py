@@ -20,8 +20,8 @@ def told_apart(t: S.Case, possible: list[int]) -> list[int]:
     """Give options that have branches of their own, and last one that stands for itself and for all others."""
     if len(possible) < 3:
         return possible
-    branches = t.branches
-    for default in (possible[-1], possible[0]):
+    branches = t.by_option
+    for default in (possible[-1],) if t.options else (possible[-1], possible[0]):
         others = [k for k in possible if k != default and not is_same(branches[k], branches[default])]
         if len(others) < len(possible) - 1:
             return [*others, default]

@@ -86,7 +86,9 @@ def case(L: Lower, t: S.Case, env: V.Env) -> V.Value:
     if isinstance(value, V.Member) and isinstance(value.tag, F.Const):
         return branch(L, t, int(value.tag.value), value, env)  # type: ignore[arg-type]
     tag = L.operand(value.tag) if isinstance(value, V.Member) else L.b.option(value)  # type: ignore[arg-type]
-    possible = [k for k in range(len(t.branches)) if not isinstance(value, V.Member) or value.options[k] is not None]
+    some = [k for k, x in enumerate(value.options) if x is not None] if isinstance(value, V.Member) else None
+    own = t.by_option
+    possible = [k for k in own if some is None or k in some or (k == S.OTHERS and not own.keys() >= set(some))]
 
     def go(left: list[int]) -> V.Value:
         if len(left) == 1:
@@ -99,7 +101,10 @@ def case(L: Lower, t: S.Case, env: V.Env) -> V.Value:
 
 def branch(L: Lower, t: S.Case, k: int, value: V.Value, env: V.Env) -> V.Value:
     """Write one branch of a case."""
-    b = t.branches[k]
+    b = t.branch(k)
+    assert b is not None
+    if b is t.by_option.get(S.OTHERS):
+        return L.evaluated(b.body, env)
     if isinstance(value, V.Member):
         payload = value.options[k]
         assert payload is not None

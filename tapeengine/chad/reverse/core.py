@@ -152,7 +152,7 @@ def case(D: Reverse, t: S.Case, context: Context) -> S.Term:
 
         return S.Branch(D.binder(b.var), D.scoped(D.around, b.body, inner, back))
 
-    return S.Case(S.Proj(p, 0), tuple(branch(i, b) for i, b in enumerate(t.branches)))
+    return S.Case(S.Proj(p, 0), tuple(branch(i, b) for i, b in t.by_option.items()), t.options)
 
 
 # D[if c then t else s]  :=  if c then D[t] else D[s]

@@ -206,8 +206,8 @@ def total(term: S.Term) -> S.Term | None:
 def branch(term: S.Term) -> S.Term | None:
     match term:
         # case inj_k a of {inj_i x_i -> e_i}  ~>  let x_k = a in e_k
-        case S.Case(S.Inject(k, a, _), branches):
-            return S.Let(branches[k].var, a, branches[k].body)
+        case S.Case(S.Inject(k, a, _)) if (found := term.branch(k)) is not None:
+            return S.Let(found.var if k in term.by_option else S.Var(found.var.name, a.type), a, found.body)
         # if true then a else b  ~>  a        if false then a else b  ~>  b
         case S.If(S.Literal(value), a, b):
             return a if value else b

@@ -127,7 +127,8 @@ def case(D: OfContext, t: S.Case) -> S.Term:
         y = D.let("p", D.within(b.body, b.var))
         return D.result(S.Proj(y, 0), lambda: D.ahead(y, (b.var, T.LCast(i, p.d(), tangent(b.var.of)))))
 
-    return S.Case(p.x, tuple(S.Branch(D.binder(b.var), D.scoped(made, i, b)) for i, b in enumerate(t.branches)))
+    branches = tuple(S.Branch(D.binder(b.var), D.scoped(made, i, b)) for i, b in t.by_option.items())
+    return S.Case(p.x, branches, t.options)
 
 
 # D[\x. t]  :=  let y = \x. D[t] in

@@ -40,7 +40,8 @@ def let(E: Evaluation, t: S.Let, env: Environment) -> Any:
 def case(E: Evaluation, t: S.Case, env: Environment) -> Any:
     E.step()
     value = E.eval(t.term, env)
-    branch = t.branches[value.option]
+    branch = t.branch(value.option)
+    assert branch is not None
     return E.eval(branch.body, {**env, branch.var.name: value.payload})
 
 

@@ -11,7 +11,7 @@ from chad.whole.test_random import CALM, numbers
 from hypothesis import given
 from hypothesis.strategies import integers
 
-from tapeengine.chad.language.terms import Branch, Call, Case, Definition, Let, Module, Proj, Var
+from tapeengine.chad.language.terms import OTHERS, Branch, Call, Case, Definition, Let, Module, Proj, Var
 from tapeengine.chad.language.types import FLOAT, UNIT, Array, Named, Product, Sum
 from tapeengine.chad.run.execute import Executable
 
@@ -73,7 +73,9 @@ class DrawSums(Draw):
             return super().case(of, env, depth)
         scrutinee = self.choose(known)
         options = NAMED["Chain"].options if scrutinee.of == CHAIN else scrutinee.of.options
-        return Case(scrutinee, tuple(self.branch(t, of, env, depth) for t in options))
+        places = self.choose([(), (*reversed(range(len(options))),), (0, OTHERS), (len(options) - 1, OTHERS)])
+        types = [options[k] if k != OTHERS else UNIT for k in places or range(len(options))]
+        return Case(scrutinee, tuple(self.branch(t, of, env, depth) for t in types), places)
 
     def branch(self, option, of, env, depth):
         var = self.var(option)

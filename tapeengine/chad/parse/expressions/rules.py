@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
 from typing import Any
@@ -14,15 +16,18 @@ import numpy
 
 from ....naming import attribute_of
 from ....primitive import is_traced
+from ...language.errors import ProgramError
 from ...language.strangers import is_strange, named
 from ...language.terms import (
     MANY,
+    OTHERS,
     Branch,
     Case,
     Elements,
     If,
     Inject,
     Lambda,
+    Let,
     Literal,
     Op,
     Size,
@@ -62,8 +67,8 @@ from ..operations.grids import both, element, rows
 from ..operations.membership import equal, membership
 from ..operations.raising import failing
 from ..operations.shapes import array_attribute
-from ..operations.state import Parser, with_lets
-from ..operations.type_tests import by_type, narrowing, place, presence, tested
+from ..operations.state import COPIES, Parser, with_lets
+from ..operations.type_tests import Way, by_type, narrowing, place, presence, tested, ways
 from ..operations.whole import array, have_one_type, items_of
 
 
@@ -521,12 +526,9 @@ def condition(p: Parser, node: ast.expr, env: Env) -> Term:
         return has
     if (known := by_type(p, node, env)) is not None:
         return lit(known)
-    narrowed = narrowing(p, node, env)
-    if narrowed is not None:
-        name, chosen = narrowed
-        options = p.table.options(env[name].type) or ()
-        branches = (Branch(p.fresh("_", o), lit(i in chosen)) for i, o in enumerate(options))
-        return Case(env[name], tuple(branches))
+    if narrowing(p, node, env) is not None:
+        test = ast.IfExp(node, ast.Constant(True), ast.Constant(False))
+        return if_expression(p, ast.copy_location(test, node), env, BOOL)
     if isinstance(node, ast.BoolOp):
         return bool_op(p, node.op, node.values, env)
     return truth(p, node, expression(p, node, env))
@@ -561,40 +563,86 @@ def narrowed_first(p: Parser, test: ast.expr, env: Env) -> tuple[ast.expr, ast.e
     return first, others[0] if len(others) == 1 else ast.copy_location(ast.BoolOp(test.op, others), first), is_or
 
 
-def members(p: Parser, narrowed: tuple[str, Collection[int]], env: Env) -> list[tuple[Var, Env, bool]]:
-    """Give for each member of a variable's union a variable, the environment of its arm, and whether it passes a test.
+@dataclass(frozen=True)
+class Member:
+    """A branch of a case on a variable: its option, or `OTHERS`, its variable, and what is read, with its variables."""
+
+    option: int
+    var: Var
+    env: Env
+    arm: Any
+
+
+def members(p: Parser, name: str, each: Sequence[Way[Any]], env: Env, shares: bool) -> list[Member]:
+    """Give a branch for each option of a variable's union, or one for all options of the way that has most.
 
     In an arm for one member alone the variable has that member's type.
     """
-    (name, chosen), found = narrowed, []
-    options = p.table.options(env[name].type) or ()
-    for i, option in enumerate(options):
-        var = p.narrowing(name, option, env[name])
-        is_alone = (len(chosen) if i in chosen else len(options) - len(chosen)) == 1
-        found.append((var, {**env, name: var if is_alone else Inject(i, var, env[name].type)}, i in chosen))
+    union, found = env[name], list[Member]()
+    largest = max(each, key=lambda way: len(way.options)) if shares else None
+    for way in each:
+        for i, option in way.options.items() if way is not largest else ():
+            var = p.narrowing(name, option, union)
+            own = var if len(way.options) == 1 else Inject(i, var, union.type)
+            found.append(Member(i, var, {**env, name: own}, way.arm))
+    found.sort(key=lambda member: member.option)
+    if largest is not None:
+        var = p.narrowing(name, union.type, union)
+        p.left[var.name] = largest.options
+        found.append(Member(OTHERS, var, {**env, name: var}, largest.arm))
     return found
+
+
+def case_of(p: Parser, union: Term, each: Sequence[Member], terms: Sequence[Term]) -> Term:
+    """Make a case of the terms for members of a union."""
+    found = {}
+    for member, term in zip(each, terms, strict=True):
+        is_other = member.option == OTHERS
+        term = Let(member.var, union, term) if is_other else term
+        found[member.option] = Branch(p.fresh("_", UNIT) if is_other else member.var, term)
+    return matched(p, union, found)
+
+
+def matched(p: Parser, union: Term, branches: Mapping[int, Branch]) -> Case:
+    """Make a case of branches by their options."""
+    every = range(len(p.table.options(union.type) or ()))
+    return Case(union, tuple(branches.values()), () if list(branches) == list(every) else tuple(branches))
+
+
+def by_member(p: Parser, name: str, node: Any, env: Env, read: Callable[[list[Member], int], Term]) -> Term:
+    """Read what depends on the option of a variable, where the text would stand often, once for most of the options."""
+    each = ways(p, name, node, env)
+    most = max(len(way.options) for way in each)
+    if most > 1 and most * p.repeated > COPIES:
+        with contextlib.suppress(ProgramError):  # which holds for some of the options, or reads an option's own fields
+            return read(members(p, name, each, env, shares=True), 1)
+    with p.in_copies(most):
+        return read(members(p, name, each, env, shares=False), most)
 
 
 def if_expression(p: Parser, node: ast.IfExp, env: Env, wanted: Type | None) -> Term:
     """``a if c else b``, also on a sum."""
-    narrowed = narrowing(p, node.test, env)
-    if narrowed is None and (parts := narrowed_first(p, node.test, env)) is not None:
+    name = narrowing(p, node.test, env)
+    if name is None and (parts := narrowed_first(p, node.test, env)) is not None:
         first, rest, is_or = parts
         second = ast.copy_location(ast.IfExp(rest, node.body, node.orelse), node)
         arms = (node.body, second) if is_or else (second, node.orelse)
         return if_expression(p, ast.copy_location(ast.IfExp(first, *arms), node), env, wanted)
-    if narrowed is None:
+    if name is None:
         test = condition(p, node.test, env)
         if isinstance(test, Literal):
             return expression(p, node.body if test.value else node.orelse, env, wanted)
         terms = both_parsed(p, node.body, node.orelse, env, wanted)
         of = wanted_or_common(p, node, terms, wanted)
         return If(test, p.element_of(node, terms[0], of), p.element_of(node, terms[1], of))
-    each = members(p, narrowed, env)
-    given = [expression(p, node.body if passes else node.orelse, inner, wanted) for _, inner, passes in each]
-    of = wanted_or_common(p, node, given, wanted)
-    branches = (Branch(v, p.coerce(node, t, of)) for (v, *_), t in zip(each, given, strict=True))
-    return Case(env[narrowed[0]], tuple(branches))
+    union = env[name]
+
+    def read(each: list[Member], copies: int) -> Term:
+        given = [expression(p, member.arm, member.env, wanted) for member in each]
+        of = wanted_or_common(p, node, given, wanted)
+        return case_of(p, union, each, [p.coerce(node, term, of) for term in given])
+
+    return by_member(p, name, node, env, read)
 
 
 def both_parsed(p: Parser, a: ast.expr, b: ast.expr, env: Env, wanted: Type | None = None) -> tuple[Term, Term]:
@@ -729,14 +777,15 @@ def of_each_option(p: Parser, node: ast.AST, union: Term, make: Callable[[Term],
     """Make a term for each member of a union; None has no attributes, so a run fails there."""
     if isinstance(union, Inject):
         return make(union.term)
-    if p.table.options(union.type) is None:
+    if p.possible(union) is None:
         return make(union)
     subject = p.bound("s", union)
-    variables = [p.fresh("m", option) for option in p.table.options(subject.type) or ()]
+    options = p.possible(subject) or {}
+    variables = [p.fresh("m", option) for option in options.values()]
     terms = [failing() if v.type == UNIT else make(v) for v in variables]
     of = wanted_or_common(p, node, terms, None)
     branches = (Branch(v, p.coerce(node, t, of)) for v, t in zip(variables, terms, strict=True))
-    return Case(subject, tuple(branches))
+    return matched(p, subject, dict(zip(options, branches, strict=True)))
 
 
 def lambda_(p: Parser, node: ast.Lambda, env: Env, wanted: Type | None) -> Term:

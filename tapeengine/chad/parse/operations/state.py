@@ -12,7 +12,7 @@ import inspect
 import os
 import threading
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -150,6 +150,10 @@ class Parsed:
     constants: Checks
 
 
+#: How many times a text may stand in a program: one that follows the arms of a statement, or is an arm of a case.
+COPIES = 4
+
+
 class Decided(Exception):
     """Raised when a use of an empty list determines the type of its elements."""
 
@@ -265,6 +269,7 @@ class Parser(Lets):
         self.held: dict[str, Held] = {}
         self.ahead: dict[tuple[int, int], tuple[ast.expr, Env, Term]] = {}
         self.narrowed: dict[str, Term] = {}
+        self.left: dict[str, Mapping[int, Type]] = {}  # the options of unions, where not all are possible
         self.made: dict[str, tuple[Term, ...]] = {}
         self.declared: dict[str, Type] = {}
         self.open: list[tuple[Any, ...]] = []
@@ -274,7 +279,7 @@ class Parser(Lets):
         self.by_numpy = self.copies = self.mixes = self.by_blas = False
         self.products: list[ast.AST] = []  # of matrices
         self.unions: set[Type] = set()  # of records, which no annotation names
-        self.repeated = 1  # how often the text that is being read stands in the arms of statements before it
+        self.repeated = 1.0  # how often the text that is being read stands in the arms of statements before it
         self.of_empty: Type = NEVER
         self.place: tuple[str, int] | tuple[()] = ()
         self.constants = Constants(function)
@@ -707,6 +712,21 @@ class Parser(Lets):
         var = self.fresh(hint.rpartition("->")[2], option)
         self.narrowed[var.name] = subject
         return var
+
+    def possible(self, union: Any) -> Mapping[int, Type] | None:
+        """Give the options that a member of a union may have, by their numbers; None for another value."""
+        options = self.table.options(getattr(union, "type", NEVER))
+        left = self.left.get(union.name) if isinstance(union, Var) else None
+        return None if options is None else left or dict(enumerate(options))
+
+    @contextlib.contextmanager
+    def in_copies(self, count: float) -> Iterator[None]:
+        """Say that what is read meanwhile stands so many times in the program."""
+        before, self.repeated = self.repeated, self.repeated * count
+        try:
+            yield
+        finally:
+            self.repeated = before
 
     def within(self, hint: str, term: Term, body: Callable[[Term], Term]) -> Term:
         """Make a term with a bound one, which stands around this term alone."""

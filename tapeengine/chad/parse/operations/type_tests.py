@@ -7,7 +7,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import FunctionType, UnionType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy
 
@@ -186,8 +186,8 @@ def by_type(p: Parser, node: ast.expr, env: Env) -> bool | None:
     found = env.get(test.name)
     if not isinstance(found, Term) or found.type == NEVER or unguarded(found) or p.is_undecided(found.type):
         return None
-    own = found.term.type if isinstance(found, Inject) else found.type
-    each = {fits(p, test, of) for of in p.table.options(own) or (own,)}
+    own = found.term if isinstance(found, Inject) else found
+    each = {fits(p, test, of) for of in (p.possible(own) or {0: own.type}).values()}
     return None if len(each) > 1 else each.pop() == test.positive
 
 
@@ -205,13 +205,35 @@ def presence(p: Parser, node: ast.expr, env: Env) -> Term | None:
     return maybe and (Op("not", (maybe[0],), BOOL) if test.positive else maybe[0])
 
 
-def narrowing(p: Parser, node: ast.expr, env: Env) -> tuple[str, frozenset[int]] | None:
-    """Recognise a test that depends on which member of a union a variable is: its name, and the members that pass."""
+def narrowing(p: Parser, node: ast.expr, env: Env) -> str | None:
+    """Recognise a test that depends on which member of a union a variable is, and give its name."""
     test = tested(p, node, env)
     if test is None or by_type(p, node, env) is not None or presence(p, node, env) is not None:
         return None
-    found = env.get(test.name)
-    options = p.table.options(found.type) if isinstance(found, Term) else None
-    if options is None:
+    if p.possible(env.get(test.name)) is None:
         p.error(node, f"the class of {test.name} is not known here", "give it a union type")
-    return test.name, frozenset(i for i, of in enumerate(options) if fits(p, test, of) == test.positive)
+    return test.name
+
+
+#: An arm of an if, or an expression.
+W = TypeVar("W")
+
+
+@dataclass(frozen=True)
+class Way(Generic[W]):
+    """What a program does for some options of a union."""
+
+    options: Mapping[int, Type]
+    arm: W
+
+
+def ways(p: Parser, name: str, node: ast.If | ast.IfExp, env: Env) -> list[Way[Any]]:
+    """Take an if apart, with each ``elif`` that tests the same variable: the ways of the options of its union."""
+    found, left = list[Way[Any]](), p.possible(env[name]) or {}
+    rest: Any = node
+    while isinstance(rest, ast.If | ast.IfExp) and left and (test := tested(p, rest.test, env)) and test.name == name:
+        passing = {i: of for i, of in left.items() if fits(p, test, of) == test.positive}
+        left = {i: of for i, of in left.items() if i not in passing}
+        found += [Way(passing, rest.body), Way(left, rest.orelse)]
+        rest = rest.orelse[0] if isinstance(rest.orelse, list) and len(rest.orelse) == 1 else rest.orelse
+    return [way for way in (*found[::2], found[-1]) if way.options]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -14,7 +15,7 @@ from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import WRITTEN
 from ...language.nodes import every_node
-from ...language.terms import Branch, Case, Definition, If, Let, Literal, Op, Proj, Term, Tuple, Update, Var, lets, lit
+from ...language.terms import Definition, If, Let, Literal, Op, Proj, Term, Tuple, Update, Var, lets, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type, show
 from ..analyses.liveness import Walk
 from ..analyses.rectangles import sharing
@@ -31,7 +32,7 @@ from ..expressions.closures import (
 )
 from ..expressions.dicts import is_dict
 from ..expressions.fixed_points import settled
-from ..expressions.rules import condition, expression, members, narrowed_first, wanted_or_common
+from ..expressions.rules import Member, by_member, case_of, condition, expression, narrowed_first, wanted_or_common
 from ..expressions.subscripts import parts_of
 from ..names.callees import is_plain, library_name
 from ..names.constants import imported, imported_names, imports
@@ -45,13 +46,13 @@ from ..operations import numeric
 from ..operations.functions import Env, Lifted, Local, Rest
 from ..operations.grids import made as made_grid
 from ..operations.raising import failing, guarded, may_be_none, unguarded
-from ..operations.state import Parser
+from ..operations.state import COPIES, Parser
 from ..operations.type_tests import narrowing
 from ..operations.whole import in_place_of
 from ..rewrites.procedures import handing_back
 from . import in_place
 from .fields import call_changing, changing_method, field, fields_apart, part_names, with_changes
-from .leaving import BREAKS, CONTINUES, COPIES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
+from .leaving import BREAKS, CONTINUES, FALLS, GIVEN, HAS, RETURNS, WAY, Ends
 from .parts import held_type
 
 
@@ -652,19 +653,23 @@ def joined(p: Parser, names: list[str], whole: Term, held: list[Any], env: Env, 
 
 def if_statement(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     """``if``, also on a sum with isinstance."""
-    narrowed = narrowing(p, node.test, env)
-    if narrowed is None and (other := nested(p, node, env)) is not None:
+    name = narrowing(p, node.test, env)
+    if name is None and (other := nested(p, node, env)) is not None:
         return if_statement(p, other, env, then, flow)
-    if narrowed is None:
+    if name is None:
         return chain(p, node, env, then, flow)
     no_unbound(p, node)
-    each = members(p, narrowed, env)
+    union = env[name]
 
-    def combine(terms: list[Term]) -> Term:
-        return Case(env[narrowed[0]], tuple(Branch(v, t) for (v, *_), t in zip(each, terms, strict=True)))
+    def read(each: list[Member], copies: int) -> Term:
+        def rest(env: Env) -> Term:
+            with p.in_copies(1 / copies):
+                return then(env)
 
-    arms = [Arm(node.body if passes else node.orelse, inner) for _, inner, passes in each]
-    return branching(p, node, arms, combine, env, then, flow)
+        arms = [Arm(member.arm, member.env) for member in each]
+        return branching(p, node, arms, functools.partial(case_of, p, union, each), env, rest, flow)
+
+    return by_member(p, name, node, env, read)
 
 
 def chain(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:

@@ -22,8 +22,6 @@ FALLS, BREAKS, CONTINUES, RETURNS = range(4)
 WAY, GIVEN = " way", " given"
 #: The prefix of the name of a flag that tells whether a variable has a value.
 HAS = " has "
-#: How many times the text after a statement may stand in its arms.
-COPIES = 4
 
 
 class Ends:
