@@ -745,7 +745,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.ways = self.arrays = self.watched = self.unread = self.tangent = self.rule_of = None
+        self.ways = self.arrays = self.watched = self.unread = self.tangent = self.along = self.rule_of = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""
@@ -771,7 +771,9 @@ class Program(Enterable):
 
         A program whose annotations say all types asks for compiled code: of its refusals only those of objects do so.
         """
-        found = None
+        found = self.at_once(values)
+        if found is not None and found.arrays is None:
+            return found.unread or found  # type: ignore[no-any-return]
         try:
             found = self.of_types(values)
             if isinstance(found, Unread):
@@ -932,7 +934,10 @@ class Program(Enterable):
 
     @functools.cached_property
     def _directional(self) -> Along:
-        return Along(self)
+        made, form = Along(self), self.executable.form
+        if form is not None and (self.given is not None or not self.by_blas):
+            self.watched, self.along = self.constants, (form, made)
+        return made
 
     def __tapeengine_directional__(self) -> Along:
         """Return the program of values and directional derivatives: of the primals, then the tangents."""
@@ -1108,7 +1113,7 @@ class Unread(Program):
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
             checks.add_all(each)
         if refused.untyped is not None:  # the core finds it by the kinds of numbers, and need not look at their classes
-            refused.ways, refused.watched = Ways(None, None, None, self.run), checks
+            refused.ways, refused.watched, refused.unread = Ways(None, None, None, self.run), checks, self
 
     def run(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program on dual numbers."""

@@ -7,7 +7,7 @@ such a program itself: the derivative of ``u -> Df(x)^T u`` is ``(dx, du) -> d/d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -98,20 +98,16 @@ class Ruled:
         derivative = Call(self.engine, program, args, backpropagator)
         return FlatRule(derivative, form_of(structures, args), form_of(structures, value), classes, program.__name__)
 
-    def along(self, program: Any, args: tuple[Any, ...], leaves: list[Any]) -> Any:
-        """Return the tangent for those of leaves, and the backpropagator of both; None where no pass gives them."""
-        tangents = like(args, iter(leaves))
-        tangents = program.tangents(args, tangents) if None in leaves else tangents
+    def along(self, program: Any, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """Return the tangent, and the backpropagator of value and tangent; None where no pass gives them."""
         try:
-            made = self.engine.vjp(program.__tapeengine_directional__(), *args, *tangents)
+            made = program.along_at_once(self.engine, args, tangents)
+            if made is None:
+                along = program.__tapeengine_directional__()
+                made = self.engine.vjp(along, *args, *program.tangents(args, tangents))
         except (ArithmeticError, ValueError, LookupError, UnsupportedError):
             return None
         return (made[0][1], made[1]) if type(made[1]) in OWN else None
-
-
-def like(given: Any, leaves: Iterator[Any]) -> Any:
-    """Put leaves into the lists and tuples of given ones."""
-    return type(given)(like(x, leaves) for x in given) if isinstance(given, tuple | list) else next(leaves)
 
 
 class Call:

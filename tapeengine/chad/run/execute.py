@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.programs.native import Native, Whole, has_infinity, is_ragged, run
+from ..._core.programs.native import Form, Native, Whole, has_infinity, is_ragged, run
 from ...default import default_engine
 from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ...primitive import Primitive
@@ -387,6 +387,12 @@ class Executable:
     def takes_references(self) -> bool:
         """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
         return not (self.has_forms or self.prefers_numpy)
+
+    @functools.cached_property
+    def form(self) -> Form | None:
+        """The form of all arguments as a tuple, if each of their numbers has a tangent; else None."""
+        form = Forms(self.classes).find(Product(tuple(p.of for p in self.definition.params)))
+        return form if form is not None and form.width == form.real_width else None
 
     @functools.cached_property
     def has_forms(self) -> bool:

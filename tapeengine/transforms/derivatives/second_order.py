@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.programs.callables import own_derivative
+from ..._core.programs.native import Enterable
 from ..._core.sweeps import linear
 from ..._core.tape.tape import live_traces
 from ...forms import flatten, is_traced, unflatten
@@ -155,6 +156,9 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     [4.0, 6.0]
     """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
+    found = f.hvp_at_once(engine, primals, tangents) if isinstance(f, Enterable) else None
+    if found is not None:
+        return found[0] if len(primals) == 1 else found
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         products = of_program(engine, f, primals, tangents)
         is_found = products is not None and all_finite(engine, products)
