@@ -25,7 +25,7 @@ from ..transformed import named
 from .arguments import Argnums, Arguments, arguments_of
 from .gradients import is_real_number
 from .holomorphic import Sweep, check_complex, sweeps
-from .sparse_hint import hint_at_sparse
+from .sparse_hint import LARGE, hint_at_sparse
 
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20
@@ -112,12 +112,12 @@ def dense(
     """The Jacobian of a traced program, as a structure of its result whose leaves have the primals' structure."""
     rows = form_of(engine.structures, value)
     columns = form_of(engine.structures, arguments.result(primals))
-    is_own = isinstance(backpropagator, OwnDerivative)
-    if is_own and not holomorphic and progress is None and has_few_rows(backpropagator, rows, columns, mode):
-        few = map(backpropagator.back, rows.units())
-        return unflatten(rows.steps, [row[0] for row in few] if arguments.single else [*few])
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
+    is_own = isinstance(backpropagator, OwnDerivative)
+    if is_own and progress is None and has_few_rows(backpropagator, rows, columns, mode):
+        few = map(backpropagator.back, rows.units())
+        return unflatten(rows.steps, [row[0] for row in few] if arguments.single else [*few])
     forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
     is_nested = not is_own and linear.depends_on_outer(backpropagator)
     if (is_nested or is_own) and forward and rows.size + 2 < columns.size and "reverse" in found:
@@ -135,10 +135,13 @@ def dense(
 
 
 def has_few_rows(backpropagator: OwnDerivative, rows: Form, columns: Form, mode: Mode) -> bool:
-    """Whether a reverse pass that the core runs gives the Jacobian, with the cotangents for each of few numbers as a row."""
-    if not (0 < rows.size <= FEW and rows.are_floats and columns.size <= BLOCK // FEW and backpropagator.is_passed):
+    """Whether a program's Jacobian has few rows, for each number of the result one, which a pass in the core gives.
+
+    A tangent runs the program again, a cotangent the reverse pass only.
+    """
+    if not (rows.are_floats and 0 < rows.size <= FEW and rows.size * columns.size < LARGE):
         return False
-    return mode != "forward" or backpropagator.has_own_rules()
+    return backpropagator.is_passed and (mode != "forward" or backpropagator.has_own_rules())
 
 
 def hessian(
