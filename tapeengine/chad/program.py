@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from .._core.programs.callables import call_at_once
 from .._core.programs.native import (
     Backpropagator,
     Enterable,
@@ -187,12 +186,8 @@ class Program(Enterable):
             with contextlib.suppress(Unresolved, OnDuals):
                 self.parsed()
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
-        if not live_traces():
-            return (self.python if self.calls_itself else self.function)(*args, **named)
-        if not named and (found := call_at_once(args, self.ran)) is not None:
-            return found
+    def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """Do the same as a call, within a trace, for all arguments."""
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data

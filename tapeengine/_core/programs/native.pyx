@@ -15,7 +15,7 @@ from cpython.object cimport PyObject_GenericSetAttr
 from cpython.sequence cimport PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 from tapeengine._core.tape.numpy_c cimport (
@@ -30,7 +30,10 @@ from tapeengine._core.programs.machine cimport (
     te_offer,
     te_is_plain, te_memory, te_more, te_trim, te_used, te_word,
 )
-from tapeengine._core.scalars.scalar cimport Dual, is_numpy
+from tapeengine._core.arrays.array cimport Array, ProgramRecord, Storage, geometry, new_array
+from tapeengine._core.scalars.scalar cimport Dual, is_numpy, new_dual
+from tapeengine._core.tape.accumulation cimport record_array
+from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record2, tape_of, traces
 
 import numpy
 
@@ -1451,6 +1454,13 @@ cdef class Enterable:
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
     cdef public tuple along       # the same form, and the program of directional derivatives; None if unknown
 
+    def __call__(self, *args, **named):
+        """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
+        if traces.count == 0:
+            return (self.python if self.calls_itself else self.function)(*args, **named)
+        found = None if named else call_at_once(self, args)
+        return self.called(args, named) if found is None else found
+
     cpdef Enterable at_once(self, tuple primals):
         """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
         found = self.by_kinds.get(class_of(primals)) if self.by_kinds else None
@@ -1509,7 +1519,7 @@ cdef class Enterable:
                 return self.of_integers(primals, made)
         return made
 
-    def ran(self, tuple values):
+    cdef tuple ran(self, tuple values):
         """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
         cdef Enterable entered = self.at_once(values)
         if entered is None or entered.ways is None or entered.rule_of is None:
@@ -1521,7 +1531,10 @@ cdef class Enterable:
             made = entered.run(engine, values)
         except ArithmeticError:     # which numpy's numbers may not raise
             return None
-        return None if made is None else (entered, entered.rule_of, *made)
+        return None if made is None else (entered, entered.rule_of, made[0], made[1])
+
+
+include "calling.pxi"
 
 
 cdef bint have_tangents(Form form, tuple primals, tuple tangents) except -1:
@@ -1555,9 +1568,12 @@ cpdef object class_of(x, int depth=0):
         return None
     if of is not list:
         found = [of] if of is tuple else [of, tuple(x)]
-        for part in x if of is tuple else (<dict> x).values():
-            found.append(class_of(part, depth + 1))
-        return None if None in found or (of is tuple and len(found) > most_parts) else tuple(found)
+        for item in x if of is tuple else (<dict> x).values():
+            part = class_of(item, depth + 1)
+            if part is None:
+                return None
+            found.append(part)
+        return None if of is tuple and len(found) > most_parts else tuple(found)
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
 
