@@ -145,6 +145,7 @@ class Program(Enterable):
     __name__: str
     __qualname__: str
     _python: tuple[Callable[..., Any], Checks] | None = None
+    _by_position: tuple[Any, Any] = (None, None)
     untyped: Program | None = None
     unread: Unread | None = None
     _parsed: Parsed | None = None
@@ -782,7 +783,7 @@ class Program(Enterable):
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
             if isinstance(refusal, ProgramError) and found is not None:
-                unread.remember(self.kinds_of(values), found, refusal)
+                unread.remember(values, self.kinds_of(values), found, refusal)
             return unread.at(values)
         return found
 
@@ -893,10 +894,11 @@ class Program(Enterable):
     @property
     def by_position(self) -> Callable[..., Any]:
         """The same as `python` on arguments by position, of which copies are changed."""
-        made = by_position(self.python)
-        if not self.changes:
-            return made  # type: ignore[no-any-return]
-        return lambda *args, **named: made(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
+        python = self.python
+        if self._by_position[0] is not python:
+            made = by_position(python)
+            self._by_position = python, of_copies(made) if self.changes else made
+        return self._by_position[1]
 
     def with_others(self, others: tuple[Any, ...]) -> Callable[..., Any]:
         """Give the same with arguments for the last parameters."""
@@ -994,6 +996,11 @@ class Program(Enterable):
                 self.function(*[None] * given, **named)  # which raises an error and does not run
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
+
+
+def of_copies(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function that changes copies of its arguments."""
+    return lambda *args, **named: function(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
 
 
 def is_declared(function: Any) -> bool:
@@ -1098,7 +1105,9 @@ class Unread(Program):
         """Give itself."""
         return self
 
-    def remember(self, kinds: tuple[Any, ...], refused: Program, refusal: ProgramError) -> None:
+    def remember(
+        self, values: tuple[Any, ...], kinds: tuple[Any, ...], refused: Program, refusal: ProgramError
+    ) -> None:
         """Keep the refusal of arguments of these kinds, with what it depends on."""
         if len(self.refused) == MOST_KINDS:
             self.refused.clear()
@@ -1107,6 +1116,7 @@ class Unread(Program):
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
             checks.add_all(each)
+        self.asking(values)
         if refused.untyped is not None:  # the core finds it by the kinds of numbers, and need not look at their classes
             refused.ways, refused.watched, refused.unread = Ways(None, None, None, self.run), checks, self
 

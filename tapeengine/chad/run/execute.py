@@ -182,6 +182,27 @@ class Executable:
             pass_on(error)
             return False
 
+    @functools.cached_property
+    def at_poles(self) -> Others | None:
+        """What runs the program on dual numbers at poles; None if a class that it uses asks there for floats."""
+        try:
+            self.check(())
+        except UnsupportedError:
+            return None
+        return self.others
+
+    def vjp_at_pole(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run the program on dual numbers, which have cotangents at poles as well; None where values are converted."""
+        if self.at_poles is None:
+            return None
+        found = self.at_poles.on_duals((self.engine or default_engine()).vjp, primals, *primals)
+        return None if found is None else (found[0], or_else(self.converted_back, *found))
+
+    def jvp_at_pole(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None:
+        """Do the same with tangents."""
+        engine = self.engine or default_engine()
+        return None if self.at_poles is None else self.at_poles.on_duals(engine.jvp, primals, primals, tangents)
+
     @property
     def prefers_numpy(self) -> bool:
         """Whether numpy runs the program on many numbers, where no back end is asked for."""
