@@ -108,6 +108,9 @@ def _numbers_of(value: Any) -> Any:
 
 def unflatten(steps: Sequence[Step], leaves: Sequence[Any]) -> Any:
     """Rebuild a structure from steps and other leaves."""
+    whole = steps[-1]
+    if whole is not None and whole[3] == len(leaves) == len(steps) - 1:  # no structure inside
+        return whole[1](whole[2], list(leaves))
     remaining = iter(leaves)
     done: list[Any] = []
     for step in steps:
@@ -203,16 +206,19 @@ class Form:
         The total number of components of a tangent.
     is_complex : bool
         Whether a leaf is complex.
+    are_floats : bool
+        Whether all leaves are real numbers of double precision.
     """
 
-    __slots__ = ("_size", "is_complex", "spaces", "steps", "structures")
+    __slots__ = ("_size", "are_floats", "is_complex", "spaces", "steps", "structures")
 
     def __init__(self, structures: Structures, spaces: Sequence[Space | None], steps: Sequence[Step]) -> None:
         self.structures = structures
         self.spaces = tuple(spaces)
         self.steps = steps
-        self._size = -1
-        self.is_complex = any(space is not None and space.is_complex for space in self.spaces)
+        self.are_floats = self.spaces.count(_REAL) == len(self.spaces)
+        self._size = len(self.spaces) if self.are_floats else -1
+        self.is_complex = not self.are_floats and any(space is not None and space.is_complex for space in self.spaces)
 
     @property
     def size(self) -> int:
@@ -240,11 +246,33 @@ class Form:
 
     def basis(self, position: int) -> Any:
         """Return the tangent whose component at a position is one, all others zero."""
-        if all(space is _REAL for space in self.spaces):
-            return unflatten(self.steps, [float(k == position) for k in range(self.size)])
+        if self.are_floats:
+            leaves = [0.0] * len(self.spaces)
+            leaves[position] = 1.0
+            return unflatten(self.steps, leaves)
         vector = np.zeros(self.size, complex if self.is_complex else float)
         vector[position] = 1.0
         return self.value(vector)
+
+    def units(self) -> list[Any]:
+        """Return the tangents with a one at each leaf in turn, all others zero, of a structure of numbers.
+
+        They share their parts without a one.
+        """
+        done: list[tuple[Any, list[Any]]] = []  # for each part of the structure its zero and its units
+        for step in self.steps:
+            if step is None:
+                done.append((0.0, [1.0]))
+                continue
+            _, make, aux, count, _ = step
+            parts = done[len(done) - count :]
+            del done[len(done) - count :]
+            zeros = [zero for zero, _ in parts]
+            units = [
+                make(aux, [*zeros[:k], unit, *zeros[k + 1 :]]) for k, (_, each) in enumerate(parts) for unit in each
+            ]
+            done.append((make(aux, zeros), units))
+        return done[0][1]
 
     def takes(self, leaves: Sequence[Any]) -> bool:
         """Return whether leaves are those of a tangent."""

@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy
 
-from .._core.programs.callables import call_at_once
 from .._core.programs.native import (
     Backpropagator,
     Enterable,
@@ -146,6 +145,7 @@ class Program(Enterable):
     __name__: str
     __qualname__: str
     _python: tuple[Callable[..., Any], Checks] | None = None
+    _by_position: tuple[Any, Any] = (None, None)
     untyped: Program | None = None
     unread: Unread | None = None
     _parsed: Parsed | None = None
@@ -187,12 +187,8 @@ class Program(Enterable):
             with contextlib.suppress(Unresolved, OnDuals):
                 self.parsed()
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
-        if not live_traces():
-            return (self.python if self.calls_itself else self.function)(*args, **named)
-        if not named and (found := call_at_once(args, self.ran)) is not None:
-            return found
+    def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """Do the same as a call, within a trace, for all arguments."""
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
@@ -745,7 +741,7 @@ class Program(Enterable):
         self._parsed, self._table = None, None
         self.guess = self.guess if keeps_guess else NEVER
         self.times_forgotten += 1
-        self.ways = self.arrays = self.watched = self.unread = self.tangent = self.rule_of = None
+        self.ways = self.arrays = self.watched = self.unread = self.tangent = self.along = self.rule_of = None
 
     def forget_found(self) -> None:
         """Forget what was found once."""
@@ -771,7 +767,9 @@ class Program(Enterable):
 
         A program whose annotations say all types asks for compiled code: of its refusals only those of objects do so.
         """
-        found = None
+        found = self.at_once(values)
+        if found is not None and found.arrays is None:
+            return found.unread or found  # type: ignore[no-any-return]
         try:
             found = self.of_types(values)
             if isinstance(found, Unread):
@@ -785,7 +783,7 @@ class Program(Enterable):
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
             if isinstance(refusal, ProgramError) and found is not None:
-                unread.remember(self.kinds_of(values), found, refusal)
+                unread.remember(values, self.kinds_of(values), found, refusal)
             return unread.at(values)
         return found
 
@@ -896,10 +894,11 @@ class Program(Enterable):
     @property
     def by_position(self) -> Callable[..., Any]:
         """The same as `python` on arguments by position, of which copies are changed."""
-        made = by_position(self.python)
-        if not self.changes:
-            return made  # type: ignore[no-any-return]
-        return lambda *args, **named: made(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
+        python = self.python
+        if self._by_position[0] is not python:
+            made = by_position(python)
+            self._by_position = python, of_copies(made) if self.changes else made
+        return self._by_position[1]
 
     def with_others(self, others: tuple[Any, ...]) -> Callable[..., Any]:
         """Give the same with arguments for the last parameters."""
@@ -932,7 +931,10 @@ class Program(Enterable):
 
     @functools.cached_property
     def _directional(self) -> Along:
-        return Along(self)
+        made, form = Along(self), self.executable.form
+        if form is not None and (self.given is not None or not self.by_blas):
+            self.watched, self.along = self.constants, (form, made)
+        return made
 
     def __tapeengine_directional__(self) -> Along:
         """Return the program of values and directional derivatives: of the primals, then the tangents."""
@@ -994,6 +996,11 @@ class Program(Enterable):
                 self.function(*[None] * given, **named)  # which raises an error and does not run
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
+
+
+def of_copies(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function that changes copies of its arguments."""
+    return lambda *args, **named: function(*(args if holds_traced(args) else copy.deepcopy(args)), **named)
 
 
 def is_declared(function: Any) -> bool:
@@ -1098,7 +1105,9 @@ class Unread(Program):
         """Give itself."""
         return self
 
-    def remember(self, kinds: tuple[Any, ...], refused: Program, refusal: ProgramError) -> None:
+    def remember(
+        self, values: tuple[Any, ...], kinds: tuple[Any, ...], refused: Program, refusal: ProgramError
+    ) -> None:
         """Keep the refusal of arguments of these kinds, with what it depends on."""
         if len(self.refused) == MOST_KINDS:
             self.refused.clear()
@@ -1107,8 +1116,9 @@ class Unread(Program):
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
             checks.add_all(each)
+        self.asking(values)
         if refused.untyped is not None:  # the core finds it by the kinds of numbers, and need not look at their classes
-            refused.ways, refused.watched = Ways(None, None, None, self.run), checks
+            refused.ways, refused.watched, refused.unread = Ways(None, None, None, self.run), checks, self
 
     def run(self, engine: Any, primals: tuple[Any, ...]) -> tuple[Any, Any]:
         """Run the program on dual numbers."""

@@ -7,7 +7,7 @@ such a program itself: the derivative of ``u -> Df(x)^T u`` is ``(dx, du) -> d/d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -98,20 +98,16 @@ class Ruled:
         derivative = Call(self.engine, program, args, backpropagator)
         return FlatRule(derivative, form_of(structures, args), form_of(structures, value), classes, program.__name__)
 
-    def along(self, program: Any, args: tuple[Any, ...], leaves: list[Any]) -> Any:
-        """Return the tangent for those of leaves, and the backpropagator of both; None where no pass gives them."""
-        tangents = like(args, iter(leaves))
-        tangents = program.tangents(args, tangents) if None in leaves else tangents
+    def along(self, program: Any, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+        """Return the tangent, and the backpropagator of value and tangent; None where no pass gives them."""
         try:
-            made = self.engine.vjp(program.__tapeengine_directional__(), *args, *tangents)
+            made = program.along_at_once(self.engine, args, tangents)
+            if made is None:
+                along = program.__tapeengine_directional__()
+                made = self.engine.vjp(along, *args, *program.tangents(args, tangents))
         except (ArithmeticError, ValueError, LookupError, UnsupportedError):
             return None
         return (made[0][1], made[1]) if type(made[1]) in OWN else None
-
-
-def like(given: Any, leaves: Iterator[Any]) -> Any:
-    """Put leaves into the lists and tuples of given ones."""
-    return type(given)(like(x, leaves) for x in given) if isinstance(given, tuple | list) else next(leaves)
 
 
 class Call:
@@ -255,26 +251,35 @@ def at_value(engine: Engine, program: Any, primals: tuple[Any, ...]) -> tuple[An
 
 
 class OwnDerivative:
-    """A program's derivative at given arguments, with the interface of a backpropagator."""
+    """A program's derivative at given arguments, with the interface of a backpropagator.
 
-    __slots__ = ("_at", "_back", "_constants", "_engine", "_has_aux", "_program", "_value")
+    `back`: the backpropagator of its run, if it has run.
+    """
+
+    __slots__ = ("_at", "_constants", "_engine", "_has_aux", "_program", "_value", "back")
 
     def __init__(
         self, engine: Engine, program: Any, primals: tuple[Any, ...], value: Any, back: Any, has_aux: bool
     ) -> None:
         self._engine, self._program, self._at = engine, program, primals
-        self._value, self._back, self._has_aux = value, back, has_aux
+        self._value, self.back, self._has_aux = value, back, has_aux
         self._constants = program.constants_at(primals) if hasattr(program, "constants_at") else None
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """Return the cotangents of the arguments."""
         if self._has_aux:
             cotangent = cotangent, form_of(self._engine.structures, self._value[1]).zeros()
-        if self._back is None:
+        if self.back is None:
             check_constants(self._program, self._constants)
-            self._back = self._engine.vjp(self._program, *self._at)[1]
-        found = self._back(cotangent)
-        return without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
+            self.back = self._engine.vjp(self._program, *self._at)[1]
+        found = self.back(cotangent)
+        return found if self.is_passed else without_discrete(self._engine, self._at, found)  # type: ignore[no-any-return]
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether `back` is a pass in the core, which gives None for discrete leaves, and has no auxiliary result."""
+        back = None if self._has_aux else self.back
+        return type(back.back if type(back) is Part else back) is native.Backpropagator
 
     def for_later(self) -> OwnDerivative:
         """Return the derivative, at arguments that later changes of the caller's arrays do not reach."""
@@ -307,6 +312,19 @@ class OwnDerivative:
         return found[1] if sizes[0] == sizes[1] else None
 
 
+@dataclass(slots=True, eq=False, repr=False)
+class Part:
+    """The backpropagator of a program for some of its arguments."""
+
+    back: Callable[[Any], tuple[Any, ...]]
+    places: tuple[int, ...]
+
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        """Return the cotangents of these arguments."""
+        found = self.back(cotangent)
+        return tuple([found[place] for place in self.places])
+
+
 class Chosen:
     """A program as a function of some of its arguments; it keeps the program's own derivative.
 
@@ -332,12 +350,7 @@ class Chosen:
 
     def __tapeengine_vjp__(self, engine: Engine, *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
         value, back = engine.vjp(self.program, *self.filled(primals, self.args))
-
-        def chosen(cotangent: Any) -> tuple[Any, ...]:
-            found = back(cotangent)
-            return tuple([found[place] for place in self.places])
-
-        return value, chosen
+        return value, Part(back, self.places)
 
     def __tapeengine_jvp__(self, engine: Engine, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
         others = (None,) * len(self.args)

@@ -156,7 +156,7 @@ def programs(use: Any) -> list[Any]:
 @pytest.mark.parametrize("use", USES)
 def test_methods_that_ask_are_refused(use: str) -> None:
     for program in programs(USES[use]):
-        for transform in (te.grad, te.jacfwd, te.hessian, lambda p: te.grad(lambda x: p(x) * 1.0)):
+        for transform in (te.grad, te.jacfwd, te.hessian, lambda p: te.grad(lambda x: p(x) * 1.0), te.grad):
             with pytest.raises(te.errors.UnsupportedError, match=r"asks whether something is a float.*tapeengine.lift"):
                 transform(program)(2.0)
 

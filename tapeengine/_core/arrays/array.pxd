@@ -133,7 +133,7 @@ cdef class ProgramRecord(CustomRecord):
     cdef tuple made         # the program, what makes the rule of a call and its second order, value and backpropagator
     cdef tuple given        # the arguments as plain values
     cdef bint add(self, tuple found, Reverse r, double *to) except -1
-    cdef list tangents(self, double *tangent)
+    cdef tuple tangents(self, double *tangent)
 
 # The record of a primitive's call.
 

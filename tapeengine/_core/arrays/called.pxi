@@ -34,13 +34,14 @@ cdef class ProgramRecord(CustomRecord):
             is_finite = is_finite and isfinite(to[id])
         return is_finite
 
-    cdef list tangents(self, double *tangent):
-        """The tangents of all leaves of the arguments, None for plain ones."""
+    cdef tuple tangents(self, double *tangent):
+        """The tangents of the arguments, None for plain leaves."""
         cdef list parts = [None] * self.count
         cdef tuple pair
         for pair in self.inputs:
             parts[<Py_ssize_t> pair[0]] = tangent[<uint32_t> pair[1]]
-        return parts
+        parts.reverse()
+        return shaped(self.given, parts)
 
     cdef object ruled(self):
         if self.rule is None:
@@ -57,3 +58,11 @@ cdef int add_parts(object given, object found, list to) except -1:
     for k in range(len(given)):
         add_parts(given[k], None if found is None else found[k], to)
     return 0
+
+
+cdef object shaped(object given, list parts):
+    """Take leaves from the end of a list into the lists and tuples of an argument, or of a tuple of arguments."""
+    if type(given) is not tuple and type(given) is not list:
+        return parts.pop()
+    cdef list made = [shaped(x, parts) for x in given]
+    return made if type(given) is list else tuple(made)

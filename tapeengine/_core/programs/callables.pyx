@@ -6,12 +6,10 @@ cimport cython
 from cpython.type cimport PyType_Check
 from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 
-from libc.stdint cimport uint32_t
-from tapeengine._core.arrays.array cimport Array, ProgramRecord, Storage, geometry, new_array
+from tapeengine._core.arrays.array cimport Array
 from tapeengine._core.scalars.complex cimport ComplexDual
-from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy, new_dual
-from tapeengine._core.tape.accumulation cimport record_array
-from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, innermost_here, record2, tape_of
+from tapeengine._core.scalars.scalar cimport Dual, as_float, is_numpy
+from tapeengine._core.tape.tape cimport innermost_here
 
 import builtins
 import copyreg
@@ -175,5 +173,3 @@ cpdef object changed(dict there, dict seen, list names):
     return None
 
 include "standins.pxi"
-
-include "calling.pxi"

@@ -3,7 +3,7 @@
 # It takes numbers and arrays of one trace that depends on no other one, mixed with plain ones, also in lists and tuples.
 
 cdef enum:
-    DEEPEST = 8     # lists in lists of which the arguments of such a call are made
+    NESTED = 8      # lists in lists of which the arguments of such a call are made
 
 cdef struct Taken:
     uint32_t tag        # of the trace of the arguments
@@ -18,7 +18,7 @@ cdef object taken(object x, list inputs, Taken *c, int depth):
     if type(x) is tuple or type(x) is list:
         parts = []
         for k in range(len(x)):
-            part = taken(x[k], inputs, c, depth + 1) if depth < DEEPEST else None
+            part = taken(x[k], inputs, c, depth + 1) if depth < NESTED else None
             if part is None:
                 return None
             parts.append(part)
@@ -40,12 +40,8 @@ cdef object taken(object x, list inputs, Taken *c, int depth):
     return x if type(x) is float or type(x) is int or type(x) is bool or type(x) is numpy.ndarray else None
 
 
-def call_at_once(tuple args, run):
-    """Call a program, which leaves one record; None if the core cannot make it.
-
-    ``run(values)`` gives for plain arguments the program, what makes the rule of the call, the value and the
-    backpropagator, or None.
-    """
+cdef object call_at_once(Enterable program, tuple args):
+    """Call a program, which leaves one record; None if the core cannot make it."""
     cdef ProgramRecord record = ProgramRecord.__new__(ProgramRecord)
     cdef Taken c = Taken(0, 0)
     cdef Tape tape
@@ -56,7 +52,7 @@ def call_at_once(tuple args, run):
     tape = tape_of(h) if h != NULL and h.guards == NULL else None
     if tape is None or tape.watcher is not None or (tape.outer_tag and head_of(tape.outer_tag) != NULL):
         return None
-    record.made, record.given = run(values), values
+    record.made, record.given = program.ran(values), values
     if record.made is None or head_of(c.tag) != h:
         return None
     value, record.tag, record.count = record.made[2], c.tag, c.count

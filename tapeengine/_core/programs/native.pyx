@@ -15,7 +15,7 @@ from cpython.object cimport PyObject_GenericSetAttr
 from cpython.sequence cimport PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 from tapeengine._core.tape.numpy_c cimport (
@@ -30,7 +30,10 @@ from tapeengine._core.programs.machine cimport (
     te_offer,
     te_is_plain, te_memory, te_more, te_trim, te_used, te_word,
 )
-from tapeengine._core.scalars.scalar cimport Dual, is_numpy
+from tapeengine._core.arrays.array cimport Array, ProgramRecord, Storage, geometry, new_array
+from tapeengine._core.scalars.scalar cimport Dual, is_numpy, new_dual
+from tapeengine._core.tape.accumulation cimport record_array
+from tapeengine._core.tape.tape cimport ARRAY, Head, Tape, head_of, record2, tape_of, traces
 
 import numpy
 
@@ -1018,12 +1021,17 @@ cdef class Backpropagator:
         te_trim(&self.memory)
         return 0
 
-    def __call__(self, cotangent):
-        """Return one cotangent for each primal."""
+    cdef object pull(self, cotangent):
+        """One cotangent for each primal by the reverse pass; None if it refers the cotangent to another way."""
         cdef int64_t passed = 0
         found = self.native.back(self, cotangent, &passed)
         if self.native.promotion is not None:
             self.native.count(passed)
+        return found
+
+    def __call__(self, cotangent):
+        """Return one cotangent for each primal."""
+        found = self.pull(cotangent)
         if found is None and self.native.longer is not None and self.native.better is not None:
             made = self.native.better.ahead(self.given)
             found = None if made is None else made[1](cotangent)
@@ -1060,8 +1068,9 @@ cdef class Native:
     Attributes
     ----------
     poles : object, optional
-        Decides where numbers are not finite: ``is_plain(primals)`` tells whether the plain program has such a value as
-        well, and does not raise an error; ``pole_vjp(primals)`` computes cotangents that are not finite.
+        Decides where numbers are not finite: ``vjp_at_pole(primals)`` gives value and backpropagator on dual numbers, or
+        None, ``is_plain(primals)`` tells whether the plain program has such a value as well, and does not raise an
+        error; ``pole_vjp(primals)`` computes cotangents that are not finite.
     better : Native, optional
         The same program as faster code, which is used from now on.
     most_few : int
@@ -1133,8 +1142,8 @@ cdef class Native:
         made = self.run_ahead(primals)
         if made is None and self.longer is not None and self.better is not None:
             return self.better.ahead(primals)
-        if self.promotion is not None and made is not None:
-            self.count((<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).steps)
+        if self.promotion is not None and made is not None and type(made[1]) is Backpropagator:
+            self.count((<Backpropagator> made[1]).steps)
         return made
 
     cdef object run_ahead(self, tuple primals):
@@ -1165,9 +1174,12 @@ cdef class Native:
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             value = give(self.result, &c, False, None)
             is_taken = self.again is None or self.are_finite(self.result_leaves, r, code.results, &c)
-            if not is_taken and (self.poles is None or not self.poles.is_plain(made.given)):
-                return None
-            return value, made
+            if is_taken:
+                return value, made
+            found = None if self.poles is None else self.poles.vjp_at_pole(made.given)
+            if found is not None:
+                return found
+            return (value, made) if self.poles is not None and self.poles.is_plain(made.given) else None
         finally:
             if r != small:
                 free(r)
@@ -1444,56 +1456,96 @@ cdef class Enterable:
     cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
+    cdef public tuple along       # the same form, and the program of directional derivatives; None if unknown
 
-    cdef Enterable at(self, tuple primals):
+    def __call__(self, *args, **named):
+        """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
+        if traces.count == 0:
+            return (self.python if self.calls_itself else self.function)(*args, **named)
+        found = None if named else call_at_once(self, args)
+        return self.called(args, named) if found is None else found
+
+    cpdef Enterable at_once(self, tuple primals):
         """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
         found = self.by_kinds.get(class_of(primals)) if self.by_kinds else None
         cdef Enterable entered = found if found is not None and self.function.__code__ is self.code else self
-        if entered.ways is None and entered.tangent is None:
+        if entered.ways is None and entered.tangent is None and entered.along is None:
             return None
         return entered if entered.watched is None or entered.watched.same() else None
 
     cpdef object jvp_at_once(self, tuple primals, tuple tangents):
         """Return (value, tangent) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.at(primals)
+        cdef Enterable entered = self.at_once(primals)
         if entered is None or entered.tangent is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
             return None
-        if len(primals) != len(tangents) or not alike(<Form> entered.tangent[0], primals, tangents, 0):
+        if not have_tangents(<Form> entered.tangent[0], primals, tangents):
             return None
         made = run(entered.tangent[1], None, primals + tangents)
-        if made is None or type(made[1]) is not Backpropagator or (<Backpropagator> made[1]).has_integers:
+        if made is None:
+            return entered.executable.jvp_at_pole(primals, tangents)
+        if type(made[1]) is not Backpropagator or (<Backpropagator> made[1]).has_integers:
             return None
         return None if has_infinity(made[0][0]) else made[0]
 
+    cpdef object along_at_once(self, engine, tuple primals, tuple tangents):
+        """Return ((value, tangent), backpropagator) of the directional derivative; None if it cannot run directly."""
+        cdef Enterable entered = self.at_once(primals)
+        if entered is None or entered.along is None:
+            return None
+        if not have_tangents(<Form> entered.along[0], primals, tangents):
+            return None
+        made = (<Enterable> entered.along[1]).vjp_at_once(engine, primals + tangents, {})
+        return made if made is not None and type(made[1]) is Backpropagator else None
+
+    def hvp_at_once(self, engine, tuple primals, tuple tangents):
+        """Return the products with the Hessian for all primals; None if the program cannot run directly."""
+        made = self.along_at_once(engine, primals, tangents)
+        if made is None or type(made[0][0]) is not float:
+            return None
+        found = (<Backpropagator> made[1]).pull((0.0, 1.0))
+        return None if found is None else found[:len(primals)]
+
     cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
         """Return (value, backpropagator) of the program; None if it cannot run directly."""
-        cdef Enterable entered = None if keywords else self.at(primals)
-        if entered is None or entered.ways is None:
-            return None
-        if entered.arrays is not None and not are_arrays(entered.arrays, primals):
+        cdef Enterable entered = None if keywords else self.at_once(primals)
+        return None if entered is None or entered.ways is None else entered.run(engine, primals)
+
+    cdef object run(self, engine, tuple primals):
+        if self.arrays is not None and not are_arrays(self.arrays, primals):
             try:
-                entered.check_lists(primals)
+                self.check_lists(primals)
             except StructureError:      # such classes run on dual numbers, or are refused
                 return None
-        made = run(entered.ways, engine, primals)
+        made = run(self.ways, engine, primals)
         if made is not None:
             back = <object> PyTuple_GET_ITEM(made, 1)
             if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
-                return entered.of_integers(primals, made)
+                return self.of_integers(primals, made)
         return made
 
-    def ran(self, tuple values):
+    cdef tuple ran(self, tuple values):
         """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
-        cdef Enterable entered = self.at(values)
-        if entered is None or entered.rule_of is None or entered.rule_of.engine.switches is not None:
+        cdef Enterable entered = self.at_once(values)
+        if entered is None or entered.ways is None or entered.rule_of is None:
+            return None
+        engine = entered.rule_of.engine
+        if engine.switches is not None:
             return None
         try:
-            made = entered.vjp_at_once(entered.rule_of.engine, values, {})
+            made = entered.run(engine, values)
         except ArithmeticError:     # which numpy's numbers may not raise
             return None
-        return None if made is None else (entered, entered.rule_of, *made)
+        return None if made is None else (entered, entered.rule_of, made[0], made[1])
+
+
+include "calling.pxi"
+
+
+cdef bint have_tangents(Form form, tuple primals, tuple tangents) except -1:
+    """Whether primals of a form have tangents of their classes, lengths and shapes: loops go through the primals' sizes."""
+    return len(primals) == len(tangents) and alike(form, primals, tangents, 0)
 
 
 #: The number of products from which on BLAS multiplies matrices faster than loops: that of 24 x 24 matrices.
@@ -1522,9 +1574,12 @@ cpdef object class_of(x, int depth=0):
         return None
     if of is not list:
         found = [of] if of is tuple else [of, tuple(x)]
-        for part in x if of is tuple else (<dict> x).values():
-            found.append(class_of(part, depth + 1))
-        return None if None in found or (of is tuple and len(found) > most_parts) else tuple(found)
+        for item in x if of is tuple else (<dict> x).values():
+            part = class_of(item, depth + 1)
+            if part is None:
+                return None
+            found.append(part)
+        return None if of is tuple and len(found) > most_parts else tuple(found)
     one = class_of((<list> x)[0], depth + 1)
     return None if one is None or not are_all(<list> x, one, depth + 1) else (list, one)
 

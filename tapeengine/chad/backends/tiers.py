@@ -135,19 +135,25 @@ class Others:
         native = self.ready()
         if native is not None:
             return native.vjp(*primals)
-        if not (on_duals and self.run is not None and fits(self.forms[0], primals, check_trees)):
-            return None
         start = perf_counter()
+        found = self.on_duals(engine.vjp, primals, *primals) if on_duals else None
+        if found is not None:
+            self.count(start)
+        return None if found is None else (found[0], or_else(self.converted, *found))
+
+    def on_duals(self, derivative: Callable[..., Any], primals: tuple[Any, ...], *args: Any) -> tuple[Any, Any] | None:
+        """Take a derivative on dual numbers; None where something has to be converted, or for an error."""
+        if self.run is None or not fits(self.forms[0], primals, check_trees):
+            return None
         try:
-            value, back = engine.vjp(self.run, *primals)
+            value, found = derivative(self.run, *args)
         except Exception as error:  # which the program may raise otherwise
             pass_on(error)
             return None
-        self.count(start)
         if isinstance(value, np.generic):
             value = value.item()
         if fits(self.forms[1], value, check_trees):
-            return value, or_else(self.converted, value, back)
+            return value, found
         self.run = None
         return None
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._core.programs.native import Native, Whole, has_infinity, is_ragged, run
+from ..._core.programs.native import Form, Native, Whole, has_infinity, is_ragged, run
 from ...default import default_engine
 from ...errors import CotangentError, StructureError, UnsupportedError, pass_on
 from ...primitive import Primitive
@@ -181,6 +181,27 @@ class Executable:
         except Exception as error:  # which dual numbers raise as well
             pass_on(error)
             return False
+
+    @functools.cached_property
+    def at_poles(self) -> Others | None:
+        """What runs the program on dual numbers at poles; None if a class that it uses asks there for floats."""
+        try:
+            self.check(())
+        except UnsupportedError:
+            return None
+        return self.others
+
+    def vjp_at_pole(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
+        """Run the program on dual numbers, which have cotangents at poles as well; None where values are converted."""
+        if self.at_poles is None:
+            return None
+        found = self.at_poles.on_duals((self.engine or default_engine()).vjp, primals, *primals)
+        return None if found is None else (found[0], or_else(self.converted_back, *found))
+
+    def jvp_at_pole(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None:
+        """Do the same with tangents."""
+        engine = self.engine or default_engine()
+        return None if self.at_poles is None else self.at_poles.on_duals(engine.jvp, primals, primals, tangents)
 
     @property
     def prefers_numpy(self) -> bool:
@@ -387,6 +408,12 @@ class Executable:
     def takes_references(self) -> bool:
         """Whether native code takes references to parts of arguments: not all are numbers and arrays of these."""
         return not (self.has_forms or self.prefers_numpy)
+
+    @functools.cached_property
+    def form(self) -> Form | None:
+        """The form of all arguments as a tuple, if each of their numbers has a tangent; else None."""
+        form = Forms(self.classes).find(Product(tuple(p.of for p in self.definition.params)))
+        return form if form is not None and form.width == form.real_width else None
 
     @functools.cached_property
     def has_forms(self) -> bool:

@@ -25,12 +25,12 @@ from ..transformed import named
 from .arguments import Argnums, Arguments, arguments_of
 from .gradients import is_real_number
 from .holomorphic import Sweep, check_complex, sweeps
-from .sparse_hint import hint_at_sparse
+from .sparse_hint import LARGE, hint_at_sparse
 
 #: The largest number of numbers in the Jacobian of a block of cotangents, or in the primals of a block of tangents.
 BLOCK = 1 << 20
-#: The number of products with a Hessian that take less time one by one than as a block.
-FEW = 1
+#: The number of rows, and of products with a Hessian, that take less time one by one in the core than as a block.
+FEW, FEW_PRODUCTS = 32, 16
 
 T = TypeVar("T")
 Tell = Callable[[int], None]
@@ -114,8 +114,11 @@ def dense(
     columns = form_of(engine.structures, arguments.result(primals))
     found = sweeps(rows, columns, holomorphic)
     check_complex(found, mode, rows, columns)
-    forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
     is_own = isinstance(backpropagator, OwnDerivative)
+    if is_own and progress is None and has_few_rows(backpropagator, rows, columns, mode):
+        few = map(backpropagator.back, rows.units())
+        return unflatten(rows.steps, [row[0] for row in few] if arguments.single else [*few])
+    forward = is_forward(backpropagator, mode, found, rows.size, columns.size)
     is_nested = not is_own and linear.depends_on_outer(backpropagator)
     if (is_nested or is_own) and forward and rows.size + 2 < columns.size and "reverse" in found:
         is_sure = is_own and backpropagator.has_own_rules()
@@ -129,6 +132,16 @@ def dense(
     if type(matrix) is np.ndarray:
         hint_at_sparse(matrix)
     return structured(matrix, rows, columns)
+
+
+def has_few_rows(backpropagator: OwnDerivative, rows: Form, columns: Form, mode: Mode) -> bool:
+    """Whether a program's Jacobian has few rows, for each number of the result one, which a pass in the core gives.
+
+    A tangent runs the program again, a cotangent the reverse pass only.
+    """
+    if not (rows.are_floats and 0 < rows.size <= FEW and rows.size * columns.size < LARGE):
+        return False
+    return backpropagator.is_passed and (mode != "forward" or backpropagator.has_own_rules())
 
 
 def hessian(
@@ -154,14 +167,20 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
     arguments = arguments_of(argnums)
 
     def hessian_f(*args: Any, **kwargs: Any) -> Any:
-        if kwargs or holds_traced(engine.structures, args):
+        if kwargs:
             return others(*args, **kwargs)
         places = [int(place) for place in arguments.places(args, kwargs)]
         columns = form_of(engine.structures, arguments.result(tuple([args[place] for place in places])))
-        if not columns.size or any(space is None or space.dtype != float for space in columns.spaces):
+        whole = f.positional(args, {})[1]
+        program = f.for_values(whole)
+        few = few_products(engine, program, arguments, places, whole, columns) if columns.are_floats else None
+        if few is not None:
+            return few
+        are_real = not any(space is None or space.dtype != float for space in columns.spaces)
+        if not (columns.size and are_real) or holds_traced(engine.structures, args):
             return others(*args)
         try:
-            rows = products(engine, f, arguments, places, args, columns)
+            rows = products(engine, program, arguments, places, whole, columns)
         except UnsupportedError:  # a primitive whose rules are no programs
             rows = None
         if rows is None or not np.isfinite(matrix := np.array(rows)).all():
@@ -172,12 +191,30 @@ def by_products(engine: Engine, f: Any, argnums: Argnums, others: Callable[..., 
     return hessian_f
 
 
+def few_products(
+    engine: Engine, program: Any, arguments: Arguments, places: Sequence[int], whole: tuple[Any, ...], axes: Form
+) -> Any:
+    """The Hessian by a product in the core for each of few numbers; None if the program cannot run directly."""
+    if not 0 < axes.size <= FEW_PRODUCTS or program.along is None:
+        return None
+    tangents = [None] * len(whole)
+    if len(places) < len(whole):
+        tangents = list(program.tangents(whole, tuple(tangents)))
+    rows = []
+    for unit in axes.units():
+        for place, part in zip(places, (unit,) if arguments.single else unit, strict=True):
+            tangents[place] = part
+        found = program.hvp_at_once(engine, whole, tuple(tangents))
+        if found is None:
+            return None
+        rows.append(arguments.result(tuple([found[place] for place in places])))
+    return unflatten(axes.steps, rows)
+
+
 def products(
-    engine: Engine, f: Any, arguments: Arguments, places: Sequence[int], args: tuple[Any, ...], axes: Form
+    engine: Engine, program: Any, arguments: Arguments, places: Sequence[int], whole: tuple[Any, ...], axes: Form
 ) -> list[Any] | None:
     """The products of a program's Hessian with each axis of arguments; None if the program returns no number."""
-    whole = f.positional(args, {})[1]
-    program = f.for_values(whole)
     if not program.is_read:
         return None
     along = program.__tapeengine_directional__()
@@ -190,7 +227,7 @@ def products(
         value, backpropagator = engine.vjp(along, *whole, *tangents)
         if type(value[0]) is not float:
             return None
-        is_block = k == 0 and len(places) == 1 and axes.size > FEW
+        is_block = k == 0 and len(places) == 1 < axes.size
         if is_block and (found := products_at_once(along, (*whole, *tangents), places[0], axes.size)) is not None:
             return found
         cotangents = backpropagator((0.0, 1.0))
@@ -404,16 +441,13 @@ def stacked(vectors: list[Any], length: int, axis: int) -> Any:
 
 def structured(matrix: Any, rows: Form, columns: Form) -> Any:
     """The matrix as a structure of the result whose leaves are structures of the primals, of shape out + in."""
+    if _is_plain(matrix) and rows.are_floats and columns.are_floats:
+        return unflatten(rows.steps, [unflatten(columns.steps, row) for row in matrix.tolist()])
     outer: list[Any] = []
     row = 0
-    numbers = matrix.tolist() if _is_plain(matrix) and are_numbers(columns) else None
     for out in rows.spaces:
         inner: list[Any] = []
         column = 0
-        if numbers is not None and _is_number(out):
-            outer.append(unflatten(columns.steps, numbers[row]))
-            row += 1
-            continue
         for into in columns.spaces:
             if out is None or into is None:
                 inner.append(None)

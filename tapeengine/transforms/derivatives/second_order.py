@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._core.programs.callables import own_derivative
+from ..._core.programs.native import Enterable
 from ..._core.sweeps import linear
 from ..._core.tape.tape import live_traces
 from ...forms import flatten, is_traced, unflatten
@@ -39,20 +40,28 @@ class OfScalars:
     """
 
     def __init__(self) -> None:
-        self._known: dict[Any, weakref.ref[Any]] = {}
+        self.known: dict[Any, weakref.ref[Any]] = {}
 
     def __contains__(self, f: Any) -> bool:
-        return attribute_of(f, "is_of_scalars", False) or kind_of(f) in self._known
+        return holds(f, self)
 
     def note(self, f: Any, of_scalars: bool) -> None:
         """Record whether a function's tape held scalars only."""
         if code_of(f) is None:
             return
         key = kind_of(f)
-        if of_scalars and key not in self._known:
-            self._known[key] = weakref.ref(code_of(f) or f, lambda ref: self._known.pop(key, None))
+        if of_scalars and key not in self.known:
+            self.known[key] = weakref.ref(code_of(f) or f, lambda ref: self.known.pop(key, None))
         elif not of_scalars:
-            self._known.pop(key, None)
+            self.known.pop(key, None)
+
+
+def holds(f: Any, *registers: OfScalars) -> bool:
+    """Whether a function is known to one of some registers."""
+    if attribute_of(f, "is_of_scalars", False):
+        return True
+    kind = kind_of(f)
+    return any(kind in register.known for register in registers)
 
 
 def code_of(f: Any) -> Any:
@@ -155,6 +164,9 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     [4.0, 6.0]
     """
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
+    found = f.hvp_at_once(engine, primals, tangents) if isinstance(f, Enterable) else None
+    if found is not None:
+        return found[0] if len(primals) == 1 else found
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         products = of_program(engine, f, primals, tangents)
         is_found = products is not None and all_finite(engine, products)
@@ -163,7 +175,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None
     may_fit = not is_watched and has_tape and not any(map(is_array, primals))
-    if may_fit and (f in engine.of_scalars or f in engine.of_programs):
+    if may_fit and holds(f, engine.of_scalars, engine.of_programs):
         value, backpropagator = engine.trace(f, primals, order=2)
         check_scalar(value, backpropagator, "hvp")
         products = linear.hessian_product(backpropagator, tangents)
