@@ -296,12 +296,21 @@ cdef object value_of(int kind, te_word x):
     cdef npy_intp[TE_RANK] dims
     cdef int k
     if kind < ARRAY:
-        return x.f if kind == 0 else x.i if kind == 1 else x.i != 0
+        return x.f if kind == 0 else x.i if kind == 1 else (x.i & 1) != 0   # compiled code writes one byte
     for k in range(x.p.rank):
         dims[k] = x.p.shape[k]
     made = PyArray_EMPTY(x.p.rank, dims, types[x.p.kind], False)
     te_copy(x.p, <char *> PyArray_DATA(<ndarray> made))
     return made
+
+
+cdef int set_number(te_word *to, int kind, object x) except -1:
+    """Write a number into a word."""
+    if kind == 0:
+        to.f = x
+    else:
+        to.i = x
+    return 0
 
 
 cdef int set_value(const int32_t *at, object x, te_word *r, te_memory *memory) except -1:
@@ -310,11 +319,7 @@ cdef int set_value(const int32_t *at, object x, te_word *r, te_memory *memory) e
     cdef int k, kind = at[0]
     cdef te_word *to = r + at[1]
     if kind < ARRAY:
-        if kind == 0:
-            to.f = x
-        else:
-            to.i = x
-        return 0
+        return set_number(to, kind, x)
     made = te_renew(memory, r, at[2], x.ndim, kind - ARRAY)
     if made == NULL:
         raise MemoryError
@@ -366,22 +371,53 @@ cdef int in_order(te_native *s, te_array *x, char **out) noexcept:
     return te_in_order(s, x, out, poll)
 
 
-cdef int call(te_native *s, PyObject *function, size_t arena, size_t place) except TE_RAISED:
-    """Call a Python function with the GIL; it returns how the run goes on."""
+cdef int call(te_native *s, PyObject *site, te_arena *arena, te_word *place) except TE_RAISED:
+    """Call a Python function with the GIL; return how the run goes on."""
     cdef bint is_released = s.thread != NULL
     cdef int status
     if is_released:
         PyEval_RestoreThread(s.thread)
         s.thread = NULL
-    status = called(<object> function, arena, place)
+    status = called(<object> site, arena, place)
     if is_released:
         s.thread = PyEval_SaveThread()
     return status
 
 
-cdef int called(object function, size_t arena, size_t place) except TE_RAISED:
-    """Call it where all references of the call are released before the GIL is."""
-    return function(arena, place)
+cdef int called(object site, te_arena *arena, te_word *place) except TE_RAISED:
+    """Call a function of leaves, whose references are released before the GIL is; an array is its address and its sizes.
+
+    `site`: the function, and the kinds and ranks of the leaves that it takes and gives; those lie where these are written.
+    """
+    cdef te_word *at = place
+    cdef int kind, rank
+    function, takes, gives = site
+    given = []
+    for kind, rank in takes:
+        if rank == 0:
+            made = value_of(kind, at[0])
+        elif at.p == NULL:   # it stands for zeros
+            return TE_REFER
+        else:
+            made = PyArray_EMPTY(rank, <npy_intp *> (at + 1), types[kind], False)
+            memcpy(PyArray_DATA(<ndarray> made), at.p, PyArray_NBYTES(<ndarray> made))
+        given.append(made)
+        at += 1 + rank
+    found = function(given)
+    if found is None:
+        return TE_REFER
+    at = place
+    for (kind, rank), x in zip(gives, found):
+        if rank == 0:
+            set_number(at, kind, x)
+        else:
+            at.p = <te_array *> te_take(arena, PyArray_NBYTES(<ndarray> x))
+            if at.p == NULL:
+                return TE_NO_MEMORY
+            memcpy(at.p, PyArray_DATA(<ndarray> x), PyArray_NBYTES(<ndarray> x))
+            memcpy(at + 1, PyArray_DIMS(<ndarray> x), rank * sizeof(te_word))
+        at += 1 + rank
+    return TE_DONE
 
 
 include "forks.pxi"
@@ -398,7 +434,7 @@ def addresses():
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
     found["te_give"], found["te_elements"], found["te_add_all"] = <size_t> te_give, <size_t> te_elements, <size_t> te_add_all
-    found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
+    found["te_fork"], found["te_call"] = <size_t> fork, <size_t> call
     found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
     found["te_part"], found["te_result"] = <size_t> te_part, <size_t> te_result
     return found
