@@ -42,6 +42,7 @@ cdef extern from "machine.h" nogil:
     void te_apply(int64_t which, Py_ssize_t n, const double *a, const double *b, double *out)
     int te_poles(Py_ssize_t n, const double *a, const double *b, const double *x)
     int64_t te_part(void *s, double x)
+    double te_pairwise(const double *a, Py_ssize_t n)
     char *te_result(te_native *s, int64_t n, int64_t each)
     int te_run(te_state *s)
     const char **op_names
@@ -352,7 +353,9 @@ cdef void free_above(te_block *last, te_block *first) noexcept nogil:
 
 
 cdef int poll(te_native *s) noexcept:
-    """Check for interrupts and release the GIL briefly; compiled code calls this when its budget is used up."""
+    """Check for interrupts and release the GIL briefly, if the budget of compiled code is used up."""
+    if s.budget >= 0:
+        return TE_DONE
     if s.stopped != NULL and s.stopped[0]:
         return TE_PAUSE
     if s.thread != NULL:
@@ -378,45 +381,48 @@ cdef int call(te_native *s, PyObject *site, te_arena *arena, te_word *place) exc
     if is_released:
         PyEval_RestoreThread(s.thread)
         s.thread = NULL
-    status = called(<object> site, arena, place)
+    status = called(<tuple> site, arena, place)
     if is_released:
         s.thread = PyEval_SaveThread()
     return status
 
 
-cdef int called(object site, te_arena *arena, te_word *place) except TE_RAISED:
+cdef int called(tuple site, te_arena *arena, te_word *place) except TE_RAISED:
     """Call a function of leaves, whose references are released before the GIL is; an array is its address and its sizes.
 
-    `site`: the function, and the kinds and ranks of the leaves that it takes and gives; those lie where these are written.
+    `site`: the function, and for each leaf that it takes, or gives in their place, its kind and four times its rank.
     """
     cdef te_word *at = place
-    cdef int kind, rank
-    function, takes, gives = site
-    given = []
-    for kind, rank in takes:
-        if rank == 0:
-            made = value_of(kind, at[0])
+    cdef unsigned char leaf
+    cdef list given = [], found
+    cdef ndarray x
+    cdef int k = 0
+    for leaf in <bytes> site[1]:
+        if leaf < 4:
+            given.append(value_of(leaf, at[0]))
         elif at.p == NULL:   # it stands for zeros
             return TE_REFER
         else:
-            made = PyArray_EMPTY(rank, <npy_intp *> (at + 1), types[kind], False)
-            memcpy(PyArray_DATA(<ndarray> made), at.p, PyArray_NBYTES(<ndarray> made))
-        given.append(made)
-        at += 1 + rank
-    found = function(given)
+            x = PyArray_EMPTY(leaf // 4, <npy_intp *> (at + 1), types[leaf & 3], False)
+            memcpy(PyArray_DATA(x), at.p, PyArray_NBYTES(x))
+            given.append(x)
+        at += 1 + leaf // 4
+    found = site[0](given)
     if found is None:
         return TE_REFER
     at = place
-    for (kind, rank), x in zip(gives, found):
-        if rank == 0:
-            set_number(at, kind, x)
+    for leaf in <bytes> site[2]:
+        if leaf < 4:
+            set_number(at, leaf, found[k])
         else:
-            at.p = <te_array *> te_take(arena, PyArray_NBYTES(<ndarray> x))
+            x = found[k]
+            at.p = <te_array *> te_take(arena, PyArray_NBYTES(x))
             if at.p == NULL:
                 return TE_NO_MEMORY
-            memcpy(at.p, PyArray_DATA(<ndarray> x), PyArray_NBYTES(<ndarray> x))
-            memcpy(at + 1, PyArray_DIMS(<ndarray> x), rank * sizeof(te_word))
-        at += 1 + rank
+            memcpy(at.p, PyArray_DATA(x), PyArray_NBYTES(x))
+            memcpy(at + 1, PyArray_DIMS(x), leaf // 4 * sizeof(te_word))
+        at += 1 + leaf // 4
+        k += 1
     return TE_DONE
 
 
@@ -436,7 +442,7 @@ def addresses():
     found["te_give"], found["te_elements"], found["te_add_all"] = <size_t> te_give, <size_t> te_elements, <size_t> te_add_all
     found["te_fork"], found["te_call"] = <size_t> fork, <size_t> call
     found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
-    found["te_part"], found["te_result"] = <size_t> te_part, <size_t> te_result
+    found["te_part"], found["te_pairwise"], found["te_result"] = <size_t> te_part, <size_t> te_pairwise, <size_t> te_result
     return found
 
 include "kernel.pxi"

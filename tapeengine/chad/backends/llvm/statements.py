@@ -272,12 +272,12 @@ def by_python(b: Body, s: F.Registered) -> None:
     b.give_all(s.outs, b.read_values([v.type for v in s.outs], leaves, FRAME))
 
 
-def kinds_of(xs: Sequence[F.Operand]) -> tuple[tuple[int, int], ...]:
-    """Give the kinds of leaves, see ``te_array`` in ``machine.h``, and their ranks."""
+def kinds_of(xs: Sequence[F.Operand]) -> bytes:
+    """Give the kind of each leaf, see ``te_array`` in ``machine.h``, plus four times its rank."""
     found = [(x.type.element, x.type.rank) if isinstance(x.type, F.ArrayOf) else (x.type, 0) for x in xs]
     if any(of not in KINDS or rank > RANK for of, rank in found):
         raise NotAssembled("a primitive of the registry on rows of any sizes")
-    return tuple((KINDS[of], rank) for of, rank in found)
+    return bytes(KINDS[of] + 4 * rank for of, rank in found)
 
 
 RULES = table(globals(), vars(control))
