@@ -18,6 +18,7 @@
 #include <intrin.h>
 #endif
 #include "ops_table.h"
+#include "pairwise.h"
 
 #define TE_RANK 8
 #ifdef __GNUC__

@@ -42,6 +42,7 @@ cdef extern from "machine.h" nogil:
     void te_apply(int64_t which, Py_ssize_t n, const double *a, const double *b, double *out)
     int te_poles(Py_ssize_t n, const double *a, const double *b, const double *x)
     int64_t te_part(void *s, double x)
+    double te_pairwise(const double *a, Py_ssize_t n)
     char *te_result(te_native *s, int64_t n, int64_t each)
     int te_run(te_state *s)
     const char **op_names
@@ -296,12 +297,21 @@ cdef object value_of(int kind, te_word x):
     cdef npy_intp[TE_RANK] dims
     cdef int k
     if kind < ARRAY:
-        return x.f if kind == 0 else x.i if kind == 1 else x.i != 0
+        return x.f if kind == 0 else x.i if kind == 1 else (x.i & 1) != 0   # compiled code writes one byte
     for k in range(x.p.rank):
         dims[k] = x.p.shape[k]
     made = PyArray_EMPTY(x.p.rank, dims, types[x.p.kind], False)
     te_copy(x.p, <char *> PyArray_DATA(<ndarray> made))
     return made
+
+
+cdef int set_number(te_word *to, int kind, object x) except -1:
+    """Write a number into a word."""
+    if kind == 0:
+        to.f = x
+    else:
+        to.i = x
+    return 0
 
 
 cdef int set_value(const int32_t *at, object x, te_word *r, te_memory *memory) except -1:
@@ -310,11 +320,7 @@ cdef int set_value(const int32_t *at, object x, te_word *r, te_memory *memory) e
     cdef int k, kind = at[0]
     cdef te_word *to = r + at[1]
     if kind < ARRAY:
-        if kind == 0:
-            to.f = x
-        else:
-            to.i = x
-        return 0
+        return set_number(to, kind, x)
     made = te_renew(memory, r, at[2], x.ndim, kind - ARRAY)
     if made == NULL:
         raise MemoryError
@@ -347,7 +353,9 @@ cdef void free_above(te_block *last, te_block *first) noexcept nogil:
 
 
 cdef int poll(te_native *s) noexcept:
-    """Check for interrupts and release the GIL briefly; compiled code calls this when its budget is used up."""
+    """Check for interrupts and release the GIL briefly, if the budget of compiled code is used up."""
+    if s.budget >= 0:
+        return TE_DONE
     if s.stopped != NULL and s.stopped[0]:
         return TE_PAUSE
     if s.thread != NULL:
@@ -366,22 +374,56 @@ cdef int in_order(te_native *s, te_array *x, char **out) noexcept:
     return te_in_order(s, x, out, poll)
 
 
-cdef int call(te_native *s, PyObject *function, size_t arena, size_t place) except TE_RAISED:
-    """Call a Python function with the GIL; it returns how the run goes on."""
+cdef int call(te_native *s, PyObject *site, te_arena *arena, te_word *place) except TE_RAISED:
+    """Call a Python function with the GIL; return how the run goes on."""
     cdef bint is_released = s.thread != NULL
     cdef int status
     if is_released:
         PyEval_RestoreThread(s.thread)
         s.thread = NULL
-    status = called(<object> function, arena, place)
+    status = called(<tuple> site, arena, place)
     if is_released:
         s.thread = PyEval_SaveThread()
     return status
 
 
-cdef int called(object function, size_t arena, size_t place) except TE_RAISED:
-    """Call it where all references of the call are released before the GIL is."""
-    return function(arena, place)
+cdef int called(tuple site, te_arena *arena, te_word *place) except TE_RAISED:
+    """Call a function of leaves, whose references are released before the GIL is; an array is its address and its sizes.
+
+    `site`: the function, and for each leaf that it takes, or gives in their place, its kind and four times its rank.
+    """
+    cdef te_word *at = place
+    cdef unsigned char leaf
+    cdef list given = [], found
+    cdef ndarray x
+    cdef int k = 0
+    for leaf in <bytes> site[1]:
+        if leaf < 4:
+            given.append(value_of(leaf, at[0]))
+        elif at.p == NULL:   # it stands for zeros
+            return TE_REFER
+        else:
+            x = PyArray_EMPTY(leaf // 4, <npy_intp *> (at + 1), types[leaf & 3], False)
+            memcpy(PyArray_DATA(x), at.p, PyArray_NBYTES(x))
+            given.append(x)
+        at += 1 + leaf // 4
+    found = site[0](given)
+    if found is None:
+        return TE_REFER
+    at = place
+    for leaf in <bytes> site[2]:
+        if leaf < 4:
+            set_number(at, leaf, found[k])
+        else:
+            x = found[k]
+            at.p = <te_array *> te_take(arena, PyArray_NBYTES(x))
+            if at.p == NULL:
+                return TE_NO_MEMORY
+            memcpy(at.p, PyArray_DATA(x), PyArray_NBYTES(x))
+            memcpy(at + 1, PyArray_DIMS(x), leaf // 4 * sizeof(te_word))
+        at += 1 + leaf // 4
+        k += 1
+    return TE_DONE
 
 
 include "forks.pxi"
@@ -398,9 +440,9 @@ def addresses():
     found = {op_names[i].decode(): <size_t> te_operations[i] for i in range(OP_COUNT)}
     found["te_more"], found["te_power"], found["te_poll"] = <size_t> te_more, <size_t> te_power, <size_t> poll
     found["te_give"], found["te_elements"], found["te_add_all"] = <size_t> te_give, <size_t> te_elements, <size_t> te_add_all
-    found["te_take"], found["te_fork"], found["te_call"] = <size_t> te_take, <size_t> fork, <size_t> call
+    found["te_fork"], found["te_call"] = <size_t> fork, <size_t> call
     found["te_in_order"], found["te_apply"], found["te_poles"] = <size_t> in_order, <size_t> te_apply, <size_t> te_poles
-    found["te_part"], found["te_result"] = <size_t> te_part, <size_t> te_result
+    found["te_part"], found["te_pairwise"], found["te_result"] = <size_t> te_part, <size_t> te_pairwise, <size_t> te_result
     return found
 
 include "kernel.pxi"

@@ -38,9 +38,9 @@ def referring(table: Mapping[str, Primitive], s: Registered) -> Callable[[list[A
 
 
 def expected(x: Any, of: Type) -> Any:
-    """Give a number as it is, and an array with the elements of a type, in C order; None for another array."""
+    """Give a number as it is, and an array with the elements of a type, in C order; None for what is not of a type."""
     if not isinstance(of, ArrayOf):
-        return x
+        return x if of != WHOLE or -(2**63) <= x < 2**63 else None
     dtype = DTYPES[of.element]
     if x.ndim != of.rank or x.dtype != dtype:
         return None

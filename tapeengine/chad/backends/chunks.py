@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..intermediate import statements as F
-from ..intermediate.analysis import named, outs, reads, walk, with_blocks
+from ..intermediate.analysis import named, outs, reads, rewritten, walk, with_blocks
 from ..intermediate.operations import OPERATIONS_BY_NAME, REAL, WHOLE
 from ..language.traverse import Names
 
@@ -303,7 +303,7 @@ class Chunks:
         start = F.Compute(s.index, OPERATIONS_BY_NAME["iadd"], (first, j))
         kept = None if s.kept is None else F.Kept(self.part(s.kept), s.kept.fields)
         recalled = [F.Kept(self.part(k), k.fields) for k in s.recalled]
-        return F.For(j, steps, [start, *own.block(self.block(s.body))], s.down, [], kept, recalled)
+        return F.For(j, steps, [start, *rewritten(self.block(s.body), own.each)], s.down, [], kept, recalled)
 
     def merge(self, s: F.For, shared: Shared, sums: Mapping[str, F.Var], count: F.Var) -> list[F.Statement]:
         """Add the sums of all chunks to the shared ones, in the order of the chunks."""
@@ -332,10 +332,6 @@ class Own:
     sums: Mapping[str, F.Var]
     fresh: Callable[..., F.Var]
 
-    def block(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
-        """Give the statements of a chunk."""
-        return [x for s in statements for x in self.each(s)]
-
     def each(self, s: F.Statement) -> list[F.Statement]:
         """Give the statements for one statement."""
         match s:
@@ -346,7 +342,7 @@ class Own:
             case F.AddAll() if self.is_shared(s.array):
                 row = self.fresh("row", s.array.type)
                 return [F.Row(row, self.sums[s.array.name], (self.chunk,), False), replace(s, array=row)]
-        return [with_blocks(s, self.block)]
+        return [s]
 
     def is_shared(self, x: F.Operand) -> bool:
         """Tell whether an array is one that chunks add to."""

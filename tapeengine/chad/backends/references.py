@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..intermediate import statements as F
-from ..intermediate.analysis import walk, with_blocks
+from ..intermediate.analysis import rewritten, walk
 from ..intermediate.operations import WHOLE, Scalar
 from ..language.traverse import Names
 from .chunks import variables
@@ -18,7 +17,7 @@ def in_loops(function: F.Function) -> F.Function:
     if not any(is_of_references(s) for s, _ in walk(function.body)):
         return function
     names = Names(v.name for v in variables(function))
-    return replace(function, body=References(names, function.name).block(function.body))
+    return replace(function, body=rewritten(function.body, References(names, function.name).each))
 
 
 def is_of_references(s: F.Statement) -> bool:
@@ -38,14 +37,10 @@ class References:
         """Give a new variable."""
         return F.Var(self.names(f"{hint}.{self.function}"), of)
 
-    def block(self, statements: Sequence[F.Statement]) -> list[F.Statement]:
-        """Give statements with loops."""
-        return [t for s in statements for t in self.each(s)]
-
     def each(self, s: F.Statement) -> list[F.Statement]:
         """Give the statements for one statement; a literal is null, and has no elements, like a null of a record."""
         if not is_of_references(s):
-            return [with_blocks(s, self.block)]
+            return [s]
         given: Any = s.array if isinstance(s, F.ZerosLike) else s.value  # type: ignore[union-attr]
         if isinstance(given, F.Const):
             return []

@@ -25,6 +25,13 @@ def with_blocks(s: F.Statement, change: Callable[[list[F.Statement]], list[F.Sta
     return replace(s, **changed) if changed else s
 
 
+def rewritten(
+    statements: Iterable[F.Statement], each: Callable[[F.Statement], Iterable[F.Statement]]
+) -> list[F.Statement]:
+    """Give what stands for each of some statements, also of those inside, which are rewritten first."""
+    return [t for s in statements for t in each(with_blocks(s, lambda inner: rewritten(inner, each)))]
+
+
 def renamed(x: Any, names: Mapping[str, F.Operand]) -> Any:
     """Give a function, a statement, or a part of one, with other variables."""
     if isinstance(x, F.Var):

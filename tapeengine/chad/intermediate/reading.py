@@ -11,7 +11,7 @@ from typing import Any
 
 from ..language.traverse import Names
 from . import statements as F
-from .analysis import changes, keeps, outs, reads, recalls, renamed, walk, with_blocks
+from .analysis import changes, keeps, outs, reads, recalls, renamed, rewritten, walk
 from .operations import ATOM, FUNCTIONS, Scalar
 from .text import RESERVED, Writer, name
 
@@ -169,19 +169,15 @@ def without_copies(function: F.Function) -> F.Function:
         if isinstance(x, F.Var) and v.name not in stepped and not often & {v.name, x.name}:
             copied[v.name] = copied.get(x.name, x)
     found: F.Function = renamed(function, copied)
-    return replace(found, body=needed_assignments(found.body))
+    return replace(found, body=rewritten(found.body, needed))
 
 
-def needed_assignments(statements: list[F.Statement]) -> list[F.Statement]:
+def needed(s: F.Statement) -> list[F.Statement]:
     """Leave out assignments of variables to themselves."""
-    found: list[F.Statement] = []
-    for s in statements:
-        if isinstance(s, F.Assign):
-            pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v != x]
-            found += [F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
-        else:
-            found.append(with_blocks(s, needed_assignments))
-    return found
+    if not isinstance(s, F.Assign):
+        return [s]
+    pairs = [(v, x) for v, x in zip(s.outs, s.values, strict=True) if v != x]
+    return [F.Assign(tuple(v for v, _ in pairs), tuple(x for _, x in pairs))] if pairs else []
 
 
 def grouped(group: F.Group) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from .terms import Term, Var, lets
@@ -164,25 +165,43 @@ def map_scopes(term: Term, inside: Callable[[Term], Term], outside: Callable[[Te
     return dataclasses.replace(term, **changes) if changes else term
 
 
-def same(first: Term, second: Term) -> bool:
-    """Tell whether two terms, of any depth, are equal including their names."""
-    pairs = [(first, second)]
+def same(first: Term, second: Term, names: Mapping[str, str] = MappingProxyType({})) -> bool:
+    """Tell whether two terms, of any depth, are equal including their names.
+
+    With `names`, each variable of the first term, and what it binds, may have another name in the second one.
+    """
+    pairs, names = [(first, second)], dict(names)
+    renames = bool(names)
     while pairs:
         a, b = pairs.pop()
-        if a is b:
+        if a is b and not renames:
             continue
-        if type(a) is not type(b) or _plain_fields(a) != _plain_fields(b):
-            return False
         below, other = children(a), children(b)
-        if len(below) != len(other):
+        if type(a) is not type(b) or len(below) != len(other):
+            return False
+        if renames:
+            names |= {v.name: w.name for v, w in zip(binders_of(a), binders_of(b), strict=False)}
+        if _plain_fields(a, names) != _plain_fields(b, {}):
             return False
         pairs += [(x, y) for (x, _), (y, _) in zip(below, other, strict=True)]
     return True
 
 
-def _plain_fields(term: Term) -> list[Any]:
-    subterms = {name for name, _, _ in _layout(_kind(term))[0]}
-    return [getattr(term, f.name) for f in dataclasses.fields(term) if f.name not in subterms and f.name != "type"]
+def _plain_fields(term: Term, names: Mapping[str, str]) -> list[Any]:
+    plain = {name for name, _, _ in _layout(_kind(term))[0]} | {"type"}
+    each = [(f.name, getattr(term, f.name)) for f in dataclasses.fields(term) if f.name not in plain]
+    if not names:
+        return [x for _, x in each]
+    return [_renamed(x, names, isinstance(term, Var) or name in ("slot", "slots")) for name, x in each]
+
+
+def _renamed(x: Any, names: Mapping[str, str], is_name: bool) -> Any:
+    """Give a field with the other names of variables: of binders, and where a text is a name."""
+    if isinstance(x, Var):
+        return Var(names.get(x.name, x.name), x.of)
+    if isinstance(x, tuple):
+        return tuple(_renamed(y, names, is_name) for y in x)
+    return names.get(x, x) if is_name and isinstance(x, str) else x
 
 
 def free_variables(term: Term) -> dict[str, Var]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ..intermediate import statements as F
 from ..intermediate.operations import REAL, WHOLE
-from ..language.types import Array, LNamed, Product, Sum, Type
+from ..language.types import INT, Array, LNamed, Product, Sum, Type
 from . import patterns as P
 from . import values as V
 from .blocks import Block
@@ -483,37 +483,23 @@ class Arrays:
         for array, x in zip(arrays, self.flat(value, of, dense), strict=True):
             self.b.add(F.Store(array, at, x))
 
-    def restored(self, of: Type, leaves: Iterator[F.Var], dense: bool, size: F.Operand | None = None) -> V.Value:
-        """Build a value from operands: the inverse of `flat`."""
+    def restored(
+        self, of: Type, leaves: Iterator[F.Var], dense: bool, size: F.Operand | None = None, depth: int = 0
+    ) -> V.Value:
+        """Build a value from operands: the inverse of `flat`; at a depth, the pattern of the elements of arrays."""
         match P.stored(of):
             case Product(items):
-                return V.Tup(tuple(self.restored(t, leaves, dense) for t in items))
+                return V.Tup(tuple(self.restored(t, leaves, dense, depth=depth) for t in items))
             case Sum(options):
-                tag = next(leaves)
-                return V.Member(tag, tuple(self.restored(t, leaves, dense) for t in options))
-            case Array(element) as array:
-                if not P.array_types(array, dense):
-                    return V.Rows(size or next(leaves), self.pattern(element, leaves, dense, 1))
-                pattern = self.pattern(element, leaves, dense, 1)
-                first = P.first_part(pattern)
-                assert first is not None
-                return V.Rows(size or self.b.size(first.array), pattern)
-        return next(leaves)
-
-    def pattern(self, of: Type, leaves: Iterator[F.Var], dense: bool, depth: int) -> V.Value:
-        """Give the pattern of the elements of stored arrays."""
-        match P.stored(of):
-            case Product(items):
-                return V.Tup(tuple(self.pattern(t, leaves, dense, depth) for t in items))
-            case Sum(options):
-                tag = V.Part(next(leaves))
-                return V.Member(tag, tuple(self.pattern(t, leaves, dense, depth) for t in options))
+                tag, *parts_ = (self.restored(t, leaves, dense, depth=depth) for t in (INT, *options))
+                return V.Member(tag, tuple(parts_))
             case Array(element):
-                inner = self.pattern(element, leaves, dense, depth + 1)
-                first = P.first_part(inner)
-                assert first is not None
-                return V.Rows(self.b.size(first.array, depth) if dense else None, inner)
-        return V.Part(next(leaves))
+                pattern = self.restored(element, leaves, dense, depth=depth + 1)
+                first = P.first_part(pattern)
+                if size is None and (dense or not depth):
+                    size = next(leaves) if first is None else self.b.size(first.array, depth)
+                return V.Rows(size, pattern)
+        return V.Part(next(leaves)) if depth else next(leaves)
 
     def declared(self, of: Type, hint: str, dense: bool) -> tuple[V.Value, list[F.Var]]:
         """Make variables for the leaves of a value, such as a parameter."""

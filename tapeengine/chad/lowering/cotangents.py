@@ -630,7 +630,7 @@ class Cotangents(Arrays):
             case Product(items):
                 return V.Tup(tuple(self.from_box(t, leaves) for t in items))
             case Array(element):
-                return V.Nullable(self.pattern(element, leaves, False, 1))
+                return V.Nullable(self.restored(element, leaves, False, depth=1))
         return next(leaves)
 
     # ------------------------------------------------------------ arrays given by their items
@@ -650,16 +650,16 @@ class Cotangents(Arrays):
                 return V.Rows(size, V.Tup(tuple(columns)))
             case Sum(options):
                 return V.Rows(size, self.stacked_members(items, options))
-            case Array() | LArray():
-                return V.Rows(size, self.stacked_rows(items, of))
-        return V.Rows(size, self.stacked_scalars([self.flat(x, of, True)[0] for x in items]))
+        full = [self.full(x, of, None) if isinstance(of, Linear) else x for x in items]
+        arrays = [self.column(leaves) for leaves in zip(*(self.flat(x, of, False) for x in full), strict=True)]
+        return V.Rows(size, self.restored(of, iter(arrays), False, depth=1))
 
-    def stacked_scalars(self, items: Sequence[F.Operand]) -> V.Part:
+    def column(self, items: Sequence[F.Operand]) -> F.Var:
         """Store operands of one type in an array."""
         array = self.b.new(F.ArrayOf(items[0].type), (F.Const(len(items), WHOLE),))
         for k, x in enumerate(items):
             self.b.add(F.Store(array, (F.Const(k, WHOLE),), x))
-        return V.Part(array)
+        return array
 
     def stacked_members(self, items: Sequence[V.Value], options: Sequence[Type]) -> V.Member:
         """Store members of a sum option by option; the fields of an item's other options are never read."""
@@ -672,10 +672,3 @@ class Cotangents(Arrays):
             full = [like and self.default(like) if x is None else x for x in given]
             columns.append(None if like is None else self.stacked(tuple(full), t).element)  # type: ignore[arg-type]
         return V.Member(self.stacked(tuple(x.tag for x in members), INT).element, tuple(columns))
-
-    def stacked_rows(self, items: Sequence[V.Value], of: Array | LArray) -> V.Rows:
-        """Store references to the arrays of rows, leaf by leaf."""
-        full = [self.full(x, of, None) if isinstance(of, Linear) else x for x in items]
-        leaves = zip(*(self.flat(x, P.stored(of), False) for x in full), strict=True)
-        columns = iter([self.stacked_scalars(column).array for column in leaves])
-        return V.Rows(None, self.pattern(P.stored(of).element, columns, False, 2))  # type: ignore[attr-defined]

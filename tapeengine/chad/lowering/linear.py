@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack
+from ..intermediate.statements import BoxOf, Const, Operand, Pack, Unpack, Var
 from ..language import target as T
 from ..language import terms as S
 from ..language.tables import entry
@@ -184,18 +184,14 @@ def descend(L: Lower, t: T.Descend, env: V.Env) -> V.Value:
     of = t.init.type
     if isinstance(of, Linear):
         init = L.full(init, of, L(t.like[0], env) if t.like else None)
-    kept: list[V.Value] = []
     each = t.body.type.result.items[1]  # type: ignore[attr-defined]
 
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.step, state
+    def step(i: Var, state: V.Value) -> tuple[V.Value, V.Value]:
+        env[t.index.name], env[t.state.name] = i, state
         found = L.perform(t.body, env)
-        kept.append(L.kept_element(L.full(part(found, 1), each, None), n, body))
-        state = part(found, 0)
-        return L.full(state, of, None) if isinstance(of, Linear) else state
+        return part(found, 0), L.full(part(found, 1), each, None)
 
-    last = L.iterate(n, init, of, step, t.state.name, down=True)
-    return V.Tup((last, V.Rows(n, kept[0])))
+    return V.Tup(L.iterate(n, init, of, step, t.state.name, down=True))
 
 
 # ---------------------------------------------------------------- loops, of which derivatives also keep values
@@ -205,18 +201,14 @@ def descend(L: Lower, t: T.Descend, env: V.Env) -> V.Value:
 def counted(L: Lower, t: S.For | T.MapAccum, env: V.Env) -> V.Value:
     n = L.natural(t.size, env)
     init = L(t.init, env)
-    kept: list[V.Value] = []
 
-    def step(body: Block, state: V.Value) -> V.Value:
-        env[t.index.name], env[t.state.name] = body.step, state
+    def step(i: Var, state: V.Value) -> tuple[V.Value, V.Value]:
+        env[t.index.name], env[t.state.name] = i, state
         found = L(t.body, env)
-        if isinstance(t, S.For):
-            return found
-        kept.append(L.kept_element(part(found, 1), n, body))
-        return part(found, 0)
+        return (found, V.Tup(())) if isinstance(t, S.For) else (part(found, 0), part(found, 1))
 
-    last = L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
-    return V.Tup((last, V.Rows(n, kept[0]))) if kept else last
+    both = L.iterate(n, init, t.init.type, step, t.state.name, t.index.name)
+    return both[0] if isinstance(t, S.For) else V.Tup(both)
 
 
 @entry

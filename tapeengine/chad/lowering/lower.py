@@ -286,19 +286,24 @@ class Lower(Cotangents):
         count: F.Operand,
         init: V.Value,
         of: Type,
-        step: Callable[[Block, V.Value], V.Value],
+        step: Callable[[F.Var, V.Value], tuple[V.Value, V.Value]],
         hint: str,
         index: str = "i",
         down: bool = False,
-    ) -> V.Value:
-        """Write a counted loop that carries a state, which ``step`` maps to the next; return the last state."""
+    ) -> tuple[V.Value, V.Rows]:
+        """Write a counted loop that carries a state; return the last state, and what all steps have kept.
+
+        ``step`` gives the next state, and a value to keep, from the index and a state.
+        """
         state = Carried(self, init, of, hint)
         with self.b.loop(count, down=down, hint=index, keeps=self.keeps) as body:
             state.move(body)
             flow = body.flow
             assert isinstance(flow, F.For)
-            flow.carried = state.pairs(step(body, state.value()))
-        return state.last()
+            following, kept = step(body.step, state.value())
+            element = self.kept_element(kept, count, body)
+            flow.carried = state.pairs(following)
+        return state.last(), V.Rows(count, element)
 
     def repeat(
         self,

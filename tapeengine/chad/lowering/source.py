@@ -14,7 +14,6 @@ from ..language.tables import entry
 from ..language.types import Array, Float, Named
 from . import patterns as P
 from . import values as V
-from .blocks import Block
 from .lower import ONE, Lower, Rule
 from .options import told_apart
 
@@ -262,13 +261,12 @@ def fold(L: Lower, t: S.Fold, env: V.Env) -> V.Value:
     first = L.index(array, F.Const(0, WHOLE))
     n = L.b.compute("isub", L.size(array), ONE)
 
-    def step(body: Block, state: V.Value) -> V.Value:
+    def step(i: F.Var, state: V.Value) -> tuple[V.Value, V.Value]:
         env[t.left.name] = state
-        k = L.b.compute("iadd", body.step, ONE)
-        env[t.right.name] = L.element(array.element, k, False)
-        return L(t.body, env)
+        env[t.right.name] = L.element(array.element, L.b.compute("iadd", i, ONE), False)
+        return L(t.body, env), V.Tup(())
 
-    return L.iterate(n, first, t.body.type, step, t.left.name)
+    return L.iterate(n, first, t.body.type, step, t.left.name)[0]
 
 
 @entry
@@ -276,15 +274,11 @@ def scan(L: Lower, t: S.Scan, env: V.Env) -> V.Value:
     init = L(t.init, env)
     array = L(t.array, env)
     array = L.rows(array) if isinstance(array, V.Items) else array
-    kept: list[V.Value] = []
-    n = L.size(array)
 
-    def step(body: Block, state: V.Value) -> V.Value:
+    def step(i: F.Var, state: V.Value) -> tuple[V.Value, V.Value]:
         env[t.state.name] = state
-        env[t.var.name] = L.index(array, body.step)
-        state = L(t.body, env)
-        kept.append(L.kept_element(state, n, body))
-        return state
+        env[t.var.name] = L.index(array, i)
+        following = L(t.body, env)
+        return following, following
 
-    L.iterate(n, init, t.init.type, step, t.state.name)
-    return V.Rows(n, kept[0])
+    return L.iterate(L.size(array), init, t.init.type, step, t.state.name)[1]

@@ -43,6 +43,10 @@ smooth = Primitive(
     vjp={"x": lambda first: (first + first[::-1]) / 2},
     jvp={"x": lambda first: (first + first[::-1]) / 2},
 )
+positive = Primitive("test.positive", lambda x: bool(x > 1.0), vjp={"x": None}, jvp={"x": None})
+cube = Primitive("test.cube", lambda x: int(x) ** 3, vjp={"x": None}, jvp={"x": None})
+GATED = {"x": lambda first, on: first * (2.0 if on else 0.25), "on": None}
+gated = Primitive("test.gated", lambda x, on: x * (2.0 if on else 0.25), vjp=GATED, jvp=GATED)
 whole = Primitive("test.whole", lambda x: np.arange(3), vjp={"x": None}, jvp={"x": None})
 
 
@@ -82,6 +86,13 @@ def counted(x: te.Vec, n: int) -> float:
     return s
 
 
+def choosing(x: float, n: int) -> float:
+    y = x
+    for k in range(n):
+        y = gated(y, positive(y)) + 0.5 * gated(x, k % 3 == 0)
+    return y
+
+
 def nested(x: float, n: int) -> float:
     if n <= 0:
         return damped(x)
@@ -92,7 +103,7 @@ DRAWS = random.Random(7)
 VECTOR = np.array([DRAWS.uniform(0.1, 1.5) for _ in range(5)])
 MATRIX = np.array([[DRAWS.uniform(-1, 1) for _ in range(3)] for _ in range(3)])
 CASES = [(scalars, (0.7, 40)), (reduced, (VECTOR, 30)), (arrays, (VECTOR, 20)), (matrices, (MATRIX, 12)),
-         (counted, (VECTOR, 9)), (nested, (0.8, 8))]  # fmt: skip
+         (counted, (VECTOR, 9)), (choosing, (0.7, 11)), (nested, (0.8, 8))]  # fmt: skip
 
 
 def native(function):
@@ -114,8 +125,8 @@ def test_values_are_those_of_python_and_cotangents_are_those_of_the_other_back_e
     found = back(0.7)[0]
     default = te.vjp(te.program(function, backend="machine"), *args)[1](0.7)[0]
     np.testing.assert_allclose(found, default, rtol=1e-12)
-    x, rest = np.asarray(args[0], dtype=float), args[1:]
-    along = np.array([DRAWS.uniform(-1, 1) for _ in range(x.size)]).reshape(x.shape)
+    x, rest, draws = np.asarray(args[0], dtype=float), args[1:], random.Random(11)
+    along = np.array([draws.uniform(-1, 1) for _ in range(x.size)]).reshape(x.shape)
     step = 1e-6
     ends = [program.function(x + s * along if x.shape else float(x + s * along), *rest) for s in (step, -step)]
     assert float(np.sum(found * along)) == pytest.approx((ends[0] - ends[1]) / (2 * step) * 0.7, rel=1e-4)
@@ -142,6 +153,18 @@ def poles(x: float, n: int) -> float:
     for _ in range(n):
         y = logged(y) + 1.0
     return y
+
+
+def long_integers(x: float, n: int) -> float:
+    return x * float(cube(x) % n)
+
+
+@pytest.mark.parametrize("backend", ["machine", "native"])
+def test_integers_of_primitives_that_need_more_than_64_bits_are_those_of_python(backend):
+    program = te.program(long_integers, backend=backend)
+    for x in (3.7, 2e7):
+        value, back = te.vjp(program, x, 7)
+        assert (value, back(1.0)[0]) == (program.function(x, 7), float(int(x) ** 3 % 7))
 
 
 def test_errors_of_primitives_are_raised_and_the_program_stays_usable():

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tapeengine.chad.language.target import One, Scope, Zero
 from tapeengine.chad.language.terms import Branch, Let, Op, Var
-from tapeengine.chad.language.types import FLOAT
+from tapeengine.chad.language.types import FLOAT, LReal
 from tapeengine.chad.lowering.options import is_same
 
 X = Var("x", FLOAT)
@@ -28,3 +29,11 @@ def test_operations_matter_also_where_variables_have_their_names(names, opcodes)
 def test_branches_that_use_their_options_are_their_own():
     a, b = Var("a", FLOAT), Var("b", FLOAT)
     assert not is_same(Branch(a, a), Branch(b, b))
+
+
+@pytest.mark.parametrize(("slots", "are_same"), [(("u", "v"), True), (("u", "u"), False), (("w", "w"), True)])
+def test_slots_have_the_names_of_their_variables(slots, are_same):
+    effects = (Scope(slot, LReal(), One(slot, Zero(LReal()))) for slot in slots)
+    each = zip("ab", "uv", effects, strict=True)
+    first, second = (Branch(Var(o, FLOAT), Let(Var(name, FLOAT), X, effect)) for o, name, effect in each)
+    assert is_same(first, second) is are_same

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import outs, walk
 from ...intermediate.operations import Scalar
 from ..lifetimes import Lifetimes
 from .aliases import Aliases
 from .helpers import Helpers
 from .layout import SCALARS, constant, stride, words
+from .ranges import assigned
 from .writer import RESULT, Writer
 
 #: The offset of the scratch arena in `te_native`; see `machine.h`.
@@ -43,13 +42,7 @@ class Body(Writer):
         self.known: dict[str, list[str]] = {}
         self.placed: dict[str, list[str]] = {}
         self.natural = program.natural(function)
-        self.changing = set(self.lifetimes.grown)
-        times: Counter[str] = Counter(p.name for p in function.params)
-        for s, _ in walk(function.body):
-            times.update(v.name for v in outs(s))
-            if isinstance(s, F.For | F.While):
-                self.changing |= {v.name for v, _ in s.carried}
-        self.changing |= {name for name, n in times.items() if n > 1}
+        self.changing = self.lifetimes.grown | {name for name, n in assigned(function).items() if n > 1}
         self.program = program
         self.may_raise = may_raise
         self.rules = rules

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from ...intermediate import statements as F
-from ...intermediate.analysis import changes, name_of, outs, reads, renamed, walk, with_blocks
+from ...intermediate.analysis import changes, name_of, outs, reads, renamed, rewritten, walk
 from ...intermediate.operations import REAL
 from .order import names_of
 
@@ -22,19 +22,14 @@ BEFORE = F.Assign | F.Compute | F.Load | F.Size
 
 def by_rows(function: F.Function) -> F.Function:
     """Give a function with such loops exchanged."""
-    return replace(function, body=exchanged(function.body, own_arrays(function)))
+    own = own_arrays(function)
+    return replace(function, body=rewritten(function.body, lambda s: in_rows(s, own) if isinstance(s, F.For) else [s]))
 
 
 def own_arrays(function: F.Function) -> Mapping[F.Var, bool]:
     """Give the arrays whose memory has no other name in a function, and whether it makes them."""
     own = dict.fromkeys((*function.params, *([] if function.recalled is None else function.recalled.fields)), False)
     return own | {s.out: True for s, _ in walk(function.body) if isinstance(s, F.New)}
-
-
-def exchanged(statements: Sequence[F.Statement], own: Mapping[F.Var, bool]) -> list[F.Statement]:
-    """Exchange loops of a block, and of those inside."""
-    found = [with_blocks(s, lambda inner: exchanged(inner, own)) for s in statements]
-    return [t for s in found for t in (in_rows(s, own) if isinstance(s, F.For) else [s])]
 
 
 def in_rows(s: F.For, own: Mapping[F.Var, bool]) -> list[F.Statement]:

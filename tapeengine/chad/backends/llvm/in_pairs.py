@@ -43,44 +43,6 @@ define internal double @pairs(V %v) alwaysinline {
 }
 """.replace("V", VECTOR)
 
-SUM = """
-define internal double @sum(ptr %x, i64 %n) noinline {
-  %end = and i64 %n, -8
-  %few = icmp eq i64 %end, 0
-  br i1 %few, label %rest, label %first
-first:
-  %v0 = load V, ptr %x, align 8
-  br label %eight
-eight:
-  %i = phi i64 [8, %first], [%next, %more]
-  %v = phi V [%v0, %first], [%w, %more]
-  %all = icmp eq i64 %i, %end
-  br i1 %all, label %join, label %more
-more:
-  %at = getelementptr double, ptr %x, i64 %i
-  %u = load V, ptr %at, align 8
-  %w = fadd V %v, %u
-  %next = add i64 %i, 8
-  br label %eight
-join:
-  %s1 = call double @pairs(V %v)
-  br label %rest
-rest:
-  %k = phi i64 [0, %0], [%end, %join], [%after, %one]
-  %s = phi double [-0.0, %0], [%s1, %join], [%t, %one]
-  %done = icmp eq i64 %k, %n
-  br i1 %done, label %out, label %one
-one:
-  %p = getelementptr double, ptr %x, i64 %k
-  %y = load double, ptr %p, align 8
-  %t = fadd double %s, %y
-  %after = add i64 %k, 1
-  br label %rest
-out:
-  ret double %s
-}
-""".replace("V", VECTOR)
-
 
 class InPairs:
     """The sum of the numbers that the steps of a loop add.
@@ -207,7 +169,7 @@ class InPairs:
         if self.total:
             part = b.get(self.total, "double")
         else:
-            part = b.op(f"call double @sum(ptr {self.read_at or self.numbers}, i64 {self.steps})")
+            part = b.op(f"call double @te_pairwise(ptr {self.read_at or self.numbers}, i64 {self.steps})")
         b.give(self.loop.total, [b.op(f"fadd double 0.0, {part}")])
         with self.many(b):
             b.set(self.size, "i64", b.op(f"call i64 @te_part(ptr {self.halves}, double {part})"))

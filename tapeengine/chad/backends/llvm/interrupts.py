@@ -64,7 +64,7 @@ class Strip:
         more = w.label("more")
         w.jump_if(w.op(f"icmp slt i64 {self.top}, {count}"), more, done, unlikely=True)
         w.start(more)
-        w.check_status(w.op("call i32 @look(ptr %ctx)"), self.label)
+        w.check_status(w.op("call i32 @te_poll(ptr %ctx)"), self.label)
 
     def next(self, w: Writer, count: str, done: str) -> None:
         """Go on with the next strip, without a check."""

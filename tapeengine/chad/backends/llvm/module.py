@@ -22,7 +22,7 @@ from .body import Body
 from .control import keep_record, recall_record, sites
 from .fuse import Parts, divided, fused, split
 from .helpers import Helpers, guard, typed
-from .in_pairs import PAIRS, SUM
+from .in_pairs import PAIRS
 from .interrupts import poll, weight
 from .largest import EXTREMES
 from .layout import RANK, words
@@ -37,6 +37,7 @@ REFERENCE, DATA, SHAPE = 3, 8, 24
 PURE = "memory(none) nounwind willreturn speculatable"
 #: Attributes of functions of arrays.
 STRIP = "memory(argmem: readwrite) nounwind willreturn"
+READING = STRIP.replace("readwrite", "read")
 
 
 @dataclass(frozen=True)
@@ -226,20 +227,6 @@ there:
 }
 """
 
-LOOK = """
-define internal i32 @look(ptr %ctx) cold noinline {
-  %at = getelementptr i8, ptr %ctx, i64 48
-  %left = load i64, ptr %at, !tbaa !17
-  %due = icmp slt i64 %left, 0
-  br i1 %due, label %now, label %later
-now:
-  %status = call i32 @te_poll(ptr %ctx)
-  ret i32 %status
-later:
-  ret i32 0
-}
-"""
-
 METADATA = """
 attributes #0 = { nounwind willreturn memory(inaccessiblemem: readwrite) }
 !7 = !{!"branch_weights", i32 1000, i32 1}
@@ -285,7 +272,8 @@ INTRINSICS: Mapping[str, str] = {
     "te_power": "i32 (i64, i64, ptr)",
     "te_result": "noalias ptr (ptr, i64, i64)",
     "te_part": f"i64 (ptr, double) {STRIP}",
-    "te_poles": "i32 (i64, ptr, ptr, ptr) memory(argmem: read) nounwind willreturn",
+    "te_pairwise": f"double (ptr, i64) {READING}",
+    "te_poles": f"i32 (i64, ptr, ptr, ptr) {READING}",
     "te_apply": f"void (i64, i64, ptr, ptr, ptr) {STRIP}",
 }
 
@@ -334,9 +322,7 @@ define internal double @te.{0}(double %a, double %b) noinline {2} {{
 
 #: Functions that modules contain if they call them.
 SHARED: Mapping[str, str] = {
-    "look": LOOK,
     "pairs": PAIRS,
-    "sum": SUM,
     "poles": POLES,
     **EXTREMES,
     **{f"te.{name}": ONE.format(name, k, PURE) for k, name in enumerate(LOOPS)},

@@ -17,9 +17,9 @@ def naturals(functions: Iterable[F.Function]) -> frozenset[str]:
     """Give the variables of functions that are never negative; later functions may use those of earlier ones."""
     found: set[str] = set()
     for f in functions:
-        once = names_given_once(f)
+        times = assigned(f)
         for s, _ in walk(f.body):
-            found |= {v.name for v in natural(s, found)} & once
+            found |= {v.name for v in natural(s, found) if times[v.name] == 1}
     return frozenset(found)
 
 
@@ -44,11 +44,11 @@ def natural(s: F.Statement, known: Collection[str]) -> Iterator[F.Var]:
             yield out
 
 
-def names_given_once(function: F.Function) -> set[str]:
-    """Give the variables that have one value for each step that assigns them."""
+def assigned(function: F.Function) -> Counter[str]:
+    """Count the values of each variable: one where each step that assigns it gives it one value."""
     times = Counter(p.name for p in function.params)
     for s, _ in walk(function.body):
         times.update(v.name for v in outs(s))
         if isinstance(s, F.For | F.While):
             times.update(v.name for v, _ in s.carried for _ in range(2))
-    return {name for name, n in times.items() if n == 1}
+    return times

@@ -21,6 +21,7 @@ from ...intermediate.operations import WHOLE, Scalar
 from ..lifetimes import Lifetimes
 from .fuse import filled_by
 from .overwritten import overwritten
+from .ranges import assigned
 
 #: The largest numbers of statements by which a real number, and an integer, is computed again. Integers are indices.
 NUMBERS, INDICES = 4, 16
@@ -69,20 +70,13 @@ class Finder:
         self.held: dict[str, dict[str, F.Var]] = {}
         self.loops: list[F.For] = []
         lifetimes = Lifetimes(forward)
-        changed: set[str] = set()
-        own = set(lifetimes.grown)
+        own, times = set(lifetimes.grown), assigned(forward)
         for s, around in walk(forward.body):
             for v in outs(s):
-                if v.name in self.made:
-                    changed.add(v.name)
-                self.made[v.name], self.within[v.name] = s, around
+                if times[v.name] == 1:
+                    self.made[v.name], self.within[v.name] = s, around
             if isinstance(s, F.For | F.While):
-                changed |= {v.name for v, _ in s.carried}
                 own |= {v.name for v, x in s.carried if v == x}
-        for name in changed:
-            self.made.pop(name, None)
-            self.within.pop(name, None)
-        for s, around in walk(forward.body):
             if isinstance(s, F.For):
                 self.within |= {v.name: (*around, s) for v, _ in s.carried}
         growing = {lifetimes.find(name) for name in own}

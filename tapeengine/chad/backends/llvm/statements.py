@@ -8,12 +8,13 @@ from typing import Any
 from ...intermediate import statements as F
 from ...intermediate.operations import REAL, TRUTH, WHOLE, Scalar
 from ...language.tables import entry, table
+from ..callbacks import referring
 from ..lifetimes import is_filled
+from ..machine import KINDS, NotAssembled
 from . import control
 from .body import SCRATCH, Body
-from .callbacks import callback
 from .helpers import typed
-from .layout import stride, words
+from .layout import RANK, stride, words
 from .operations import INLINE, compute
 from .quotients import DIVIDING
 from .writer import ELEMENT, FRAME, REFER
@@ -259,16 +260,24 @@ def by_address(b: Body, address: int, args: Sequence[F.Operand]) -> str:
 def by_python(b: Body, s: F.Registered) -> None:
     """Call a primitive, or one of its rules, with the GIL."""
     given, found = ([w for x in xs for w in words(x.type)] for xs in (s.args, s.outs))
-    called = callback({s.name: b.program.program.primitives[s.name]}, s)
-    b.program.called.append(called)
+    site = referring({s.name: b.program.program.primitives[s.name]}, s), kinds_of(s.args), kinds_of(s.outs)
+    b.program.called.append(site)
     leaves = b.fresh("leaves")
     b.places.append(f"  {leaves} = alloca [{8 * max(len(given), len(found))} x i8], align 8")
     b.write_words(given, b.values(s.args), leaves, FRAME)
     is_brief = all(isinstance(v.type, Scalar) or b.lifetimes.is_scratch(v) for v in s.outs)
     arena = b.state(SCRATCH) if is_brief else "%ctx"
-    function = f"ptr inttoptr (i64 {id(called)} to ptr)"
-    b.check_status(b.op(f"call i32 @te_call(ptr %ctx, {function}, ptr {arena}, ptr {leaves})"))
+    called = f"ptr inttoptr (i64 {id(site)} to ptr)"
+    b.check_status(b.op(f"call i32 @te_call(ptr %ctx, {called}, ptr {arena}, ptr {leaves})"))
     b.give_all(s.outs, b.read_values([v.type for v in s.outs], leaves, FRAME))
+
+
+def kinds_of(xs: Sequence[F.Operand]) -> bytes:
+    """Give the kind of each leaf, see ``te_array`` in ``machine.h``, plus four times its rank."""
+    found = [(x.type.element, x.type.rank) if isinstance(x.type, F.ArrayOf) else (x.type, 0) for x in xs]
+    if any(of not in KINDS or rank > RANK for of, rank in found):
+        raise NotAssembled("a primitive of the registry on rows of any sizes")
+    return bytes(KINDS[of] + 4 * rank for of, rank in found)
 
 
 RULES = table(globals(), vars(control))
