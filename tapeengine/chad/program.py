@@ -191,6 +191,7 @@ class Program(Enterable):
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if not live_traces():
             return (self.python if self.calls_itself else self.function)(*args, **named)
+        self.check_places(args, named)
         if not named and (found := call_at_once(args, self.ran)) is not None:
             return found
         if (traced := first_traced((*args, *named.values()))) is None:
@@ -199,7 +200,7 @@ class Program(Enterable):
             whole = self.positional(args, named)[1]
             found = self.for_values(whole) if self.inferred or self._refused is not None else self
             if found is not self:
-                return found(*whole) if found.is_read else found.python(*args, **named)
+                return (found if found.is_read else found.python)(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
                 return engine.call_program(self, whole)
         return self.on_duals((*args, *named.values()))(*args, **named)
@@ -228,7 +229,13 @@ class Program(Enterable):
         >>> square.value(3.0)
         9.0
         """
+        self.check_places(args, named)
         return self.__tapeengine_value__(default_engine(), *self.positional(args, named)[1])
+
+    def check_places(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Raise Python's error if a call gives more arguments by position than the function takes there."""
+        if len(args) > self.function.__code__.co_argcount:
+            self.function(*args, **named)  # which does not run
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -990,7 +997,7 @@ class Program(Enterable):
             return ()
         names, values = self.names[given:], defaults_of(self.function)
         if named:
-            if not set(named).issubset(names):
+            if not set(named).issubset(self.names[max(given, self.function.__code__.co_posonlyargcount) :]):
                 self.function(*[None] * given, **named)  # which raises an error and does not run
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
@@ -1069,6 +1076,9 @@ class Along(Program):
         found = self.base.wanted
         self.arrays = self.base.arrays
         return found
+
+    def check_places(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Take all arguments by position."""
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give no arguments beside those given by position."""
