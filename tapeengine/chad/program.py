@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 import os
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -179,7 +180,7 @@ class Program(Enterable):
         self.function: Callable[..., Any] = attribute_of(function, "__tapeengine_function__", function)
         self.symbol = own_symbol(symbol or f"{function.__module__}.{function.__qualname__}", self)
         wrap(self, function)
-        self.code = self.function.__code__
+        self.code, self.places = self.function.__code__, self.function.__code__.co_argcount
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
             ProgramParser(self.function, self.symbol).refuse_stars()
@@ -189,13 +190,14 @@ class Program(Enterable):
 
     def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the same as a call, within a trace, for all arguments."""
+        self.check_places(args, named)
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
             whole = self.positional(args, named)[1]
             found = self.for_values(whole) if self.inferred or self._refused is not None else self
             if found is not self:
-                return found(*whole) if found.is_read else found.python(*args, **named)
+                return (found if found.is_read else found.python)(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
                 return engine.call_program(self, whole)
         return self.on_duals((*args, *named.values()))(*args, **named)
@@ -224,7 +226,13 @@ class Program(Enterable):
         >>> square.value(3.0)
         9.0
         """
+        self.check_places(args, named)
         return self.__tapeengine_value__(default_engine(), *self.positional(args, named)[1])
+
+    def check_places(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Raise Python's error if a call gives more arguments by position than the function takes there."""
+        if len(args) > self.places:
+            self.function(*args, **named)  # which does not run
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -752,7 +760,7 @@ class Program(Enterable):
 
     def recode(self) -> None:
         """Forget the programs for types of arguments of other code, which may have other parameters."""
-        self.code = self.function.__code__
+        self.code, self.places = self.function.__code__, self.function.__code__.co_argcount
         self.inferred = unannotated(self.function) if self.given is None else ()
         self.clear_instances()
         self.forget()
@@ -992,7 +1000,7 @@ class Program(Enterable):
             return ()
         names, values = self.names[given:], defaults_of(self.function)
         if named:
-            if not set(named).issubset(names):
+            if not set(named).issubset(self.names[max(given, self.function.__code__.co_posonlyargcount) :]):
                 self.function(*[None] * given, **named)  # which raises an error and does not run
             values = {**values, **named}
         return tuple(values[n] for n in names) if set(names).issubset(values) else ()
@@ -1016,7 +1024,7 @@ class Along(Program):
         self.base, self.order = base, base.order + 1
         self.inferred, self.given, self.is_entry = (), None, False
         self.backend, self.by_blas, self.sizes = base.backend, None, base.sizes
-        self.function, self.code = base.function, base.function.__code__
+        self.function, self.code, self.places = base.function, base.function.__code__, sys.maxsize
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
 
@@ -1099,6 +1107,7 @@ class Unread(Program):
         if program.backend in COMPILED:
             warn(program.symbol, refusal)
         self.__dict__.update({n: vars(program)[n] for n in ("function", "symbol", "given", "is_entry", "__name__")})
+        self.places = program.places
         self.refused: dict[tuple[Any, ...], Checks] = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:

@@ -1,5 +1,6 @@
 """Calls inside programs with arguments that Python refuses: a derivative raises what the program raises."""
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ from tapeengine.errors import TapeEngineError
 TEXT = """
 def by_place(a, /, b):
     return a * b
+
+@te.program
+def program_of_each(a, /, b, *, c=1.0):
+    return a * b * c
 
 @dataclass
 class K:
@@ -34,6 +39,8 @@ def g(x):
 #: The calls in the place of the first of each row raise an error; those after it do not.
 CALLS = [
     ("by_place(a=x, b=1.0)", "by_place(x, b=1.0)"),
+    ("program_of_each(a=x, b=1.0, c=2.0)", "program_of_each(x, b=1.0, c=2.0)"),
+    ("program_of_each(x, 1.0, 2.0)", "program_of_each(x, 1.0, c=2.0)"),
     ("K(x).m(x=x)", "K(x).m(x)"),
     ("(lambda a, /, b: a * b)(a=x, b=2.0)", "(lambda a, /, b: a * b)(x, b=2.0)"),
     ("round(x, 1, 2)", "round(number=x, ndigits=1)"),
@@ -74,7 +81,7 @@ def outcome(run: Any) -> Any:
 @pytest.mark.parametrize("wrong, right", CALLS)
 def test_a_derivative_raises_what_python_raises(wrong: str, right: str) -> None:
     for call, is_wrong in ((wrong, True), (right, False)):
-        scope: dict[str, Any] = {"__name__": "written", "dataclass": dataclass, "math": math}
+        scope: dict[str, Any] = {"__name__": "written", "dataclass": dataclass, "math": math, "te": te}
         run_in(scope, TEXT.replace("CALL", call))
         for f in (scope["f"], scope["g"]):
             want = outcome(lambda f=f: f(1.5))
@@ -94,3 +101,17 @@ def test_errors_of_calls_by_name_are_pythons(named: dict[str, float]) -> None:
         with pytest.raises(TypeError) as expected:
             weighted(1.5, **named)
         assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("names", itertools.product(("place", "name", "none"), repeat=3))
+def test_a_program_takes_arguments_as_the_function_does(names: tuple[str, ...]) -> None:
+    def weighted(a, /, b=2.0, *, scale=1.0):
+        return a * b * scale
+
+    program, given = te.program(weighted), dict(zip(("a", "b", "scale"), names, strict=True))
+    args = [1.5 for way in names if way == "place"]
+    named = {name: 2.5 for name, way in given.items() if way == "name"}
+    want = outcome(lambda: weighted(*args, **named))
+    for _ in range(2):
+        assert outcome(lambda: program.value(*args, **named)) == want
+        assert outcome(lambda: te.vjp(lambda x, *xs: x + program(*xs, **named), 0.0, *args)[0]) == want

@@ -48,3 +48,22 @@ def test_each_text_is_compiled_for_itself(seed):
     for _ in range(2):
         assert te.grad(program)(1.3, seed[0]) == seed[1]
         assert te.grad(program)(1.3, "Rx") == 2.6
+
+
+METHODS = ("split(' ')", "rsplit(' ', 1)", "splitlines()", "partition(' ')", "split(' ')[-1:]")
+KINDS = (
+    *("{}", "{{'parts': {}}}", "[isinstance({}, list)]", "{} * 2", "{} == ['a', 'b']", "{} == ('a', ' ', 'b')"),
+    *("[x, {}] == (x, {})", "isinstance([x, {}], list)", "isinstance((x, {}), list)", "(x, {}) != (x, {})"),
+)
+
+
+@pytest.mark.parametrize(("text", "method"), itertools.product(("name", "'a b'", "TABLE['a']"), METHODS))
+@pytest.mark.parametrize("use", KINDS)
+def test_a_list_of_texts_is_a_list(text, method, use):
+    scope = {"__name__": "written_texts"}
+    each = f"{text}.{method}"
+    run_in(scope, f"TABLE = {{'a': 'a b'}}\ndef f(x, name):\n    return {use.format(*[each] * 2)}, x * x\n")
+    wanted = scope["f"](1.5, "a b")
+    assert te.vjp(te.program(scope["f"]), 1.5, "a b")[0] == wanted
+    value, moved = te.jvp(te.program(scope["f"]), (1.5, "a b"), (1.0, None))
+    assert (value, moved[1]) == (wanted, 3.0)

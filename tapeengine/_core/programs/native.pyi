@@ -93,6 +93,7 @@ class WholeBackpropagator:
 class Enterable:
     ways: tuple[Any, ...] | None
     arrays: tuple[tuple[int | str, ...], ...] | None
+    places: int
     watched: Any
     by_kinds: dict[tuple[Any, ...], Any]
     rule_of: Callable[..., Any] | None

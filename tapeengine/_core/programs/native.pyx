@@ -1452,6 +1452,7 @@ cdef class Enterable:
 
     cdef public object ways   # see `run`
     cdef public tuple arrays  # where arguments need no `check_lists` if they have arrays there; () if they always need it
+    cdef public Py_ssize_t places # how many arguments a call may give by position
     cdef public object watched    # compares what the program has looked at outside with what is there now
     cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
@@ -1462,7 +1463,7 @@ cdef class Enterable:
         """Run the program as ordinary Python; on traced values it leaves one record with its own derivative."""
         if traces.count == 0:
             return (self.python if self.calls_itself else self.function)(*args, **named)
-        found = None if named else call_at_once(self, args)
+        found = None if named or len(args) > self.places else call_at_once(self, args)
         return self.called(args, named) if found is None else found
 
     cpdef Enterable at_once(self, tuple primals):

@@ -99,7 +99,7 @@ class Kinds:
         if given:
             is_mixed = len(given) + len(lists) < len(kinds) or any(k.is_mixed for k in given)
             is_mixed = is_mixed or any(k.made is tuple for k in lists)
-            or_list = bool(lists) or is_tuple or MIXED in kinds or any(k.or_list for k in given)
+            or_list = bool(lists) or is_tuple or not {MIXED, None}.isdisjoint(kinds) or any(k.or_list for k in given)
             found = known(frozenset().union(*(k.places for k in given)), is_mixed, or_list)
             return self.holding(found, [*(k.held for k in given), *(k.element for k in lists)])
         if not kinds or all(k == kinds[0] for k in kinds):
@@ -356,8 +356,8 @@ class Kinds:
                 return self.of(body)
             case ast.Attribute(attr=attr) if self.outside.is_numpy(root(node.func)):
                 return ListOf(ARRAY) if attr == "split" else ARRAY
-            case ast.Attribute(value=value, attr=attr) if (kind := self.of(value)) is not None:
-                return self.of_method(kind, attr, node)
+            case ast.Attribute(value=value, attr=attr) if found := self.of_method(self.of(value), attr, node):
+                return found
             case ast.Name(id=name) | ast.Attribute(attr=name) if found := self.of_python(
                 getattr(node, "known_as", name), node
             ):
@@ -422,6 +422,8 @@ class Kinds:
         match kind, name, node.args:
             case _, "tolist", _:
                 return ListOf(MIXED)
+            case ((Given() | None), ("split" | "rsplit" | "splitlines"), _):
+                return MIXED  # a list, if it is a text
             case ((ListOf() | Given()), "copy", _):
                 return kind
             case Given(), "pop", _:

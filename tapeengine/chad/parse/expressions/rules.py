@@ -362,9 +362,9 @@ def compare(p: Parser, node: ast.Compare, env: Env) -> Term:
         own = p.grammar.comparison_of(p, node, op, left, right)
         if own is not None and own.type != BOOL:
             p.error(node, f"a comparison that gives {show(own.type)}", "call a method by its name")
+        p.operated(node, [(left_node, left), (right_node, right)])
         if own is None and is_known(left.type) and len(node.ops) == 1 and type(op) in KNOWN:
             return known_equals(p, node, op, left, [right])
-        p.operated(node, [(left_node, left), (right_node, right)])
         if own is None and UNIT in (left.type, right.type) and type(op) in (ast.Eq, ast.NotEq):
             own = equal(p, node, left, right)
             own = own if isinstance(op, ast.Eq) else Op("not", (own,), BOOL)

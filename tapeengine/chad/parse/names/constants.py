@@ -160,6 +160,13 @@ def local_names(code: types.CodeType) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=4096)
+def all_local_names(code: types.CodeType) -> frozenset[str]:
+    """Give the variables of a function and of those inside it, without what another of these loads from the module."""
+    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
+    return frozenset(local_names(code)).union(*map(all_local_names, inside)) - global_names(code)
+
+
+@functools.lru_cache(maxsize=4096)
 def imports(code: types.CodeType) -> tuple[str, ...]:
     """Give the imports in the body of a function, where no statement before them reads what they bind."""
     if all(instruction.opname != "IMPORT_NAME" for instruction in dis.get_instructions(code)):

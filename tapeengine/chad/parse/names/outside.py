@@ -12,7 +12,7 @@ from typing import Any
 from numpy import ndarray, ufunc
 
 from ...._core.arrays.functions import Ufunc
-from .constants import content, imported
+from .constants import all_local_names, content, imported
 from .stars import BUILTINS
 from .texts import MISSING
 from .uses import OWN
@@ -30,10 +30,13 @@ def itself(value: Any) -> Any:
 
 def names_outside(function: Any) -> dict[str, Any]:
     """Give the objects that a Python function may name: builtins, its module's variables, those of functions around."""
-    found = {**vars(builtins), **BUILTINS, **TESTS, OWN: itself, **function.__globals__, **imported(function)}
-    found.update(_captured(function))
+    found = {**vars(builtins), **BUILTINS, **TESTS, OWN: itself, **function.__globals__}
     if function.__qualname__ == function.__name__:
         found[function.__name__] = function
+    for name in all_local_names(function.__code__):  # which hide what the module has under these names
+        found.pop(name, None)
+    found.update(imported(function))
+    found.update(_captured(function))
     return found
 
 

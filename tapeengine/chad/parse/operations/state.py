@@ -24,7 +24,7 @@ from ....errors import pass_on
 from ....naming import attribute_of
 from ...language.errors import OnDuals, ProgramError
 from ...language.in_language import FUNCTIONS, WRITTEN
-from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf
+from ...language.kinds import ARRAY, COMPUTED, MIXED, NUMBER, SOME, Given, Kind, ListOf, TupleOf
 from ...language.nodes import every_node
 from ...language.signatures import defaults_of, names_of, source_of, stars_of, tree_of
 from ...language.strangers import is_strange
@@ -567,6 +567,9 @@ class Parser(Lets):
 
     def operated(self, node: ast.AST, operands: Sequence[tuple[ast.expr, Term]]) -> None:
         """Record the operands of an operation that is elementwise only if one of them is an array of numpy."""
+        sequences = {type(self.kinds.of(e)) for e, t in operands if isinstance(t.type, Product) and not t.type.name}
+        if isinstance(node, ast.Compare) and TupleOf in sequences and not {ListOf, type(MIXED)}.isdisjoint(sequences):
+            self.on_duals(node, "a comparison of a tuple with what may be a list", "write tuple(xs)")
         arrays = [(self.kinds.of(e), t) for e, t in operands if isinstance(t.type, Array)]
         if arrays and all(isinstance(kind, ListOf) for kind, _ in arrays):
             self.error(node, "this is an operation on lists", "write a comprehension, or np.array(...) of one of them")

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy
 
-from ...language.kinds import ARRAY, COMPUTED, Given, ListOf, Steps
+from ...language.kinds import ARRAY, COMPUTED, MIXED, Given, ListOf, Steps
 from ...language.nodes import every_node
 from ...language.terms import If, Inject, Op, Term, Var, lit
 from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Fixed, Product, Type, show
@@ -163,12 +163,14 @@ def is_converted(p: Parser, name: str, steps: Steps) -> bool:
 def classes_of(p: Parser, test: Test, of: Type) -> tuple[Any, ...]:
     """Give the classes that a value may have, numbers those of Python and numpy."""
     is_rectangle = isinstance(test.node, ast.Name) and p.is_grid(test.node.id)
+    kind = p.kinds.of(test.node)
     match Array(of) if is_rectangle else of:
+        case Array() | Product(name="") if isinstance(kind, ListOf) and kind.made is not None:
+            return (kind.made,)
         case Array():
-            kind = p.kinds.of(test.node)
-            if isinstance(kind, ListOf) and kind.made is not None:
-                return (kind.made,)
             return (numpy.ndarray,) if kind in (ARRAY, COMPUTED) else (list, numpy.ndarray)
+        case Product(name="") if kind in (MIXED, None) and of != UNIT:
+            return (list, tuple)
         case Fixed(value=value):
             return (type(value),)
         case Product(name=name) if of != UNIT:
