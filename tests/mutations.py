@@ -92,7 +92,7 @@ class Finder(ast.NodeVisitor):
         if isinstance(node, ast.stmt):
             self.line = node.lineno
             if is_droppable(node) and self.source[self.start(node) :][:4] != b"elif":
-                self.replace(node, "pass")
+                self.replace(node, "pass" + "\n" * ((node.end_lineno or 0) - node.lineno))  # later lines stay
         line = self.line
         getattr(self, f"add_{type(node).__name__}", lambda node: None)(node)
         for child in checked_children(node):
