@@ -195,7 +195,7 @@ class Program(Enterable):
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
             whole = self.positional(args, named)[1]
-            found = self.for_values(whole) if self.inferred or self._refused is not None else self
+            found = self.for_values(whole) if self.inferred else self
             if found is not self:
                 return (found if found.is_read else found.python)(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:

@@ -17,7 +17,10 @@ MOST = 64
 
 
 def pattern_messages(engine: Engine, case: Case, position: int) -> Iterator[str]:
-    """A unit tangent of each element changes nothing but what the pattern says depends on it, by the jvp rule."""
+    """A unit tangent of each element changes nothing but what the pattern says depends on it, by the jvp rule.
+
+    A pattern combines the sets of traced arguments, so it is called with those of one argument and with those of all.
+    """
     derivative = case.derivative(position)
     space = derivative.space
     outputs = case.out if isinstance(case.out, tuple) else (case.out,)
@@ -25,7 +28,8 @@ def pattern_messages(engine: Engine, case: Case, position: int) -> Iterator[str]
         return
     if any(np.iscomplexobj(part) for part in (*outputs, *case.args)):
         return
-    allowed = _allowed(engine, case, position)
+    together = tuple(case.differentiated())
+    allowed = np.logical_and.reduce([_allowed(engine, case, position, traced) for traced in {(position,), together}])
     for k in range(space.size):
         tangent = np.zeros(space.size, space.dtype)
         tangent[k] = 1
@@ -41,13 +45,16 @@ def pattern_messages(engine: Engine, case: Case, position: int) -> Iterator[str]
             return
 
 
-def _allowed(engine: Engine, case: Case, position: int) -> Any:
-    """What each element of the value depends on, by the pattern."""
-    before, after = case.args[:position], case.args[position + 1 :]
-    found = engine.dependencies(
-        lambda x: case.primitive(*before, x, *after, **case.static), np.array(case.args[position], copy=True)
-    )
+def _allowed(engine: Engine, case: Case, position: int, traced: tuple[int, ...]) -> Any:
+    """What each element of the value depends on in one of the traced arguments, by the pattern."""
+
+    def program(*primals: Any) -> Any:
+        given = dict(zip(traced, primals, strict=True))
+        return case.primitive(*(given.get(k, arg) for k, arg in enumerate(case.args)), **case.static)
+
+    found = engine.dependencies(program, *(np.array(case.args[k], copy=True) for k in traced))
     rows = np.repeat(np.arange(found.shape[0]), np.diff(found.starts))
     allowed = np.zeros(found.shape, bool)
     allowed[rows, found.inputs] = True
-    return allowed
+    start = sum(np.size(case.args[k]) for k in traced if k < position)
+    return allowed[:, start : start + np.size(case.args[position])]

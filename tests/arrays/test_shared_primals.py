@@ -162,3 +162,25 @@ def test_only_the_arrays_that_share_memory_are_refused() -> None:
     np.testing.assert_allclose(gradient, (2 * x, 3 * np.cos(y + 1.0)))
     with pytest.raises(UnsupportedError, match="shares memory"):
         te.grad(lambda x, empty, z: program(empty, x, z), argnums=(0, 1))(x, base[:0], z)
+
+
+@pytest.mark.parametrize("between", [2.0, None, (), np.ones(2)], ids=repr)
+def test_the_places_of_arrays_that_share_memory_do_not_matter(between: Any) -> None:
+    for count in range(2, 5):
+        for own, other in itertools.permutations(range(count), 2):
+            base = np.arange(6.0)
+            args = [between] * count
+            args[own], args[other] = base[:4], base[2:]
+
+            def program(*args: Any, written: Any, own: int = own, other: int = other) -> Any:
+                if written is not None:
+                    args[written][0] = 1.0
+                return total(args[own], args[other])
+
+            for nums in (own, (own,), own - count):
+                gradient = te.grad(lambda *args: program(*args, written=None), argnums=nums)(*args)
+                np.testing.assert_allclose(gradient if type(nums) is int else gradient[0], 2 * base[:4])
+                for written in (own, other):
+                    with pytest.raises(UnsupportedError, match="shares memory"):
+                        te.grad(lambda *args, written=written: program(*args, written=written), argnums=nums)(*args)
+            assert (base == np.arange(6.0)).all()

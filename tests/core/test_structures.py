@@ -624,6 +624,19 @@ def test_attributes_of_a_namedtuple_stay() -> None:
     assert vars(tapeengine.vjp(lambda x: Noted(x, x), 1.5)[0]) == {}
 
 
+def test_the_name_of_a_child_is_the_python_that_reads_it() -> None:
+    """Of every container at any depth: an error that names a place names one that a reader can evaluate."""
+    objects = [Noted(1.5, [2.5]).note(text="a", slope=3.5), Noted(1.5, 2.5).note(slope=3.5, rest=2), Noted(1.5, 2.5)]
+    structures = Structures({Body: of_object(Body)})
+    pending = [*STRUCTURES, *objects, collections.defaultdict(float, {"a": 1.5}), Body(1.5, 2.5, "moon")]
+    for value in pending:
+        named = structures.named(value) or []
+        assert [eval(f"value{name}", {"value": value}) for name, _ in named] == [child for _, child in named]
+        opened = structures.opened(value)
+        assert len(named) == (len(opened[0]) if opened else 0)
+        pending += [child for _, child in named]
+
+
 def test_only_tuples_with_names_are_namedtuples() -> None:
     class Row(tuple[float, ...]):
         pass

@@ -96,6 +96,23 @@ def test_matrices_of_a_stack_have_their_own_ranks(n):
         assert_exact(second, exact_slope(a, d), a, 2)
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (1, 200)])
+def test_nearly_singular_matrices_are_as_exact_in_stacks_of_any_shape(shape):
+    """The limit from which on no inverse is used belongs to the matrices: it has nothing to do with the stack."""
+    gradient = te.grad(lambda x: np.sum(np.linalg.det(x)))
+    for n, digits in itertools.product(range(2, 5), range(1, 6, 2)):
+        generator = np.random.default_rng([n, digits])
+        a = 10.0**digits * integers(generator, n, n - 1, "f") + integers(generator, n, n, "f")
+        t = integers(generator, n, n, "f")
+        stack, along = (np.tile(x, (*shape, 1, 1)) for x in (a, t))
+        for found, exact in zip(
+            te.jvp(gradient, (stack,), (along,)), (exact_cofactors(a), exact_slope(a, t)), strict=True
+        ):
+            np.testing.assert_allclose(
+                found, np.broadcast_to(exact, stack.shape), rtol=0, atol=5e-13 * abs(exact).max()
+            )
+
+
 @pytest.mark.parametrize("rank", range(4))
 def test_higher_derivatives_along_a_line(rank):
     """The last derivative along a line is n! times the determinant of the direction; one more is zero."""

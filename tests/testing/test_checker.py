@@ -47,7 +47,7 @@ def share(x: Any, y: Any) -> Any:
     return np.where(x == y, 0.5, 1 / (1 + np.exp(y - x)))
 
 
-def product(vjp_x: Callable[..., Any], jvp_x: Callable[..., Any]) -> Primitive:
+def product(vjp_x: Callable[..., Any], jvp_x: Callable[..., Any], **options: Any) -> Primitive:
     """x * y, broadcasting, with the rules for x replaced."""
     return Primitive(
         "test.product",
@@ -55,6 +55,7 @@ def product(vjp_x: Callable[..., Any], jvp_x: Callable[..., Any]) -> Primitive:
         vjp={"x": vjp_x, "y": lambda ct, x, y_space: unbroadcast(scale(ct, x), y_space)},
         jvp={"x": jvp_x, "y": lambda t, x, out_space: broadcast(scale(t, x), out_space)},
         samples=(Sample((uniform((3,)), uniform((2, 3)))),),
+        **options,
     )
 
 
@@ -189,6 +190,14 @@ WRONG = {
         ),
     ),
     "a pattern that leaves out what counts": ("pattern", square(pattern=lambda call: 0 * call.sets[0])),
+    "a pattern that leaves out one of two arguments": (
+        "pattern",
+        product(
+            lambda ct, y, x_space: unbroadcast(scale(ct, y), x_space),
+            lambda t, y, out_space: broadcast(scale(t, y), out_space),
+            pattern=lambda call: np.broadcast_to([*call.sets.values()][-1], call.shape),
+        ),
+    ),
     "an opcode of another operation": ("opcode", square(opcode="exp")),
     "an opcode that is none": ("opcode", square(opcode="square_it")),
     "an opcode of two operands": ("opcode", square(opcode="mul")),

@@ -85,6 +85,27 @@ def test_other_arguments(name: str) -> None:
         call()
 
 
+BY_ARGNUMS = [name for name in NAMES if "argnums" in inspect.signature(getattr(te, name)).parameters]
+
+
+@pytest.mark.parametrize("name", BY_ARGNUMS)
+def test_calls_without_the_chosen_argument(name: str) -> None:
+    """Of a plain function and of a typed program, which choose their arguments in different ways."""
+
+    def total(*args: Any) -> Any:
+        return sum(args, 1.0)
+
+    def product(x: float = 1.0, y: float = 2.0) -> float:
+        return x * y
+
+    for f in (total, product, te.program(product)):
+        for argnums, count in ((0, 0), (1, 0), (1, 1), (-2, 1), ((0, 1), 1), ((0, -1), 0)):
+            with pytest.raises(TapeEngineError, match=f"but this call has {count} positional"):
+                getattr(te, name)(f, argnums=argnums)(*[2.0] * count)
+        with pytest.raises(TapeEngineError, match="but this call has 0 positional"):
+            getattr(te, name)(f)(x=3.0)
+
+
 @pytest.mark.parametrize(
     "given", [memoryview(np.ones(3)), np.s_[:3], "one", ["a"] * 3, np.array(["a"] * 3), object()], ids=repr
 )
