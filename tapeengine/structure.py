@@ -67,11 +67,27 @@ class Container:
     fields: Fields | None = None
 
 
+def kept_names(cls: type) -> frozenset[str]:
+    """The attributes that hold what a `cached_property` has computed of the others: a copy computes them again."""
+    return frozenset(name for name in dir(cls) if is_kept(inspect.getattr_static(cls, name, None)))
+
+
+def is_kept(attribute: Any) -> bool:
+    """Whether an attribute of a class is a `cached_property`, of `functools` or another package."""
+    return any(base.__name__ == "cached_property" for base in type(attribute).__mro__)
+
+
+def besides(value: Any, kept: frozenset[str]) -> dict[str, Any]:
+    """The attributes in the object's dictionary without those that are kept results."""
+    return {name: x for name, x in getattr(value, "__dict__", {}).items() if name not in kept}
+
+
 def of_namedtuple(cls: type) -> Container:
     """The container of a namedtuple class; attributes that are numbers are differentiated as well."""
+    kept = kept_names(cls)
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
-        items, rest = tuple(tuple.__iter__(value)), getattr(value, "__dict__", None)
+        items, rest = tuple(tuple.__iter__(value)), besides(value, kept)
         if not rest:
             return items, None
         numbers = (name for name, x in rest.items() if not isinstance(x, DISCRETE))
@@ -91,7 +107,7 @@ def of_namedtuple(cls: type) -> Container:
 def of_dataclass(cls: Any) -> Container:
     """The container of a dataclass, frozen or not; attributes that are not fields are copied unchanged."""
     names = tuple(field.name for field in dataclasses.fields(cls))
-    fields = Fields(cls, names, check_fields if reads_by_code(cls, names) else None)
+    fields = Fields(cls, names, check_fields if reads_by_code(cls, names) else None, kept_names(cls))
     return Container(fields.take, fields.make, fields.names, fields)
 
 
@@ -123,10 +139,10 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     Attributes named in `static`, and those with names that Python reserves, are copied unchanged.
     """
     _check_class(cls)
-    slots = slots_of(cls)
+    slots, kept = slots_of(cls), kept_names(cls)
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
-        found = stored(value, slots)
+        found = stored(value, slots, kept)
         inside = [name for name in found if name not in static and not name.startswith("__")]
         return [found.pop(name) for name in inside], (inside, found)
 
@@ -142,13 +158,13 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     return Container(take, make, lambda aux: [f".{name}" for name in aux[0]])
 
 
-def stored(value: Any, slots: Sequence[str]) -> dict[str, Any]:
+def stored(value: Any, slots: Sequence[str], kept: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The attributes of an object as they are stored; code of its class may run where they are read."""
     found = {}
     for name in slots:
         with contextlib.suppress(AttributeError):
             found[name] = object.__getattribute__(value, name)
-    return {**found, **getattr(value, "__dict__", {})}
+    return {**found, **besides(value, kept)}
 
 
 def is_made_by_python(cls: type) -> bool:
@@ -229,7 +245,8 @@ def of_dict_class(cls: Any) -> Container:
             result.__dict__.update(attributes)
         return result
 
-    return of_mapping(dict, lambda value: dict(value.__dict__) if cls.__dictoffset__ else {}, empty)
+    kept = kept_names(cls)
+    return of_mapping(dict, lambda value: besides(value, kept), empty)
 
 
 def of_sequence(make: Callable[[Any], Any]) -> Container:

@@ -12,8 +12,8 @@ import numpy
 from numpy._core import umath
 
 import tapeengine.numpy as np
-from tapeengine.primitive import Primitive, Sample, uniform
-from tapeengine.primitive.builders import elementwise
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
+from tapeengine.primitive.builders import elementwise, linear
 
 from .ufuncs import binary, of_ufuncs
 
@@ -97,6 +97,25 @@ CLIP = elementwise(
     ),
     doc="min(max(x, low), high); the cotangent goes to the one that is returned, and is shared at ties",
 )
+
+ROUNDED = linear(
+    "numpy.clip_of_rounding_errors",
+    lambda x, *, low, high: numpy.clip(x, low, high),
+    lambda ct: ct,
+    jvp={"x": lambda t: t},
+    samples=(Sample((uniform((2, 3)),), {"low": -9.0, "high": 9.0}), Sample((0.3,), {"low": 0.0, "high": 1.0})),
+    pattern=patterns.elementwise,
+    doc="x within limits that only rounding errors exceed; dx = ct, at the limits as well",
+)
+
+
+def within(x: Any, low: float, high: float, out: Any = None) -> Any:
+    """Clip rounding errors, such as those of a correlation of 1, which is smooth there."""
+    found = ROUNDED(x, low=low, high=high)
+    if out is None:
+        return found
+    out[...] = found
+    return out
 
 
 def clip(

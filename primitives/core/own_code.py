@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
@@ -11,10 +12,12 @@ import numpy
 import tapeengine.numpy as np
 from tapeengine.numpy._twins import rule_of
 
+from .extremes import within
+
 #: The names of these functions in numpy and its modules.
 _NAMES = {
     numpy: """
-        apply_along_axis apply_over_axes average block column_stack corrcoef cumulative_prod cumulative_sum delete
+        apply_along_axis apply_over_axes average block column_stack cumulative_prod cumulative_sum delete
         diag diagflat diff dstack ediff1d extract geomspace histogram2d histogramdd imag insert logspace meshgrid
         nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real real_if_close resize roots
         setdiff1d setxor1d sort_complex tensordot tile trapezoid union1d unique_all unique_counts unique_inverse
@@ -45,4 +48,8 @@ def _writing(function: Any) -> Callable[..., Any]:
     return on_copies
 
 
-RULES = {function: rule_of(function) for function in _FUNCTIONS} | {f: _writing(f) for f in _WRITING}
+RULES = {
+    **{function: rule_of(function) for function in _FUNCTIONS},
+    **{function: _writing(function) for function in _WRITING},
+    numpy.corrcoef: rule_of(numpy.corrcoef, np=SimpleNamespace(clip=within, iscomplexobj=np.iscomplexobj)),
+}

@@ -93,9 +93,14 @@ def rebound(function: FunctionType) -> FunctionType:
     return made
 
 
-def rule_of(function: Any) -> Callable[..., Any]:
-    """Return the rule of a function that numpy wrote in Python: its code."""
-    code = cache(lambda: rebound(function.__wrapped__))
+def rule_of(function: Any, **names: Any) -> Callable[..., Any]:
+    """Return the rule of a function that numpy wrote in Python: its code, with other values of some global names."""
+
+    @cache
+    def code() -> FunctionType:
+        made = rebound(function.__wrapped__)
+        made.__globals__.update(names)
+        return made
 
     @wraps(function)
     def rule(*args: Any, **options: Any) -> Any:

@@ -8,13 +8,19 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import sys
-from types import ModuleType
+from functools import wraps
+from types import FunctionType, ModuleType
 from typing import Any
 
+from numpy import copysign, zeros
+
+from .._core.arrays.array import Array
 from .._core.tape.tape import outside
 from ._twins import twin_of
 
 THEIRS = "numpy.polynomial"
+#: The modules whose products are sums of multiples of a series, and how their names begin.
+PRODUCTS = {"hermite": "herm", "hermite_e": "herme", "laguerre": "lag", "legendre": "leg"}
 MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
 
 
@@ -43,12 +49,60 @@ def twin(name: str) -> ModuleType:
     return module
 
 
+def changed(function: Any, **names: Any) -> Any:
+    """The same code with other bindings of some names."""
+    return FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__)
+
+
+def with_zeros(utilities: Any, combine: Any, *factors: float) -> Any:
+    """The sum or difference of series with its last zeros, and with the derivatives by those of the series.
+
+    numpy leaves them out, also within a product, where they are no last coefficients: those of `legmul([0, 1], c)` are
+    0 times `c` plus others.
+    """
+    theirs = changed(combine, trimseq=lambda series: series)
+
+    def combined(*series: Any) -> Any:
+        wholes = [utilities.as_series([c], trim=False)[0] for c in series]
+        found = theirs(*series)
+        if missing := max(map(len, wholes)) - len(found):
+            found = utilities.np.append(found, zeros(missing, found.dtype))
+        for whole, factor in zip(wholes, factors, strict=True):
+            held = len(utilities.trimseq(whole))
+            if isinstance(whole, Array) and held < len(whole):
+                part = found[held : len(whole)]
+                sign = 1.0 if part.dtype.kind == "c" else copysign(1.0, part)  # so that a zero keeps its sign
+                part[...] = sign * (sign * part + sign * factor * whole[held:])
+        return found
+
+    return combined
+
+
+def without_zeros(utilities: Any, function: Any) -> Any:
+    """The function of two series without the last zeros of its result."""
+    return wraps(function)(lambda c1, c2: utilities.trimseq(function(c1, c2)))
+
+
+def keep_zeros(found: dict[str, Any]) -> None:
+    """Give sums, differences and products of series the derivatives by coefficients that are 0."""
+    utilities = found["polyutils"]
+    add = with_zeros(utilities, utilities._add, 1.0, 1.0)
+    subtract = with_zeros(utilities, utilities._sub, 1.0, -1.0)
+    utilities._add, utilities._sub = without_zeros(utilities, add), without_zeros(utilities, subtract)
+    for module, start in PRODUCTS.items():
+        name = f"{start}mul"
+        whole = changed(getattr(found[module], name), **{f"{start}add": add, f"{start}sub": subtract})
+        setattr(found[module], name, without_zeros(utilities, whole))
+
+
 def classes() -> dict[str, Any]:
     """The classes of series by name, and the modules."""
     found: dict[str, Any] = {name: twin(name) for name in MODULES}
+    keep_zeros(found)
     for name in ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"):
         module = {"HermiteE": "hermite_e"}.get(name, name.lower())
-        found[name] = getattr(found[module], name)
+        found[name] = made = getattr(found[module], name)
+        made._mul = staticmethod(getattr(found[module], made._mul.__name__))
     found["_polybase"].ABCPolyBase.__tapeengine_parts__ = True
     return found
 

@@ -81,3 +81,13 @@ def test_images_of_integers_are_refused(program):
         with pytest.raises(UnsupportedError, match=r"astype\(float\)"):
             te.grad(lambda s, whole=whole: np.sum(program(whole, s)))(0.7)
     assert te.grad(lambda s: np.sum(program(image * 1.0, s)))(0.7) != 0.0
+
+
+@pytest.mark.parametrize("output", [np.float32, np.float64])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "uniform_filter"])  # SciPy's means accumulate
+def test_images_in_single_precision_with_results_in_another(name, output):
+    x = X.astype(np.float32)
+    wanted = getattr(scipy.ndimage, name)(x, *OPTIONS[name], output=output)
+    value, _ = te.vjp(lambda x: getattr(ndimage, name)(x, *OPTIONS[name], output=output), x)
+    assert value.dtype == wanted.dtype
+    np.testing.assert_allclose(value, wanted, rtol=1e-13 if output == np.float64 else 1e-7, atol=1e-13)

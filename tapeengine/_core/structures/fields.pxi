@@ -29,16 +29,16 @@ cdef class Fields:
     cdef readonly object cls
     cdef tuple fields
     cdef list paths         # the text of each field in a path, after the object
-    cdef frozenset own
+    cdef frozenset own      # the fields, and attributes that a cached_property keeps
     cdef Py_ssize_t held    # the number of fields that are not in slots
     cdef object check       # of an object whose class has code that runs where a field is read; None for other classes
     cdef tuple whole        # the layout's entry for an object without other attributes: (class, container, None)
 
-    def __init__(self, object cls, tuple names, check=None):
+    def __init__(self, object cls, tuple names, check=None, kept=frozenset()):
         self.cls = cls
         self.fields = names
         self.paths = [f".{name}" for name in names]
-        self.own, self.held = frozenset(names), held(cls, names)
+        self.own, self.held = kept.union(names), held(cls, names)
         self.check = check
 
     cdef list children(self, object value):
@@ -49,7 +49,7 @@ cdef class Fields:
         """Attributes that are not fields; None if there are none."""
         if te_attribute_count(value) <= self.held:
             return None   # a dictionary would stay, and slow each access to a field
-        return {key: x for key, x in value.__dict__.items() if key not in self.own}
+        return {key: x for key, x in value.__dict__.items() if key not in self.own} or None
 
     cdef object built(self, object rest, object children):
         """Make an object without its class's constructor, which may do more than set fields."""

@@ -21,6 +21,8 @@ class Fields:
         The names of the fields.
     check : callable, optional
         Called with each new object, the names and the values of its fields.
+    kept : frozenset of str, optional
+        Attributes that are left out: what a `cached_property` has computed.
 
     Examples
     --------
@@ -39,7 +41,9 @@ class Fields:
 
     cls: type
 
-    def __init__(self, cls: type, names: tuple[str, ...], check: Callable[..., None] | None = None) -> None: ...
+    def __init__(
+        self, cls: type, names: tuple[str, ...], check: Callable[..., None] | None = None, kept: frozenset[str] = ...
+    ) -> None: ...
     def take(self, value: Any) -> tuple[list[Any], dict[str, Any] | None]:
         """Return the values of the fields, and the other attributes if there are any."""
 

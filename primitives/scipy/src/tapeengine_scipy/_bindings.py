@@ -18,6 +18,7 @@ from tapeengine.errors import UnsupportedError
 from tapeengine.lift.functions import Relinked
 from tapeengine.lift.modules import replaced_object
 from tapeengine.lift.worlds import World
+from tapeengine_primitives.extremes import within
 from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
 from tapeengine_scipy._values import of_python, root
@@ -94,6 +95,8 @@ class _Changed:
         return own[name] if name in own else getattr(replaced_object(sys.modules[self.module]), name)
 
 
+#: numpy where a correlation is clipped, of which only rounding errors exceed its limits.
+_ROUNDED = _Changed("numpy", clip=within)
 _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
 _FILTERS, _SPLINES = "tapeengine_scipy.ndimage.filters", "tapeengine_scipy.ndimage.interpolation"
 _SPLINES_OF_KNOTS = "tapeengine_scipy.interpolate.fitpack"
@@ -111,6 +114,8 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
+    ("scipy.spatial.distance", "np"): _ROUNDED,
+    ("scipy.stats._stats_py", "array_namespace"): lambda *arrays: _ROUNDED,
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
 }
 #: Classes whose methods compute, and whose instances are no results; and the module of such classes.

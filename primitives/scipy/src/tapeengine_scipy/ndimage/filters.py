@@ -42,7 +42,8 @@ def correlate(input: Any, weights: Any, output: Any, mode: int, cval: Any, origi
     """Correlate an image with weights for all axes."""
     if is_complex(cval):
         raise TypeError("a real number is required")
-    padded = _padded(input, weights.shape, origins, mode, cval)
+    wide = input.astype(np.result_type(input.dtype, output.dtype), copy=False)  # SciPy computes in double precision
+    padded = _padded(wide, weights.shape, origins, mode, cval)
     write(output, CORRELATE(padded, weights, method=IMAGES))
 
 
