@@ -103,7 +103,7 @@ def test_errors_of_calls_by_name_are_pythons(named: dict[str, float]) -> None:
         assert str(found.value) == str(expected.value)
 
 
-@pytest.mark.parametrize("names", itertools.product(("place", "name", "none"), repeat=3))
+@pytest.mark.parametrize("names", [*itertools.product(("place", "name", "none"), repeat=3)])
 def test_a_program_takes_arguments_as_the_function_does(names: tuple[str, ...]) -> None:
     def weighted(a, /, b=2.0, *, scale=1.0):
         return a * b * scale
