@@ -311,6 +311,16 @@ LINES = {
 LONG |= {k: lambda n, a=a: of_lines(n, a) for k, a in LINES.items()}
 LONG |= {
     "elif": lambda n: of_lines(n, "    elif x < {k}.5:\n        s = x * {k}.5\n", ALTERNATIVE),
+    **{
+        f"parameters that are {k}": lambda n, line=line: of_lines(n, line).replace(
+            "x: float", "x: float, " + ", ".join(f"a{k}: list[float]" for k in range(n))
+        )
+        for k, line in {
+            "read": "    s = s + a{k}[0]\n",
+            "changed": "    a{k}[0] = s\n    s = s + a{k}[1]\n",
+            "rebound": "    a{k} = [s, x]\n    s = s + a{k}[1]\n",
+        }.items()
+    },
     "match": lambda n: of_lines(n, "        case {k}:\n            s = s * {k}.5\n", "    match int(x):\n"),
 }
 

@@ -65,7 +65,7 @@ class Changes:
                 self.last[name] = max(self.last.get(name, 0), getattr(n, "lineno", 0))
         self.in_functions = {name for s in statements if isinstance(s, ast.FunctionDef) for name in changed_outside(s)}
         loops = (s for s in statements if isinstance(s, ast.For | ast.While))
-        self.inside = {s: set(map(changed_part, every_node(s))) for s in loops}
+        self.inside: dict[ast.stmt, set[str]] = {s: set(map(changed_part, every_node(s))) for s in loops}
         self.groups = exchanging(self.nodes)
         self.block(function.body, ())
 
