@@ -292,6 +292,39 @@ LONG = {
 }
 
 
+#: Lines of which each has variables of its own, or asks again for what is known of one: between ``s = x`` and
+#: ``return s``.
+LINES = {
+    "lists": "    a{k} = [x, {k}.5]\n    s = s + a{k}[0]\n",
+    "lists of calls": "    a{k} = [math.sin(y) for y in [x, s]]\n    s = s + a{k}[0]\n",
+    "changed lists": "    a{k} = [x, {k}.5]\n    a{k}[1] = s\n    s = s + a{k}[1]\n",
+    "lists that grow": "    a{k} = []\n    for i in range(3):\n        a{k}.append(i * s)\n    s = s + a{k}[0]\n",
+    "copies of lists": "    a{k} = [x, s]\n    b{k} = a{k}[:]\n    b{k}[0] = s\n    s = s + a{k}[0]\n",
+    "two names": "    a{k} = [s, x]\n    b{k} = a{k}\n    b{k}[0] = s * 2.0\n    s = s + b{k}[0]\n",
+    "grids": "    a{k} = [[x, s], [s, x]]\n    a{k}[0][1] = x * {k}.5\n    s = s + a{k}[0][1]\n",
+    "grids in loops": "    a{k} = [[0.0] * 3 for i in range(3)]\n"
+    "    for i in range(3):\n        for j in range(3):\n            a{k}[i][j] = x * i + j\n    s = s + a{k}[0][1]\n",
+    "arrays": "    a{k} = np.array([s, x])\n    a{k}[0] = s\n    s = s + a{k}[0] * a{k}[1]\n",
+    "records": "    a{k} = V(s, x)\n    b{k} = a{k}.x * 2.0\n    s = s + b{k}\n",
+    "calls of one function": "    s = two(s, x)\n",
+}
+LONG |= {k: lambda n, a=a: of_lines(n, a) for k, a in LINES.items()}
+LONG |= {
+    "elif": lambda n: of_lines(n, "    elif x < {k}.5:\n        s = x * {k}.5\n", ALTERNATIVE),
+    **{
+        f"parameters that are {k}": lambda n, line=line: of_lines(n, line).replace(
+            "x: float", "x: float, " + ", ".join(f"a{k}: list[float]" for k in range(n))
+        )
+        for k, line in {
+            "read": "    s = s + a{k}[0]\n",
+            "changed": "    a{k}[0] = s\n    s = s + a{k}[1]\n",
+            "rebound": "    a{k} = [s, x]\n    s = s + a{k}[1]\n",
+        }.items()
+    },
+    "match": lambda n: of_lines(n, "        case {k}:\n            s = s * {k}.5\n", "    match int(x):\n"),
+}
+
+
 @pytest.mark.parametrize("case", LONG)
 def test_work_is_linear_in_the_length_of_a_text(case: str) -> None:
     work(LONG[case](1))

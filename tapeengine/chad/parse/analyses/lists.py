@@ -43,6 +43,7 @@ class Kinds:
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
         self.outside = outside
         self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
+        self.deciders: dict[str, frozenset[Given] | None] = {}  # of the classes of variables
         self.own = own = parameters_of(function)
         nodes = every_node(function)
         local = dict(pair for node in nodes for pair in functions_in(node) if node is not function)
@@ -231,12 +232,20 @@ class Kinds:
         name = getattr(node, "id", "")
         if name in seen or name in self.inner:
             return frozenset() if name in seen else None
+        if name and not seen:
+            if name not in self.deciders:
+                self.deciders[name] = self.decided_by(node, frozenset({name}))
+            return self.deciders[name]
+        return self.decided_by(node, seen | {name} if name else seen)
+
+    def decided_by(self, node: ast.expr, seen: frozenset[str]) -> frozenset[Given] | None:
+        """Do the same for a node whose name was seen."""
         parts = self.deciding(node)
         if parts is None:
             kind = self.of(node)
             found = [kind] if isinstance(kind, Given) and self.outside.lies_in_python(kind) else []
             return frozenset(found) if found or self.outside.is_python(node) else None
-        each = [self.in_python(part, seen | {name} if name else seen) for part in parts]
+        each = [self.in_python(part, seen) for part in parts]
         return None if None in each else frozenset[Given]().union(*(part or () for part in each))
 
     def deciding(self, node: ast.expr) -> list[ast.expr] | None:

@@ -98,30 +98,31 @@ def shared(function: ast.FunctionDef, facts: Facts = Facts()) -> Mapping[str, st
 
 def rebound(function: ast.FunctionDef) -> list[str]:
     """Give the parameters that are rebound before they, or other names for them, are changed."""
-    return [a.arg for a in parameters(function.args) if remains(function.body, a.arg) is not None]
+    names = [a.arg for a in parameters(function.args)]
+    lost = fates(function.body, set(names))[1]
+    return [name for name in names if name not in lost]
 
 
-def remains(statements: Sequence[ast.stmt], name: str) -> bool | None:
-    """Tell whether a name may still have its value after statements; None if they may change that."""
+def fates(statements: Sequence[ast.stmt], names: set[str]) -> tuple[set[str], set[str]]:
+    """Give which names have another value after statements, and those whose value these may have changed before."""
+    gone, lost = set[str](), set[str]()
     for s in statements:
         targets = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, ast.AnnAssign) else []
-        if [t.id for t in targets if isinstance(t, ast.Name)] == [name]:
-            return False
-        if not isinstance(s, ast.If | ast.For | ast.While):
+        stored = [t.id for t in targets if isinstance(t, ast.Name)]
+        gone |= names.intersection(stored if len(stored) == 1 else ()) - lost
+        left = names - gone - lost
+        if isinstance(s, ast.FunctionDef):
+            lost |= left
+        elif not isinstance(s, ast.If | ast.For | ast.While):
             inner = [n for n in every_node(s) if isinstance(n, ast.stmt)]
-            if isinstance(s, ast.FunctionDef) or any(name in (renaming(n) or ()) for n in inner):
-                return None
-            if name in changed_in([s]):
-                return None
-            continue
-        if any(name == other for part in child_nodes(s) if isinstance(part, ast.expr) for other, _ in changes(part)):
-            return None
-        found = [remains(block, name) for block in (s.body, s.orelse)]
-        if None in found:
-            return None
-        if isinstance(s, ast.If) and not any(found):
-            return False
-    return True
+            lost |= left.intersection((*(x for n in inner for x in renaming(n) or ()), *changed_in([s])))
+        else:
+            parts = [part for part in child_nodes(s) if isinstance(part, ast.expr)]
+            lost |= left.intersection(name for part in parts for name, _ in changes(part))
+            (first, changed), (second, others) = (fates(block, left - lost) for block in (s.body, s.orelse))
+            lost |= changed | others
+            gone |= (first & second) - lost if isinstance(s, ast.If) else set()
+    return gone, lost
 
 
 def same(function: ast.FunctionDef) -> Mapping[str, set[str]]:

@@ -36,61 +36,98 @@ def never(node: ast.expr) -> bool:
     return False
 
 
+class Changes:
+    """What the statements of a function bind, change in part and mention, by the names of variables: found in one walk.
+
+    * `makers`: the statements that bind a variable.
+    * `last`: the last line that changes a part of a variable.
+    * `inside`: the variables of which a loop changes a part.
+    * `mentions`: the statements whose own expressions have a variable, with these and the loops around them.
+    * `renamed`: the names that ``a = b`` gives a variable.
+    * `in_functions`: the variables of whose rows functions inside, to which they do not belong, change elements.
+    """
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.nodes = every_node(function)
+        statements = [s for s in self.nodes if isinstance(s, ast.stmt) and s is not function]
+        self.given = {a.arg for a in every_node(function.args) if isinstance(a, ast.arg)}
+        self.makers: dict[str, list[ast.stmt]] = {}
+        self.last: dict[str, int] = {}
+        self.mentions: dict[str, list[tuple[ast.stmt, list[ast.expr], tuple[ast.stmt, ...]]]] = {}
+        self.renamed: dict[str, list[str]] = {}
+        for s in statements:
+            for name in dict.fromkeys(() if exchanged(s) else bound(s)):
+                self.makers.setdefault(name, []).append(s)
+            if pair := renaming(s):
+                self.renamed.setdefault(pair[1], []).append(pair[0])
+        for n in self.nodes:
+            if name := changed_part(n):
+                self.last[name] = max(self.last.get(name, 0), getattr(n, "lineno", 0))
+        self.in_functions = {name for s in statements if isinstance(s, ast.FunctionDef) for name in changed_outside(s)}
+        loops = (s for s in statements if isinstance(s, ast.For | ast.While))
+        self.inside: dict[ast.stmt, set[str]] = {s: set(map(changed_part, every_node(s))) for s in loops}
+        self.groups = exchanging(self.nodes)
+        self.block(function.body, ())
+
+    def block(self, statements: list[ast.stmt], loops: tuple[ast.stmt, ...]) -> None:
+        """Find what the statements of a block mention."""
+        for s in statements:
+            own = [n for n in child_nodes(s) if isinstance(n, ast.expr)]
+            for name in dict.fromkeys(n.id for e in own for n in every_node(e) if isinstance(n, ast.Name)):
+                self.mentions.setdefault(name, []).append((s, own, loops))
+            inner = (*loops, s) if s in self.inside else loops
+            blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
+            for block in (*blocks, *(case.body for case in getattr(s, "cases", []))):
+                self.block(block, inner)
+
+    def group(self, name: str) -> Sequence[str]:
+        """Give a variable with all that exchange their arrays with it."""
+        return self.groups.get(name, [name])
+
+
 def grids(
-    function: ast.FunctionDef, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
+    changes: Changes, is_copy: IsCopy = never, is_list: IsCopy = never, is_array: IsCopy = never
 ) -> Mapping[str, str | None]:
     """For each variable whose rows' elements are changed, say why it is not a grid; None if it is one."""
-    nodes = every_node(function)
+    nodes = changes.nodes
     stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
     counting = frozenset(n.target.id for n in nodes if isinstance(n, ast.For) and isinstance(n.target, ast.Name))
-    groups = exchanging(function)
 
     def grouped(found: Iterable[str]) -> dict[str, Sequence[str]]:
-        return {x: group for name in found if name for group in [groups.get(name, [name])] for x in group}
+        return {x: group for name in found if name for group in [changes.group(name)] for x in group}
 
     cells = grouped(map(changed_in_rows, stored))
     rows = grouped(changed_row(n, counting) for n in stored)
-    rows = {name: group for name, group in rows.items() if not any(is_listed(nodes, x) for x in group)}
+    rows = {name: group for name, group in rows.items() if not any(is_listed(changes, x) for x in group)}
     found = {
-        name: reason(function, name, group, is_copy if name in cells else is_array, is_list)
+        name: reason(changes, name, group, is_copy if name in cells else is_array, is_list)
         for name, group in {**cells, **rows}.items()
     }
-    return {name: next(filter(None, (found[x] for x in groups.get(name, [name]))), None) for name in found}
+    return {name: next(filter(None, (found[x] for x in changes.group(name))), None) for name in found}
 
 
-def exchanging(function: ast.FunctionDef) -> Mapping[str, Sequence[str]]:
+def exchanging(nodes: Iterable[ast.AST]) -> Mapping[str, Sequence[str]]:
     """Give for each variable that exchanges its array with others, ``a, b = b, a``, all of these."""
     groups: dict[str, list[str]] = {}
-    for swap in filter(None, map(exchanged, every_node(function))):
+    for swap in filter(None, map(exchanged, nodes)):
         joined = list(dict.fromkeys(x for name in swap for x in groups.get(name, [name])))
         groups.update(dict.fromkeys(joined, joined))
     return groups
 
 
-def is_listed(nodes: list[ast.AST], name: str) -> bool:
+def is_listed(changes: Changes, name: str) -> bool:
     """Tell whether a variable may be a list."""
-    statements = [s for s in nodes if isinstance(s, ast.stmt) and name in bound(s) and not exchanged(s)]
-    made = [value_for(s, name) for s in statements]
+    made = [value_for(s, name) for s in changes.makers.get(name, ())]
     return not all(isinstance(value, ast.Call | ast.BinOp) for value in made)
 
 
-def views(function: ast.FunctionDef) -> Mapping[str, str]:
+def views(changes: Changes) -> Mapping[str, str]:
     """Give the variables that are changed by assignments to parts, and what may hold a view of a part before."""
-    parts = dict.fromkeys(filter(None, map(changed_part, every_node(function))))
-    groups = exchanging(function)
 
-    def held(name: str) -> Iterator[str]:
-        for other in groups.get(name, [name]):
-            yield from holding(function.body, name, last_change(function, name), other)
+    def held(name: str) -> str | None:
+        return next((found for each in changes.group(name) for found in holding(changes, name, each)), None)
 
-    found = {name: next(held(name), None) for name in parts}
-    return {name: held for name, held in found.items() if held}
-
-
-def last_change(function: ast.FunctionDef, name: str) -> int:
-    """Give the last line that changes a part of a variable."""
-    parts = (n for n in every_node(function) if isinstance(n, ast.Subscript | ast.AugAssign | ast.Name))
-    return max(n.lineno for n in parts if changed_part(n) == name)
+    return {name: found for name in changes.last if (found := held(name))}
 
 
 def changed_part(node: ast.AST) -> str:
@@ -106,24 +143,20 @@ def changed_part(node: ast.AST) -> str:
     return target.id if is_part and isinstance(target, ast.Name) else ""
 
 
-def holding(
-    statements: list[ast.stmt], name: str, last: int, other: str, reading: Collection[str] = COPYING
-) -> Iterator[str]:
+def holding(changes: Changes, name: str, other: str, reading: Collection[str] = COPYING) -> Iterator[str]:
     """Give a text for each statement that may keep a view of a part of ``other``, or with `READING` a row of its lists.
 
-    Only statements count after which a part of ``name`` changes: those up to line ``last``, and those in a loop that
+    Only statements count after which a part of ``name`` changes: those up to its last change, and those in a loop that
     changes one. A second name for a whole grid is seen by `tapeengine.chad.parse.analyses.aliases`.
     """
     what = "may hold a part of it" if reading is COPYING else "keeps a row"
-    for s in statements:
-        loops = isinstance(s, ast.For | ast.While) and any(changed_part(n) == name for n in every_node(s))
-        own = [n for n in child_nodes(s) if isinstance(n, ast.expr)]
-        before = (s.lineno <= last or loops) and not copies(s, reading) and not passed_on(s) and other not in handed(s)
-        if before and any(holds(n, other, reading) for n in own):
+    for s, own, around in changes.mentions.get(other, ()):
+        ends = [loop.end_lineno or 0 for loop in around if name in changes.inside[loop]]
+        before = s.lineno <= max([changes.last[name], *ends]) or name in changes.inside.get(s, ())
+        if not before or copies(s, reading) or passed_on(s) or other in handed(s):
+            continue
+        if any(holds(n, other, reading) for n in own):
             yield f"{ast.unparse(s).splitlines()[0]} {what}, and it changes afterwards"
-        blocks = [b for field in ("body", "orelse") if (b := getattr(s, field, None))]
-        for block in (*blocks, *(case.body for case in getattr(s, "cases", []))):
-            yield from holding(block, name, max(last, s.end_lineno or last) if loops else last, other, reading)
 
 
 def copies(s: ast.stmt, reading: Collection[str]) -> bool:
@@ -134,27 +167,23 @@ def copies(s: ast.stmt, reading: Collection[str]) -> bool:
     return to_parts or isinstance(s, ast.AugAssign | ast.Return)
 
 
-def reason(function: ast.FunctionDef, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
+def reason(changes: Changes, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:
     """Say why a variable is not a grid; it may get the arrays of all variables of a group."""
-    statements = [s for s in every_node(function) if isinstance(s, ast.stmt) and s is not function]
-    makers = [s for s in statements if name in bound(s) and not exchanged(s) and name not in handed(s)]
-    if not makers or any(a.arg == name for a in every_node(function.args) if isinstance(a, ast.arg)):
+    makers = [s for s in changes.makers.get(name, ()) if name not in handed(s)]
+    if not makers or name in changes.given:
         return "the program has not made it"
     made = [value_for(s, name) for s in makers]
     for s, value in zip(makers, made, strict=True):
         if value is None or not is_rectangle(value, is_copy):
             return f"{ast.unparse(s).splitlines()[0]} may have no rows of its own"
-    for inner in (n for n in every_node(function) if isinstance(n, ast.FunctionDef)):
-        within = [n for n in every_node(inner) if isinstance(n, ast.Subscript) and writes(n, name)]
-        if within and not any(name in bound(s) for s in every_node(inner) if isinstance(s, ast.stmt)):
-            return "a local function changes it"
+    if name in changes.in_functions:
+        return "a local function changes it"
     own = any(value and (is_list(value) or isinstance(value, ast.List | ast.ListComp)) for value in made)
-    if not any(changed_part(n) == name for n in every_node(function)):
+    if name not in changes.last:
         return None
-    last = last_change(function, name)
-    others = {pair[0] for s in statements if (pair := renaming(s)) and pair[1] in group}
+    others = {other for each in group for other in changes.renamed.get(each, ())}
     every, reading = (*group, *sorted(others)), READING if own else COPYING
-    return next((found for each in every for found in holding(function.body, name, last, each, reading)), None)
+    return next((found for each in every for found in holding(changes, name, each, reading)), None)
 
 
 def value_for(s: ast.stmt, name: str) -> ast.expr | None:
@@ -177,10 +206,11 @@ def bound(s: ast.stmt) -> list[str]:
     return [n.id for n in names if isinstance(n.ctx, ast.Store)]
 
 
-def writes(node: ast.Subscript, name: str) -> bool:
-    """Tell whether an expression is an element of a row of a variable that is changed."""
-    found = indices(node)
-    return found is not None and found[0] == name and isinstance(node.ctx, ast.Store)
+def changed_outside(inner: ast.FunctionDef) -> set[str]:
+    """Give the variables outside a function of whose rows it changes elements."""
+    nodes = every_node(inner)
+    cells = [indices(n) for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+    return {cell[0] for cell in cells if cell}.difference(x for s in nodes if isinstance(s, ast.stmt) for x in bound(s))
 
 
 def is_rectangle(value: ast.expr, is_copy: IsCopy) -> bool:

@@ -11,8 +11,9 @@ variable that it changes has that variable's name: the functions that are called
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
@@ -31,11 +32,12 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
 
     The function is changed in place, and given with the variables of all scopes.
     """
-    own = {*_parameters(function.args), *bound(function)}
-    survey = _Renamer(own)
+    find = functools.cache(bound)  # which both look through each function
+    own = {*_parameters(function.args), *find(function)}
+    survey = _Renamer(find, own)
     names = " ".join(getattr(n, "id", "") for n in every_node(function))
     count = max((int(n) for _, n in _SEPARATED.findall(names)), default=0)
-    for renamer in (survey, _Renamer(own, survey.free, count)):
+    for renamer in (survey, _Renamer(find, own, survey.free, count)):
         renamer.body(function, set(_parameters(function.args)))
     return function, frozenset(renamer.known)
 
@@ -67,11 +69,14 @@ def _rebound(statement: ast.stmt) -> list[str]:
 class _Renamer(Transformer):
     """Renames within one function. Without given names it only finds the names that need renaming.
 
-    `scopes` are the open ones, innermost last; `free` are names that are not variables of any, `known` those of all.
+    `find` gives what a function binds; `scopes` are the open ones, innermost last; `free` are names that are not
+    variables of any, `known` those of all.
     """
 
-    def __init__(self, own: set[str], free: set[str] | None = None, count: int = 0) -> None:
-        self.surveys = free is None
+    def __init__(
+        self, find: Callable[[ast.FunctionDef], list[str]], own: set[str], free: set[str] | None = None, count: int = 0
+    ) -> None:
+        self.find, self.surveys = find, free is None
         self.free: set[str] = set()
         self.taken = own | (free or set())
         self.known = set(own)
@@ -114,7 +119,7 @@ class _Renamer(Transformer):
         node.name = self.found(node.name)
         self._defaults(node.args)
         given = [a.arg for a in parameters(node.args) if not is_around(a)]
-        self.scopes.append(self.opened(list(dict.fromkeys([*given, *bound(node)]))))
+        self.scopes.append(self.opened(list(dict.fromkeys([*given, *self.find(node)]))))
         self._arguments(node.args)
         self.body(node, set(given))
         self.scopes.pop()
@@ -122,7 +127,7 @@ class _Renamer(Transformer):
 
     def body(self, node: ast.FunctionDef, given: set[str]) -> None:
         """Visit the statements of a function that has some parameters."""
-        given = set() if self.surveys else given
+        given = set() if self.surveys else given.intersection(name for s in node.body for name in _rebound(s))
         for i, s in enumerate(node.body):
             given -= _captured(s) if given else set()
             rebound = given.intersection(_rebound(s))

@@ -81,7 +81,7 @@ from ..analyses.iterators import VIEWS, consumed, place_of
 from ..analyses.lists import Kinds
 from ..analyses.liveness import live_after
 from ..analyses.ownership import Facts, shared
-from ..analyses.rectangles import grids, views
+from ..analyses.rectangles import Changes, grids, views
 from ..analyses.single_axes import SingleAxes
 from ..analyses.whole_arrays import Passed, Wanted
 from ..names.callees import is_plain, library_name
@@ -232,7 +232,7 @@ TERMS = (list, tuple, dict, ndarray)
 OF_TEXT = (
     *("function", "symbol", "given", "tree", "lines", "first", "indent", "filename", "outer", "own", "local_names"),
     *("live_after", "aliases", "kinds", "shared", "grids", "views", "consumed", "renamed", "operands", "passed"),
-    "declared",
+    *("changes", "declared"),
 )
 
 
@@ -300,8 +300,9 @@ class Parser(Lets):
         of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
         facts = Facts(self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh, of_arrays)
         self.shared = shared(self.tree, facts)
-        self.grids = grids(self.tree, self.is_copy, self.is_list, self.is_array)
-        self.views = views(self.tree)
+        self.changes = Changes(self.tree)
+        self.grids = grids(self.changes, self.is_copy, self.is_list, self.is_array)
+        self.views = views(self.changes)
         self.renamed = renamed_once(self.tree)
         self.consumed = consumed(self.tree, self.consumes)
 

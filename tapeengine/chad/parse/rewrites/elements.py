@@ -48,7 +48,12 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
     nodes = every_node(tree)
     statements = [n for n in nodes if isinstance(n, ast.stmt)]
     makers = [s for s in statements if isinstance(getattr(s, "value", None), ast.List | ast.ListComp)]
+    held: dict[str, list[Any]] = {}
+    for name, items in map(added, nodes):
+        held.setdefault(name, []).extend(items)
     for name in dict.fromkeys(assigned(makers)):
+        if not all(record_made(item, outer) for item in held.get(name, [None])):
+            continue
         places = Places(tree, outer, name)
         if places.cls and any(map(places.changes, nodes)):
             try:
@@ -57,6 +62,31 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
                 what, node = found.args
                 places.explain(statements, what, node)
     return tree
+
+
+def added(node: Any) -> tuple[str, list[Any]]:
+    """Give the name of the list that a statement makes or appends to, and what it puts there; no name for others."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            value = node.value
+            return name, value.elts if isinstance(value, ast.List) else [getattr(value, "elt", node)]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=args)):
+            return name, args
+    return "", []
+
+
+def record_made(node: Any, outer: dict[str, Any]) -> Any:
+    """Give the class of the record that an expression makes, if its names are those outside; None for another one."""
+    cls = record_of(outside(node.func, outer)) if isinstance(node, ast.Call) else None
+    return cls if has_free_fields(cls) and not hasattr(cls, "__post_init__") else None
+
+
+def outside(node: ast.expr, outer: dict[str, Any]) -> Any:
+    """Give what an expression denotes outside of the function, also a static method of a class."""
+    cls = named_outside(node.value, outer) if isinstance(node, ast.Attribute) else None
+    if isinstance(cls, type) and isinstance(inspect.getattr_static(cls, node.attr, None), staticmethod):  # type: ignore[attr-defined]
+        return getattr(cls, node.attr)  # type: ignore[attr-defined]
+    return named_outside(node, outer)
 
 
 class Places(Transformer):
@@ -71,7 +101,7 @@ class Places(Transformer):
         self.local = self.other.union(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         self.names = Names(n.id for n in nodes if isinstance(n, ast.Name))
         self.at = {b: self.names(f"{b}_at") for b in dict.fromkeys(b for n in nodes for b in self.bound(n))}
-        made = {self.made(e) for n in nodes for e in self.added(n) or ()}
+        made = {self.made(e) for found, items in map(added, nodes) if found == name for e in items}
         self.cls = made.pop() if len(made) == 1 else None
 
     def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -94,28 +124,13 @@ class Places(Transformer):
             s.against = f"{text.removesuffix(':')} {what} of {self.name}"  # type: ignore[attr-defined]
 
     def outside(self, node: ast.expr) -> Any:
-        """Give what an expression denotes outside of the function, also a static method of a class."""
-        if root(node) in self.local:
-            return None
-        cls = named_outside(node.value, self.outer) if isinstance(node, ast.Attribute) else None
-        if isinstance(cls, type) and isinstance(inspect.getattr_static(cls, node.attr, None), staticmethod):  # type: ignore[attr-defined]
-            return getattr(cls, node.attr)  # type: ignore[attr-defined]
-        return named_outside(node, self.outer)
+        """Give what an expression denotes outside of the function."""
+        return None if root(node) in self.local else outside(node, self.outer)
 
-    def made(self, node: ast.expr) -> Any:
+    def made(self, node: Any) -> Any:
         """Give the class of the record that an expression makes; None for another one."""
-        cls = record_of(self.outside(node.func)) if isinstance(node, ast.Call) else None
-        return cls if has_free_fields(cls) and not hasattr(cls, "__post_init__") else None
-
-    def added(self, node: Any) -> list[Any] | None:
-        """Give what a statement puts into the list; None for another one."""
-        match node:
-            case ast.Assign(targets=[ast.Name(id=self.name)]) | ast.AnnAssign(target=ast.Name(id=self.name)):
-                value = node.value
-                return value.elts if isinstance(value, ast.List) else [getattr(value, "elt", node)]
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=self.name), attr="append"), args=args)):
-                return args
-        return None
+        is_local = isinstance(node, ast.Call) and root(node.func) in self.local
+        return None if is_local else record_made(node, self.outer)
 
     def bound(self, node: Any) -> list[str]:
         """Give the names that stand for elements after a statement, or in a comprehension."""
@@ -222,10 +237,11 @@ class Places(Transformer):
     def visit_Assign(self, node: Any) -> Any:
         """Add records, bind a name to a place, or change an element."""
         target = getattr(node, "targets", [getattr(node, "target", getattr(node.value, "func", node))])[0]
-        if (added := self.added(node)) is not None:
-            if not self.is_open or None in map(self.made, added):
+        name, items = added(node)
+        if name == self.name:
+            if not self.is_open or None in map(self.made, items):
                 raise NotAlone("may keep a record" if self.is_open else "comes too late for another record", node)
-            self.visited([*getattr(node.value, "generators", ()), *added])
+            self.visited([*getattr(node.value, "generators", ()), *items])
             return node
         if names := self.bound(node):
             places, n = [self.at[b] for b in names], f"len({self.name})"

@@ -677,7 +677,8 @@ def chain(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     tests: list[Term] = []
     arms: list[Arm] = []
     rest: list[ast.stmt] = [node]
-    while not tests or is_elif(p, rest, arms, env):
+    is_flat = not jumps(rest)
+    while not tests or (is_flat and is_elif(p, rest, env)):
         (one,) = rest
         assert isinstance(one, ast.If)
         no_unbound(p, one)
@@ -700,10 +701,10 @@ def chain(p: Parser, node: ast.If, env: Env, then: Rest, flow: Flow) -> Term:
     return branching(p, node, [*arms, Arm(rest, env)], combine, env, then, flow)
 
 
-def is_elif(p: Parser, rest: Sequence[ast.stmt], arms: Sequence[Arm], env: Env) -> bool:
-    """Tell whether the rest of a chain is an ``if`` that says nothing about types, and no arm before it jumps."""
+def is_elif(p: Parser, rest: Sequence[ast.stmt], env: Env) -> bool:
+    """Tell whether the rest of a chain is an ``if`` that says nothing about types."""
     match rest:
-        case [ast.If(test=test)] if not any(jumps(arm.statements) for arm in arms) and not jumps(rest):
+        case [ast.If(test=test)]:
             return narrowing(p, test, env) is None and narrowed_first(p, test, env) is None
     return False
 

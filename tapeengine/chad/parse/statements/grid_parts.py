@@ -60,7 +60,7 @@ def shared_row(p: Parser, whole: ast.expr) -> str | None:
     changes = [n for n in nodes if changed_part(n) == name]
     if all(isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name) for n in changes):
         return None
-    return reason(p.tree, name, [name], p.is_copy, lambda _: True)
+    return reason(p.changes, name, [name], p.is_copy, lambda _: True)
 
 
 @with_lets

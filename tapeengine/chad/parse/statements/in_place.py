@@ -60,7 +60,7 @@ def element(
     """
     name, index = changed_name(node) or "", node.slice
     value = of_arrays(p, node, value, env.get(name), name)
-    if hasattr(node, "is_longer_row") and (why := reason(p.tree, name, [name], p.is_copy, p.is_list)):
+    if hasattr(node, "is_longer_row") and (why := reason(p.changes, name, [name], p.is_copy, p.is_list)):
         refuse = p.on_duals if dicts.is_dict(env.get(name)) else p.error
         refuse(node, f"a row of {name} gets longer here, and {why}", instead(node))
     if dicts.is_dict(env.get(name)) and isinstance(node.value, ast.Name):
