@@ -1036,7 +1036,8 @@ cdef class Backpropagator:
             made = self.native.better.ahead(self.given)
             found = None if made is None else made[1](cotangent)
         if found is None and self.at_pole:
-            return self.native.poles.pole_vjp(self.given)[1](cotangent)
+            poles = self.native.poles
+            return (poles.vjp_at_pole(self.given) or poles.pole_vjp(self.given))[1](cotangent)
         if found is None and self.native.again is not None:
             return self.native.again(self.given)[1](cotangent)
         return found
@@ -1068,9 +1069,9 @@ cdef class Native:
     Attributes
     ----------
     poles : object, optional
-        Decides where numbers are not finite: ``vjp_at_pole(primals)`` gives value and backpropagator on dual numbers, or
-        None, ``is_plain(primals)`` tells whether the plain program has such a value as well, and does not raise an
-        error; ``pole_vjp(primals)`` computes cotangents that are not finite.
+        Decides where numbers are not finite: ``is_plain(primals)`` tells whether the plain program has such a value as
+        well, and does not raise an error; ``pole_vjp(primals)`` computes cotangents that are not finite, and so does
+        ``vjp_at_pole(primals)`` in less time, or it gives None.
     better : Native, optional
         The same program as faster code, which is used from now on.
     most_few : int
@@ -1142,8 +1143,8 @@ cdef class Native:
         made = self.run_ahead(primals)
         if made is None and self.longer is not None and self.better is not None:
             return self.better.ahead(primals)
-        if self.promotion is not None and made is not None and type(made[1]) is Backpropagator:
-            self.count((<Backpropagator> made[1]).steps)
+        if self.promotion is not None and made is not None:
+            self.count((<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).steps)
         return made
 
     cdef object run_ahead(self, tuple primals):
@@ -1174,12 +1175,9 @@ cdef class Native:
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             value = give(self.result, &c, False, None)
             is_taken = self.again is None or self.are_finite(self.result_leaves, r, code.results, &c)
-            if is_taken:
-                return value, made
-            found = None if self.poles is None else self.poles.vjp_at_pole(made.given)
-            if found is not None:
-                return found
-            return (value, made) if self.poles is not None and self.poles.is_plain(made.given) else None
+            if not is_taken and (self.poles is None or not self.poles.is_plain(made.given)):
+                return None
+            return value, made
         finally:
             if r != small:
                 free(r)
