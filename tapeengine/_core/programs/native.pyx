@@ -1463,7 +1463,11 @@ cdef class Enterable:
         found = None if named else call_at_once(self, args)
         return self.called(args, named) if found is None else found
 
-    cpdef Enterable at_once(self, tuple primals):
+    def at_once(self, tuple primals):
+        """The same as `at`, for Python."""
+        return self.at(primals)
+
+    cdef Enterable at(self, tuple primals):
         """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
         found = self.by_kinds.get(class_of(primals)) if self.by_kinds else None
         cdef Enterable entered = found if found is not None and self.function.__code__ is self.code else self
@@ -1471,9 +1475,9 @@ cdef class Enterable:
             return None
         return entered if entered.watched is None or entered.watched.same() else None
 
-    cpdef object jvp_at_once(self, tuple primals, tuple tangents):
+    def jvp_at_once(self, tuple primals, tuple tangents):
         """Return (value, tangent) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.at_once(primals)
+        cdef Enterable entered = self.at(primals)
         if entered is None or entered.tangent is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
@@ -1487,27 +1491,33 @@ cdef class Enterable:
             return None
         return None if has_infinity(made[0][0]) else made[0]
 
-    cpdef object along_at_once(self, engine, tuple primals, tuple tangents):
+    def along_at_once(self, engine, tuple primals, tuple tangents):
         """Return ((value, tangent), backpropagator) of the directional derivative; None if it cannot run directly."""
-        cdef Enterable entered = self.at_once(primals)
+        return self.beside(engine, primals, tangents)
+
+    cdef tuple beside(self, engine, tuple primals, tuple tangents):
+        cdef Enterable entered = self.at(primals)
         if entered is None or entered.along is None:
             return None
         if not have_tangents(<Form> entered.along[0], primals, tangents):
             return None
-        made = (<Enterable> entered.along[1]).vjp_at_once(engine, primals + tangents, {})
+        made = (<Enterable> entered.along[1]).vjp(engine, primals + tangents)
         return made if made is not None and type(made[1]) is Backpropagator else None
 
     def hvp_at_once(self, engine, tuple primals, tuple tangents):
         """Return the products with the Hessian for all primals; None if the program cannot run directly."""
-        made = self.along_at_once(engine, primals, tangents)
+        made = self.beside(engine, primals, tangents)
         if made is None or type(made[0][0]) is not float:
             return None
         found = (<Backpropagator> made[1]).pull((0.0, 1.0))
         return None if found is None else found[:len(primals)]
 
-    cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
+    def vjp_at_once(self, engine, tuple primals, dict keywords):
         """Return (value, backpropagator) of the program; None if it cannot run directly."""
-        cdef Enterable entered = None if keywords else self.at_once(primals)
+        return None if keywords else self.vjp(engine, primals)
+
+    cdef object vjp(self, engine, tuple primals):
+        cdef Enterable entered = self.at(primals)
         return None if entered is None or entered.ways is None else entered.run(engine, primals)
 
     cdef object run(self, engine, tuple primals):
@@ -1525,7 +1535,7 @@ cdef class Enterable:
 
     cdef tuple ran(self, tuple values):
         """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
-        cdef Enterable entered = self.at_once(values)
+        cdef Enterable entered = self.at(values)
         if entered is None or entered.ways is None or entered.rule_of is None:
             return None
         engine = entered.rule_of.engine
@@ -1610,7 +1620,7 @@ cdef tuple VECTOR = (ndarray, 1), MATRIX = (ndarray, 2)
 
 def enter(program, tuple primals, dict keywords, engine):
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
-    return (<Enterable> program).vjp_at_once(engine, primals, keywords) if isinstance(program, Enterable) else None
+    return (<Enterable> program).vjp(engine, primals) if not keywords and isinstance(program, Enterable) else None
 
 
 cdef bint are_arrays(tuple places, tuple primals) except -1:
