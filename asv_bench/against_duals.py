@@ -1,4 +1,6 @@
-"""Times value and gradient of every typed program relative to the same function on dual numbers, and to code by hand.
+"""Times derivatives of typed programs relative to the same functions on dual numbers, and to code by hand.
+
+Of every program it times value and gradient, of small ones Jacobians and second derivatives as well.
 
 ``python asv_bench/against_duals.py [programs]`` prints a row for each program; the targets use the largest figures.
 """
@@ -61,17 +63,57 @@ CASES: Mapping[str, tuple[Any, Inputs]] = MappingProxyType({name: (p, inputs) fo
 def gradient(program: Any, primals: tuple[Any, ...]) -> Callable[[], Any]:
     """Return value and cotangents as a thunk."""
     ones = ones_like(te.vjp(program, *primals)[0])
+    return lambda: te.vjp(program, *primals)[1](ones)
+
+
+def jacobian(program: Any, primals: tuple[Any, ...]) -> Callable[[], Any]:
+    """Return the Jacobian by all arguments as a thunk."""
+    found = te.jacobian(program, tuple(range(len(primals))))
+    return lambda: [found(*primals)]
+
+
+def hessian(program: Any, primals: tuple[Any, ...]) -> Callable[[], Any]:
+    """Return the Hessian as a thunk."""
+    found = te.hessian(program)
+    return lambda: [found(*primals)]
+
+
+def product(program: Any, primals: tuple[Any, ...]) -> Callable[[], Any]:
+    """Return the Hessian's product with the primals as a thunk."""
+    return lambda: [te.hvp(program, primals, primals)]
+
+
+#: For each transform of small programs their names.
+SMALL_TRANSFORMS: Mapping[Callable[..., Any], tuple[str, ...]] = MappingProxyType(
+    {
+        jacobian: ("lists of arguments", "numpy's floats", "dicts"),
+        hessian: ("numpy's floats", "dicts"),
+        product: ("numpy's floats", "dicts"),
+    }
+)
+#: What is timed: for each name a derivative and the program's name.
+DERIVATIVES: Mapping[str, tuple[Callable[..., Any], str]] = MappingProxyType(
+    {
+        **{name: (gradient, name) for name in CASES},
+        **{f"{of.__name__}, {name}": (of, name) for of, names in SMALL_TRANSFORMS.items() for name in names},
+    }
+)
+
+
+def warmed(thunk: Callable[[], Any]) -> Callable[[], Any]:
+    """Run a thunk for some time, and return it."""
     start = process_time()
     while process_time() - start < WARM:
-        te.vjp(program, *primals)[1](ones)
-    return lambda: te.vjp(program, *primals)[1](ones)
+        thunk()
+    return thunk
 
 
 def duals(name: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Return the derivative of a program and of the same function on dual numbers, as thunks."""
-    program, inputs = CASES[name]
+    derivative, of = DERIVATIVES[name]
+    program, inputs = CASES[of]
     primals = inputs()
-    return gradient(program, primals), gradient(program.python, primals)
+    return warmed(derivative(program, primals)), warmed(derivative(program.python, primals))
 
 
 def over_duals(name: str, rounds: int = 5) -> tuple[float, dict[str, float]]:
@@ -85,7 +127,7 @@ def by_hand(name: str, rounds: int = 9) -> tuple[float, dict[str, float]]:
     """Return the time of a program's derivative over that of a gradient by hand in numpy, after comparing them."""
     program, inputs = CASES[name]
     primals = inputs()
-    typed = gradient(program, primals)
+    typed = warmed(gradient(program, primals))
     _, expected = BY_HAND[name](*primals)
     np.testing.assert_allclose([*numbers(typed())], [*numbers(expected)], rtol=1e-9, atol=1e-9)
     times = interleaved({"typed": typed, "hand": lambda: BY_HAND[name](*primals)}, rounds)
@@ -94,7 +136,7 @@ def by_hand(name: str, rounds: int = 9) -> tuple[float, dict[str, float]]:
 
 def main(*names: str) -> None:
     """Print the figures of some programs, or of all."""
-    for name in names or CASES:
+    for name in names or DERIVATIVES:
         figure, times = over_duals(name)
         hand = f"{by_hand(name)[0]:8.2f} x by hand" if name in FACTORS else ""
         print(f"{name:28}{figure:8.3f} x duals{1e3 * times['typed']:10.3f} ms{hand}", flush=True)

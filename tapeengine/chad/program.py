@@ -906,7 +906,7 @@ class Program(Enterable):
         if self._by_position[0] is not python:
             made = by_position(python)
             self._by_position = python, of_copies(made) if self.changes else made
-        return self._by_position[1]
+        return self._by_position[1]  # type: ignore[no-any-return]
 
     def with_others(self, others: tuple[Any, ...]) -> Callable[..., Any]:
         """Give the same with arguments for the last parameters."""

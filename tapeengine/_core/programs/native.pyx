@@ -1036,7 +1036,8 @@ cdef class Backpropagator:
             made = self.native.better.ahead(self.given)
             found = None if made is None else made[1](cotangent)
         if found is None and self.at_pole:
-            return self.native.poles.pole_vjp(self.given)[1](cotangent)
+            poles = self.native.poles
+            return (poles.vjp_at_pole(self.given) or poles.pole_vjp(self.given))[1](cotangent)
         if found is None and self.native.again is not None:
             return self.native.again(self.given)[1](cotangent)
         return found
@@ -1068,9 +1069,9 @@ cdef class Native:
     Attributes
     ----------
     poles : object, optional
-        Decides where numbers are not finite: ``vjp_at_pole(primals)`` gives value and backpropagator on dual numbers, or
-        None, ``is_plain(primals)`` tells whether the plain program has such a value as well, and does not raise an
-        error; ``pole_vjp(primals)`` computes cotangents that are not finite.
+        Decides where numbers are not finite: ``is_plain(primals)`` tells whether the plain program has such a value as
+        well, and does not raise an error; ``pole_vjp(primals)`` computes cotangents that are not finite, and so does
+        ``vjp_at_pole(primals)`` in less time, or it gives None.
     better : Native, optional
         The same program as faster code, which is used from now on.
     most_few : int
@@ -1142,8 +1143,8 @@ cdef class Native:
         made = self.run_ahead(primals)
         if made is None and self.longer is not None and self.better is not None:
             return self.better.ahead(primals)
-        if self.promotion is not None and made is not None and type(made[1]) is Backpropagator:
-            self.count((<Backpropagator> made[1]).steps)
+        if self.promotion is not None and made is not None:
+            self.count((<Backpropagator> <object> PyTuple_GET_ITEM(made, 1)).steps)
         return made
 
     cdef object run_ahead(self, tuple primals):
@@ -1174,12 +1175,9 @@ cdef class Native:
             c = Cursor(r, code.results, 0, te_arena(NULL, NULL, NULL), 0, 0, NULL)
             value = give(self.result, &c, False, None)
             is_taken = self.again is None or self.are_finite(self.result_leaves, r, code.results, &c)
-            if is_taken:
-                return value, made
-            found = None if self.poles is None else self.poles.vjp_at_pole(made.given)
-            if found is not None:
-                return found
-            return (value, made) if self.poles is not None and self.poles.is_plain(made.given) else None
+            if not is_taken and (self.poles is None or not self.poles.is_plain(made.given)):
+                return None
+            return value, made
         finally:
             if r != small:
                 free(r)
@@ -1466,7 +1464,11 @@ cdef class Enterable:
         found = None if named or len(args) > self.places else call_at_once(self, args)
         return self.called(args, named) if found is None else found
 
-    cpdef Enterable at_once(self, tuple primals):
+    def at_once(self, tuple primals):
+        """The same as `at`, for Python."""
+        return self.at(primals)
+
+    cdef Enterable at(self, tuple primals):
         """The program for primals of such kinds if it runs directly, and what it has looked at is the same; else None."""
         found = self.by_kinds.get(class_of(primals)) if self.by_kinds else None
         cdef Enterable entered = found if found is not None and self.function.__code__ is self.code else self
@@ -1474,9 +1476,9 @@ cdef class Enterable:
             return None
         return entered if entered.watched is None or entered.watched.same() else None
 
-    cpdef object jvp_at_once(self, tuple primals, tuple tangents):
+    def jvp_at_once(self, tuple primals, tuple tangents):
         """Return (value, tangent) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.at_once(primals)
+        cdef Enterable entered = self.at(primals)
         if entered is None or entered.tangent is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
@@ -1490,27 +1492,33 @@ cdef class Enterable:
             return None
         return None if has_infinity(made[0][0]) else made[0]
 
-    cpdef object along_at_once(self, engine, tuple primals, tuple tangents):
+    def along_at_once(self, engine, tuple primals, tuple tangents):
         """Return ((value, tangent), backpropagator) of the directional derivative; None if it cannot run directly."""
-        cdef Enterable entered = self.at_once(primals)
+        return self.beside(engine, primals, tangents)
+
+    cdef tuple beside(self, engine, tuple primals, tuple tangents):
+        cdef Enterable entered = self.at(primals)
         if entered is None or entered.along is None:
             return None
         if not have_tangents(<Form> entered.along[0], primals, tangents):
             return None
-        made = (<Enterable> entered.along[1]).vjp_at_once(engine, primals + tangents, {})
+        made = (<Enterable> entered.along[1]).vjp(engine, primals + tangents)
         return made if made is not None and type(made[1]) is Backpropagator else None
 
     def hvp_at_once(self, engine, tuple primals, tuple tangents):
         """Return the products with the Hessian for all primals; None if the program cannot run directly."""
-        made = self.along_at_once(engine, primals, tangents)
+        made = self.beside(engine, primals, tangents)
         if made is None or type(made[0][0]) is not float:
             return None
         found = (<Backpropagator> made[1]).pull((0.0, 1.0))
         return None if found is None else found[:len(primals)]
 
-    cpdef object vjp_at_once(self, engine, tuple primals, dict keywords):
+    def vjp_at_once(self, engine, tuple primals, dict keywords):
         """Return (value, backpropagator) of the program; None if it cannot run directly."""
-        cdef Enterable entered = None if keywords else self.at_once(primals)
+        return None if keywords else self.vjp(engine, primals)
+
+    cdef object vjp(self, engine, tuple primals):
+        cdef Enterable entered = self.at(primals)
         return None if entered is None or entered.ways is None else entered.run(engine, primals)
 
     cdef object run(self, engine, tuple primals):
@@ -1528,7 +1536,7 @@ cdef class Enterable:
 
     cdef tuple ran(self, tuple values):
         """What the core records of a call at plain values of traced arguments; None if only Python can record it."""
-        cdef Enterable entered = self.at_once(values)
+        cdef Enterable entered = self.at(values)
         if entered is None or entered.ways is None or entered.rule_of is None:
             return None
         engine = entered.rule_of.engine
@@ -1613,7 +1621,7 @@ cdef tuple VECTOR = (ndarray, 1), MATRIX = (ndarray, 2)
 
 def enter(program, tuple primals, dict keywords, engine):
     """Return (value, backpropagator) of an `Enterable` program; None if it cannot run directly."""
-    return (<Enterable> program).vjp_at_once(engine, primals, keywords) if isinstance(program, Enterable) else None
+    return (<Enterable> program).vjp(engine, primals) if not keywords and isinstance(program, Enterable) else None
 
 
 cdef bint are_arrays(tuple places, tuple primals) except -1:

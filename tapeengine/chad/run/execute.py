@@ -174,13 +174,16 @@ class Executable:
 
     def is_plain(self, primals: tuple[Any, ...]) -> bool:
         """Tell whether the plain program has a value that is not finite, rather than an error."""
-        if self.python is None:
-            return False
         try:
-            return has_infinity(at_poles("ignore", self.python)(*primals))
+            return self.plain is not None and has_infinity(self.plain(*primals))
         except Exception as error:  # which dual numbers raise as well
             pass_on(error)
             return False
+
+    @functools.cached_property
+    def plain(self) -> Callable[..., Any] | None:
+        """The plain program, without numpy's warnings."""
+        return None if self.python is None else at_poles("ignore", self.python)
 
     @functools.cached_property
     def at_poles(self) -> Others | None:
