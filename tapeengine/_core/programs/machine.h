@@ -356,18 +356,10 @@ TE_RARE static int te_poles(intptr_t n, const double *a, const double *b, const 
 
 /* ---------------------------------------------------------------- sums in numpy's order */
 
-/* The sum of n numbers, step bytes apart: eight running sums of at most 128 numbers, otherwise two halves. */
+/* The sum of n numbers, step bytes apart. */
 TE_RARE static double te_sum(const char *x, int64_t step, int64_t n) {
-    double r[8] = {0}, sum = -0.0;
-    int64_t k = 0, half = n / 2 & ~7;
-    if (n > 128) {
-        sum = te_sum(x, step, half);
-        return sum + te_sum(x + half * step, step, n - half);
-    }
-    for (; k < (n & ~7); k++, x += step) r[k & 7] = k < 8 ? *(const double *)x : r[k & 7] + *(const double *)x;
-    if (k) sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
-    for (; k < n; k++, x += step) sum += *(const double *)x;
-    return sum;
+    const int64_t half = n / 2 & ~7;
+    return n <= 128 ? te_sum_of_few(x, step, n) : te_sum(x, step, half) + te_sum(x + half * step, step, n - half);
 }
 
 /* The parts of at most 128 numbers of such a sum, in their order: s begins with one place, whose rest is all numbers.

@@ -166,9 +166,7 @@ def lasting_rows(function: F.Function, lifetimes: Lifetimes) -> set[str]:
         if isinstance(s, F.For | F.While):
             found |= {v.name for v, _ in s.carried if lifetimes.find(v.name) in grown}
             same += s.carried
-    more = found
-    while more:
-        more = {x.name for v, x in same if v.name in found and isinstance(x, F.Var)} - found
+    while more := {x.name for v, x in same if v.name in found and isinstance(x, F.Var)} - found:
         found |= more
     return found
 

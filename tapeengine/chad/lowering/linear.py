@@ -10,7 +10,6 @@ from ..language import terms as S
 from ..language.tables import entry
 from ..language.types import LArray, Linear, LSum
 from . import values as V
-from .blocks import Block
 from .lower import Lower, Rule
 from .patterns import is_zero, leaf_types, part, stored
 from .source import changed
@@ -214,18 +213,14 @@ def counted(L: Lower, t: S.For | T.MapAccum, env: V.Env) -> V.Value:
 @entry
 def conditional(L: Lower, t: S.While | T.WhileAccum, env: V.Env) -> V.Value:
     init = L(t.init, env)
-    kept: list[V.Value] = []
 
     def test(state: V.Value) -> Operand:
         env[t.state.name] = state
         return L.number(t.condition, env)
 
-    def step(body: Block, state: V.Value) -> V.Value:
+    def step() -> tuple[V.Value, V.Value]:
         found = L(t.body, env)
-        if isinstance(t, S.While):
-            return found
-        kept.append(L.only_functions(part(found, 1), body))
-        return part(found, 0)
+        return (found, V.Tup(())) if isinstance(t, S.While) else (part(found, 0), part(found, 1))
 
-    last, n = L.repeat(init, t.init.type, test, step, t.state.name)
-    return V.Tup((last, V.Rows(n, kept[0]))) if kept else last
+    both = L.repeat(init, t.init.type, test, step, t.state.name)
+    return both[0] if isinstance(t, S.While) else V.Tup(both)

@@ -310,10 +310,10 @@ class Lower(Cotangents):
         init: V.Value,
         of: Type,
         test: Callable[[V.Value], F.Operand],
-        step: Callable[[Block, V.Value], V.Value],
+        step: Callable[[], tuple[V.Value, V.Value]],
         hint: str,
-    ) -> tuple[V.Value, F.Operand]:
-        """Write a loop with a condition; return the last state and the number of steps."""
+    ) -> tuple[V.Value, V.Rows]:
+        """Write a loop with a condition; return the same as `iterate`. Steps keep functions alone."""
         state = Carried(self, init, of, hint)
         steps = self.b.fresh("steps", WHOLE)
         self.b.add(F.Assign((steps,), (F.Const(0, WHOLE),)))
@@ -329,13 +329,14 @@ class Lower(Cotangents):
             flow.condition = test(value)
             body.statements = flow.body
             self.b.noted(body)
-            pairs = state.pairs(step(body, value))
-            flow.carried = [*pairs, (steps, self.b.compute("iadd", steps, ONE))]
+            following, kept = step()
+            element = self.only_functions(kept, body)
+            flow.carried = [*state.pairs(following), (steps, self.b.compute("iadd", steps, ONE))]
         self.b.add(flow)
         count = self.b.fresh("n", WHOLE)
         self.b.add(F.Assign((count,), (steps,)))
         self.b.note(self.b.block, ("natural", count), count)
-        return state.last(), count
+        return state.last(), V.Rows(count, element)
 
     # ------------------------------------------------------------ functions
 

@@ -60,14 +60,9 @@ def is_flat(of: Type) -> bool:
 def recursive(calls: Mapping[str, Counter[str]]) -> frozenset[str]:
     """Give the definitions that call themselves, directly or indirectly."""
     reached = {name: set(found) for name, found in calls.items()}
-    changed = True
-    while changed:
-        changed = False
+    for _ in range(len(reached).bit_length()):  # each time chains of calls that are twice as long
         for found in reached.values():
-            more = set().union(*(reached[c] for c in found if c in reached)) - found
-            if more:
-                found |= more
-                changed = True
+            found |= set().union(*(reached.get(c, ()) for c in found))
     return frozenset(name for name, found in reached.items() if name in found)
 
 

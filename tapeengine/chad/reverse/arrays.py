@@ -146,35 +146,24 @@ def filter_(D: Reverse, t: S.Filter, context: Context) -> S.Term:
 
 # D[t ++ s]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in <x ++ y, \d. do let ds = collect d (size x + size y);
 #     x' (BArray (build (size x) (i. ds ! i))); y' (BArray (build (size y) (i. ds ! (size x + i))))>
+# D[t ++ [s]]  likewise, but for  y' (BArray [ds ! size x]); x' (BArray (ds without its last))
 @entry
 def concatenate(D: Reverse, t: S.Concatenate, context: Context) -> S.Term:
-    if isinstance(t.second, S.Elements) and len(t.second.items) == 1 and written.is_flat(t.second.of):
-        return extended(D, t, t.second.items[0], context)
+    is_longer = isinstance(t.second, S.Elements) and len(t.second.items) == 1 and written.is_flat(t.second.of)
     p, q = D.bind_all((t.first, t.second), context)
-    n, m = S.Size(S.Proj(p, 0)), S.Size(S.Proj(q, 0))
+    n, m = S.Size(S.Proj(p, 0)), S.lit(1) if is_longer else S.Size(S.Proj(q, 0))
 
     def back(d: S.Var) -> S.Term:
         ds = D.let("ds", T.Collect(d, S.Op("iadd", (n, m), INT)))
-        i, j = D.fresh("i", INT), D.fresh("i", INT)
+        i, j = D.fresh("i", INT), D.fresh("j", INT)
+        if is_longer:
+            last = S.Elements((S.Index(ds, n),), S.element_type(ds))
+            return D.form.both(D.back(q, T.LDense(last)), D.back(p, T.LDense(written.without_last(ds, i))))
         low = S.Build(n, i, S.Index(ds, i))
         high = S.Build(m, j, S.Index(ds, S.Op("iadd", (n, j), INT)))
         return D.form.both(D.back(p, T.LDense(low)), D.back(q, T.LDense(high)))
 
     return D.result(S.Concatenate(S.Proj(p, 0), S.Proj(q, 0)), back, cotangent(t.type))
-
-
-# D[t ++ [s]]  :=  let <x, x'> = D[t] in let <y, y'> = D[s] in
-#     <x ++ [y], \d. let ds = collect d (size x + 1) in do y' (ds ! size x); x' (ds without its last)>
-def extended(D: Reverse, t: S.Concatenate, item: S.Term, context: Context) -> S.Term:
-    p, q = D.bind_all((t.first, item), context)
-    n, i = S.Size(S.Proj(p, 0)), D.fresh("i", INT)
-
-    def back(d: S.Var) -> S.Term:
-        ds = D.let("ds", T.Collect(d, S.Op("iadd", (n, S.lit(1)), INT)))
-        return D.form.both(D.back(q, S.Index(ds, n)), D.back(p, T.LDense(written.without_last(ds, i))))
-
-    longer = S.Concatenate(S.Proj(p, 0), S.Elements((S.Proj(q, 0),), reverse_primal(item.type)))
-    return D.result(longer, back, cotangent(t.type))
 
 
 # D[fold (x y. t) s]  :=  D[let a = s in for (size a - 1) (i x. let y = a ! (i + 1) in t) (a ! 0)]: the reduction is a

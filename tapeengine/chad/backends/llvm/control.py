@@ -15,6 +15,7 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from ...intermediate import statements as F
+from ...intermediate.analysis import kept as frames_of
 from ...intermediate.analysis import renamed, walk
 from ...language.tables import entry
 from ..machine import NotAssembled
@@ -43,17 +44,10 @@ AFTER = 8
 
 def sites(functions: Sequence[F.Function]) -> Mapping[str, str]:
     """Give the layout of each site's frames."""
-    found: dict[str, str] = {}
-    for f in functions:
-        if f.kept is not None:
-            found[f.kept.frames.name] = RECORD
-        for s, _ in walk(f.body):
-            if isinstance(s, F.For) and s.kept is not None:
-                found[s.kept.frames.name] = COLUMNS
-            elif isinstance(s, F.While) and s.kept is not None:
-                found[s.kept.frames.name] = CHAIN
-            elif isinstance(s, F.If) and s.kept is not None:
-                found[s.kept[0].frames.name] = RECORD
+    found = {f.kept.frames.name: RECORD for f in functions if f.kept is not None}
+    for s, _ in (x for f in functions for x in walk(f.body)):
+        layout = COLUMNS if isinstance(s, F.For) else CHAIN if isinstance(s, F.While) else RECORD
+        found |= {k.frames.name: layout for k in frames_of(s)}
     return MappingProxyType(found)
 
 
