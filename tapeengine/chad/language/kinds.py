@@ -93,7 +93,7 @@ def of_arrays(kind: Kind, of: Type) -> Kind:
             return MIXED if kind in (None, SOME) else kind
         case Product(items, name, fields):
             is_open = isinstance(kind, Given) and (kind.is_mixed or kind.or_list or kind.held)
-            if not name and (kind == MIXED or is_open or isinstance(kind, ListOf)):
+            if not name and items and (kind in (None, SOME, MIXED) or is_open or isinstance(kind, ListOf)):
                 return MIXED
             if isinstance(kind, Given):
                 steps = fields if name else range(len(items))

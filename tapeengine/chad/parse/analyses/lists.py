@@ -49,7 +49,7 @@ class Kinds:
         local = dict(pair for node in nodes for pair in functions_in(node) if node is not function)
         self.bound = bound = dict[str, list[ast.expr]]()
         for node in nodes:
-            for name, value in (*bindings(node), *passed(node, local)):
+            for name, value in (*bindings(node), *passed(node, local, outside)):
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
@@ -57,7 +57,7 @@ class Kinds:
         self.inner = arguments.keys() - set(own)
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
-        called = {name for node in nodes for name, _ in passed(node, local)}
+        called = {name for node in nodes for name, _ in passed(node, local, outside)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
         order = list(reversed(self.names))
@@ -163,8 +163,8 @@ class Kinds:
             case ast.Dict(keys=keys, values=values) if None not in keys:
                 texts = tuple(k.value for k in keys if isinstance(k, ast.Constant) and isinstance(k.value, str))
                 return TupleOf(tuple(map(self.of, values)), texts if len(texts) == len(keys) else ())
-            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords) if all(k.arg for k in keywords):
-                return TupleOf(tuple(self.of(k.value) for k in keywords), tuple(str(k.arg) for k in keywords))
+            case ast.Call(ast.Name("dict"), [], more) if all(k.arg for k in more) and self.outside.is_builtin(node):
+                return TupleOf(tuple(self.of(k.value) for k in more), tuple(str(k.arg) for k in more))
             case ast.DictComp(value=value):
                 return None if self.of(value) in (None, ARRAY, NUMBER) else MIXED
             case ast.UnaryOp(op=op, operand=value):
@@ -290,6 +290,8 @@ class Kinds:
         """Give the kind of a field or a property of a record, or of an array's transpose."""
         if isinstance(kind, TupleOf) and isinstance(kind.made, type) and name not in kind.names:
             return self.of_outside(self.outside.of_method(kind.made, name), [Known(kind)], [])
+        if kind in (ARRAY, COMPUTED) and name == "shape":
+            return TupleOf(())
         return ARRAY if kind == ARRAY and name in ("T", "mT") else field_of(kind, name)
 
     def of_operator(self, node: ast.BinOp) -> Kind:
@@ -335,7 +337,7 @@ class Kinds:
             case ast.Name(name) if name in self.numbers:
                 return (self.outside.types or {}).get(name) == INT
             case ast.Call(func=ast.Name("len")):
-                return True
+                return bool(self.outside.is_builtin(node))
             case ast.BinOp(left=left, right=right, op=ast.Add() | ast.Sub() | ast.Mult()):
                 return self.is_count(left) and self.is_count(right)
         kind = self.of(node)
@@ -367,11 +369,15 @@ class Kinds:
                 return ListOf(ARRAY) if attr == "split" else ARRAY
             case ast.Attribute(value=value, attr=attr) if found := self.of_method(self.of(value), attr, node):
                 return found
-            case ast.Name(id=name) | ast.Attribute(attr=name) if found := self.of_python(
-                getattr(node, "known_as", name), node
-            ):
-                return found
+        if found := self.of_python(self.outside.python_name(node), node):
+            return found
         return self.of_outside(self.outside.of_call(node.func), node.args, node.keywords)
+
+    def is_of_record(self, method: ast.expr) -> bool:
+        """Tell whether an attribute is one of a record, or of a record in an argument."""
+        kind = self.of(method.value) if isinstance(method, ast.Attribute) else None
+        is_part = isinstance(kind, Given) and self.outside.class_at(kind) is not None
+        return is_part or (isinstance(kind, TupleOf) and isinstance(kind.made, type))
 
     def is_fresh(self, call: ast.Call) -> bool | None:
         """Tell whether the value of a call is a number or a new array, whatever the arguments are.
@@ -401,7 +407,7 @@ class Kinds:
                 return self.common([self.of(first), self.of(ast.Call(function, [first, Element(over)], []))])
             case "zip", [] if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
                 return ListOf(ListOf(self.element(self.element(self.of(node.args[0].value))), tuple))
-            case "reversed" | "deepcopy" | "copy" | " own", [only]:
+            case "reversed" | "deepcopy" | "copy" | "itself", [only]:
                 return self.of(only)
             case "filter", [_, over]:
                 return self.of(over)
@@ -411,6 +417,8 @@ class Kinds:
                 return COMPUTED if isinstance(kind, Given) else kind
             case "len" | "int" | "float" | "round", [_, *_]:
                 return NUMBER
+            case "divmod" | "modf" | "frexp", [_, *_]:
+                return TupleOf((COMPUTED, COMPUTED))
             case "max" | "min" | "next", [over]:
                 return self.element(self.of(over))
             case "max" | "min", [_, _, *_]:
@@ -596,7 +604,7 @@ def functions_in(node: ast.AST) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, parameters_of(value)
 
 
-def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, ast.expr]]:
+def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]], outside: Any) -> Iterator[tuple[str, ast.expr]]:
     """Go through the parameters of a local function that a call binds, each with its argument."""
     match node:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in local:
@@ -605,8 +613,8 @@ def passed(node: ast.AST, local: Mapping[str, tuple[str, ...]]) -> Iterator[tupl
             yield from ((names[k.arg], k.value) for k in keywords if k.arg in names)
         case ast.Call(func=ast.Lambda() as called, args=args):
             yield from zip(parameters_of(called), args, strict=False)
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-            for function, *given in applied(getattr(node, "known_as", name), node):
+        case ast.Call():
+            for function, *given in applied(outside.python_name(node), node):
                 own = parameters_of(function) if isinstance(function, ast.Lambda) else ()
                 yield from zip(own or local.get(getattr(function, "id", ""), ()), given, strict=False)
 

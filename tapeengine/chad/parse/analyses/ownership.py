@@ -72,6 +72,7 @@ class Facts:
     * `makes_record`: whether a function makes a new record.
     * `is_fresh`: whether the value of a call is a number or a new array; None where the function's name says it.
     * `only_of_arrays`: whether a method of a name is numpy's.
+    * `is_of_record`: whether a method is one of a record's class, of which its name says nothing.
     """
 
     is_copy: Callable[[ast.expr], bool] = lambda node: False
@@ -79,6 +80,7 @@ class Facts:
     makes_record: Callable[[ast.expr], bool] = lambda function: False
     is_fresh: Callable[[ast.Call], bool | None] = lambda call: None
     only_of_arrays: Callable[[str], bool] = lambda name: False
+    is_of_record: Callable[[ast.expr], bool] = lambda method: False
 
 
 def shared(function: ast.FunctionDef, facts: Facts = Facts()) -> Mapping[str, str | None]:
@@ -205,6 +207,7 @@ class Walk:
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
         self.arrays: frozenset[str] = frozenset()
+        self.functions: frozenset[str] = frozenset()
 
     def find_arrays(self, function: ast.FunctionDef) -> None:
         """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
@@ -216,6 +219,8 @@ class Walk:
         ]
         given = {a.arg for f in every_node(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
+        written = {name for name, value in named_values(function) if isinstance(value, ast.Lambda)}
+        self.functions = given | written | {f.name for f in every_node(function) if isinstance(f, ast.FunctionDef)}
 
     def stores_elements(self, s: ast.stmt) -> bool:
         """Tell whether a statement stores the elements of its value only, also in parts of arrays of numpy."""
@@ -296,8 +301,8 @@ class Walk:
                 return self.makes(body) and self.makes(orelse)
             case ast.Call(func=ast.Attribute(attr=name)) if name in ALONG and self.facts.only_of_arrays(name):
                 return True
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                return name in MAKING or self.computes(value.func) or self.facts.makes_record(value.func)
+            case ast.Call(func=function):
+                return self.name_of(value) in MAKING or self.computes(function) or self.facts.makes_record(function)
             case ast.Subscript(value=xs, slice=ast.Compare(left=ys)) if ast.unparse(xs) == ast.unparse(ys):
                 return True  # elements of an array of numpy
             case ast.Subscript(slice=ast.List()):
@@ -306,6 +311,13 @@ class Walk:
             value,
             ast.List | ast.ListComp | ast.Dict | ast.DictComp | ast.BinOp | ast.Constant | ast.UnaryOp | ast.Compare,
         )
+
+    def name_of(self, call: ast.Call) -> str:
+        """Give the name of what is called; an empty one for local functions, parameters and methods of records."""
+        if isinstance(call.func, ast.Attribute):
+            return "" if self.facts.is_of_record(call.func) else call.func.attr
+        name = getattr(call.func, "id", "")
+        return "" if name in self.functions else name
 
     def computes(self, function: ast.expr, names: frozenset[str] = COMPUTING) -> bool:
         """Tell whether a function of numpy makes a new array."""
@@ -354,7 +366,7 @@ class Walk:
 
     def call(self, node: ast.Call, statement: ast.stmt, keeps: bool) -> None:
         """Visit a call, whose value may hold the arguments unless the function is known to make something else."""
-        function, name = node.func, getattr(node.func, "attr", getattr(node.func, "id", ""))
+        function, name = node.func, self.name_of(node)
         is_method = isinstance(function, ast.Attribute)
         adds = is_method and name in ADDING
         reads = name in READING or self.computes(function) or (is_method and name in METHODS)

@@ -114,6 +114,7 @@ from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
 from ..rewrites.own_fields import own_fields
+from ..rewrites.own_functions import OwnFunctions
 from ..rewrites.procedures import MARK, hand_back, hands_back, original_name
 from ..rewrites.queues import with_starts
 from ..rewrites.raising import without_tails
@@ -298,7 +299,8 @@ class Parser(Lets):
         self.aliases = aliases(self.tree, self.live_after)
         self.kinds = Kinds(self.tree, Outside(self.outer, (self.function,), self.known_types(), self.table.classes))
         of_arrays = only_of_arrays((*self.outer.values(), *self.table.classes.values()))
-        facts = Facts(self.is_copy, is_numpy(self.outer), self.makes_record, self.kinds.is_fresh, of_arrays)
+        of_kinds = self.kinds.is_fresh, of_arrays, self.kinds.is_of_record
+        facts = Facts(self.is_copy, is_numpy(self.outer), self.makes_record, *of_kinds)
         self.shared = shared(self.tree, facts)
         self.changes = Changes(self.tree)
         self.grids = grids(self.changes, self.is_copy, self.is_list, self.is_array)
@@ -314,6 +316,7 @@ class Parser(Lets):
         if rewritten := getattr(self.function, "rewritten", None):
             rewritten(tree)
         try:
+            tree = OwnFunctions(self.function, self.outer).visit(tree)
             tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             if not changed:

@@ -44,7 +44,7 @@ MARK = " "
 
 def original_name(name: str) -> str:
     """Give the name of a function as the program writes it."""
-    return name.removeprefix(MARK)
+    return name.lstrip(MARK)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from ..names.types import class_fields
 from .classes import maker_of
 from .procedures import text_of
 
+#: The modules whose functions `Kinds` knows by their names.
+MODULES = frozenset("builtins _functools functools itertools copy dataclasses math tapeengine".split())
 #: The functions that give Python's numbers, besides those of `math`.
 PYTHON = frozenset(f"builtins.{name}" for name in ("bool", "isinstance", "all", "any", "len", "int", "float"))
 
@@ -91,6 +93,12 @@ class Outside:
         found = named_outside(getattr(node, "func", node), self.outer)
         name = library_name(found) if isinstance(node, ast.Call) else ""
         return type(found) in (bool, int, float) or name.startswith("math.") or name in PYTHON
+
+    def python_name(self, call: ast.Call) -> str:
+        """Give the name of the function of Python's, or of this package's, that is called; an empty one for others."""
+        found = named_outside(call.func, self.outer)
+        is_known = str(attribute_of(found, "__module__", "")).partition(".")[0] in MODULES
+        return str(getattr(call, "known_as", "") or (is_known and attribute_of(found, "__name__", "")) or "")
 
     def is_builtin(self, call: ast.Call) -> bool:
         """Tell whether a function is called that has its name in Python."""
