@@ -4,6 +4,7 @@
 detect the mutant, or None if it changes what runs at import, which needs a new process.
 """
 
+import functools
 import gc
 import json
 import os
@@ -27,9 +28,10 @@ SPARE, MOST = 20, 400
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Test all mutants."""
     items = {item.nodeid: item for item in session.items}
-    mutants = json.loads(Path(os.environ["MUTANTS"]).read_text())
-    found = [verdict(session, Path(path), text, [items[case] for case in cases]) for path, text, cases in mutants]
-    Path(os.environ["VERDICTS"]).write_text(json.dumps(found))
+    found: list[bool | None] = []
+    for path, text, cases in json.loads(Path(os.environ["MUTANTS"]).read_text()):
+        found.append(verdict(session, Path(path), text, [items[case] for case in cases]))
+        Path(os.environ["VERDICTS"]).write_text(json.dumps(found))  # a look at the file tells how far it is
     return True
 
 
@@ -86,16 +88,18 @@ def is_replaced(path: Path, source: str, text: str) -> bool:
     old, new = (list(codes(compile(x, str(path), "exec"))) for x in (source, text))
     changed = {place(a): b for a, b in zip(old, new, strict=len(old) == len(new)) if a != b}
     gc.unfreeze()
-    functions = [
-        (x, changed[place(x.__code__)])
-        for x in gc.get_objects()
-        if type(x) is FunctionType
-        and place(x.__code__) in changed
-        and os.path.realpath(x.__code__.co_filename) == str(path)
-    ]
+    own = (x for x in gc.get_objects() if type(x) is FunctionType and is_path(x.__code__.co_filename, str(path)))
+    functions = [(x, changed[place(x.__code__)]) for x in own if place(x.__code__) in changed]
     for function, code in functions:
         function.__code__ = code
-    return bool(functions) or not any(of_module(x, path) for x in list(sys.modules.values()))
+    names = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    return bool(functions) or not any(is_path(str(name), str(path)) for name in names)
+
+
+@functools.cache
+def is_path(name: str, path: str) -> bool:
+    """Whether a name of a file, which may lead through links, is that of a module."""
+    return os.path.realpath(name) == path
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -109,8 +113,3 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 def place(code: CodeType) -> tuple[Any, ...]:
     """Give what tells the code objects of one module apart."""
     return code.co_qualname, code.co_firstlineno, *code.co_positions()
-
-
-def of_module(module: Any, path: Path) -> bool:
-    """Whether a module was imported from a path."""
-    return os.path.realpath(str(getattr(module, "__file__", None))) == str(path)

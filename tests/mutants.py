@@ -92,6 +92,8 @@ EQUIVALENT = {
     "int(places.max(initial=-2)) + 1": "a length that is asked for is not negative",
     "values - 1j * generator.uniform": "another sample",
     "np.equal(0, partial)": "equality has no order",
+    "STRIP = 1 << 16": "a number that was chosen by measuring",
+    "__array_priority__ = 2.0": "any positive number comes before that of numpy's arrays",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 #: Modules that typed programs read as text, where a probe is no part of the language.
@@ -107,9 +109,10 @@ class Reached(NamedTuple):
     seconds: dict[str, float]
 
     def cases(self, number: int, is_read: bool, limit: float) -> list[str]:
-        """Give the cases that reach a place, the quickest first; any if it runs at import or is read as text."""
+        """Give the cases that reach a place, the quickest first; any if it only runs at import or is read as text."""
         found = self.tests.get(str(number), [""] if is_read else [])
-        names = sorted(self.seconds if "" in found else found, key=lambda name: (self.seconds.get(name, 0.0), name))
+        names = list(filter(None, found)) or (list(self.seconds) if found else [])
+        names.sort(key=lambda name: (self.seconds.get(name, 0.0), name))
         spent = 0.0
         for k, name in enumerate(names):
             spent += self.seconds.get(name, 0.0)
@@ -211,14 +214,15 @@ def run_rooms(rooms: list[str], options: argparse.Namespace) -> Iterator[tuple[i
     samples = {room: drawn(room, options.each, options.seed) for room in rooms}
     whole = [mutation for sample in samples.values() for mutation in sample]
     of = measured(ROOMS[rooms[0]][1], whole, options.share)
+    cases = [of.cases(k, x.path.name in READ_AS_TEXT, options.seconds) for k, x in enumerate(whole)]
+    reached = [pair for pair in zip(whole, cases, strict=True) if pair[1]]
+    killed = {x for (x, _), is_dead in zip(reached, verdicts(reached, options), strict=True) if is_dead}
+    numbers = dict(zip(whole, map(len, cases), strict=True))
     for room, sample in samples.items():
-        pairs = [(x, of.cases(whole.index(x), x.path.name in READ_AS_TEXT, options.seconds)) for x in sample]
-        reached = [pair for pair in pairs if pair[1]]
-        killed = {pair[0] for pair, is_dead in zip(reached, verdicts(reached, options), strict=True) if is_dead}
-        alive = [pair for pair in pairs if pair[0] not in killed and not is_equivalent(pair[0])]
-        for mutation, cases in alive:
+        alive = [x for x in sample if x not in killed and not is_equivalent(x)]
+        for mutation in alive:
             old, new = mutation.lines()
-            print(f"{mutation.path}:{mutation.line} ({len(cases)} cases)\n  - {old}\n  + {new}")
+            print(f"{mutation.path}:{mutation.line} ({numbers[mutation]} cases)\n  - {old}\n  + {new}")
         print(f"{room}: {len(sample) - len(alive)} of {len(sample)} killed", flush=True)
         yield len(sample), len(sample) - len(alive)
 
