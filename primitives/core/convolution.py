@@ -11,7 +11,7 @@ from tapeengine.primitive import Sample, patterns, uniform
 from tapeengine.primitive.builders import bilinear, unbroadcast
 
 from .ufuncs import of_names
-from .values import as_array, ndim_of, shape_of
+from .values import as_array, dtype_of, ndim_of, shape_of
 
 
 def _whole(ct: Any, first: int, second: int, mode: str) -> Any:
@@ -76,9 +76,12 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     x, y = as_array(a), as_array(v)
     if not (ndim_of(x) and ndim_of(y)):
         raise ValueError("object of too small depth for desired array")
+    is_of_objects = "O" in (dtype_of(x).kind, dtype_of(y).kind)  # which numpy does not conjugate
     if shape_of(x)[0] < shape_of(y)[0]:
-        return np.conjugate(np.flip(correlate(y, x, mode), 0)).copy()
-    return convolve(x, np.conjugate(np.flip(y, 0)), mode)
+        turned = np.flip(correlate(y, x, mode), 0)
+        return (turned if is_of_objects else np.conjugate(turned)).copy()
+    turned = np.flip(y, 0)
+    return convolve(x, turned if is_of_objects else np.conjugate(turned), mode)
 
 
 RULES = of_names(vars(), numpy)

@@ -268,8 +268,9 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """Multiply conjugated vectors and matrices; see `numpy.vecmat`."""
-    matrix = of_core("vecmat", x2, "matrix")
-    return np.matmul(np.expand_dims(conjugated(of_core("vecmat", x1)), -2), matrix)[..., 0, :]
+    vectors, matrix = of_core("vecmat", x1), of_core("vecmat", x2, "matrix")
+    conjugates = np.conjugate(vectors) if dtype_of(vectors).kind in "cO" else vectors
+    return np.matmul(np.expand_dims(conjugates, -2), matrix)[..., 0, :]
 
 
 def of_core(name: str, x: Any, kind: str = "vector") -> Any:

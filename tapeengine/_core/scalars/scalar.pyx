@@ -740,7 +740,7 @@ cdef class Dual:
         elif PyLong_Check(y) and is_small(y):
             b = PyLong_AsDouble(y)
         elif PyLong_Check(y) or isinstance(y, Rational):  # exact, also beyond 2**53
-            return PyObject_RichCompare(value_seen(<Dual> x), y, kind)
+            return PyObject_RichCompare(number_seen(<Dual> x), y, kind)
         elif is_reflected(y, SWAPPED[kind]):
             return NotImplemented
         elif other_precision(y) or PyComplex_CheckExact(y):

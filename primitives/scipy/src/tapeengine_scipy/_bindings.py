@@ -6,7 +6,7 @@ code in turn, at the first call, for the names that are used.
 
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
 from importlib import import_module
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NoReturn
@@ -95,6 +95,34 @@ class _Changed:
         return own[name] if name in own else getattr(replaced_object(sys.modules[self.module]), name)
 
 
+class _Whole:
+    """A polynomial with zeros among its highest coefficients: numpy's class leaves them out of products and sums."""
+
+    def __init__(self, whole: Any) -> None:
+        self.whole = np.asarray(whole, float) if isinstance(whole, tuple) else whole
+
+    @property
+    def coef(self) -> Any:
+        return np.polynomial.polyutils.trimseq(self.whole)
+
+    def __truediv__(self, number: Any) -> "_Whole":
+        return _Whole(self.whole / number)
+
+    def __mul__(self, other: Any) -> "_Whole":
+        return _Whole(np.convolve(self.whole, other.whole) if isinstance(other, _Whole) else self.whole * other)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, count: int) -> "_Whole":
+        return reduce(_Whole.__mul__, [self] * count) if count else _Whole((1.0,))
+
+    def __add__(self, other: Any) -> "_Whole":
+        return _Whole(self.whole + other.whole)
+
+    def __radd__(self, zero: int) -> "_Whole":
+        return self
+
+
 #: numpy where a correlation is clipped, of which only rounding errors exceed its limits.
 _ROUNDED = _Changed("numpy", clip=within)
 _VIEWS = SimpleNamespace(stride_tricks=SimpleNamespace(sliding_window_view=_Windows))
@@ -112,6 +140,7 @@ _REPLACED: dict[tuple[str, str], Any] = {
         for method in ("bounded", "brent", "golden")
     },
     ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
+    ("scipy.signal._filter_design", "np"): _Changed("numpy", polynomial=SimpleNamespace(Polynomial=_Whole)),
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
     ("scipy.spatial.distance", "np"): _ROUNDED,
