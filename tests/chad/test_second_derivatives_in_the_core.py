@@ -1,4 +1,4 @@
-"""Second derivatives and Jacobians that the core computes at later calls: they are those of dual numbers, or refusals."""
+"""Second derivatives and Jacobians that the core computes at later calls are those of dual numbers, or refusals."""
 
 from __future__ import annotations
 
