@@ -219,8 +219,9 @@ class Walk:
         ]
         given = {a.arg for f in every_node(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
-        written = {name for name, value in named_values(function) if isinstance(value, ast.Lambda)}
-        self.functions = given | written | {f.name for f in every_node(function) if isinstance(f, ast.FunctionDef)}
+        written = [name for name, value in named_values(function) if isinstance(value, ast.Lambda)]
+        written += [f.name for f in every_node(function) if isinstance(f, ast.FunctionDef)]
+        self.functions = frozenset(written) | given
 
     def stores_elements(self, s: ast.stmt) -> bool:
         """Tell whether a statement stores the elements of its value only, also in parts of arrays of numpy."""
