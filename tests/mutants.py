@@ -112,13 +112,19 @@ class Reached(NamedTuple):
         """Give the cases that reach a place, the quickest first; any if it only runs at import or is read as text."""
         found = self.tests.get(str(number), [""] if is_read else [])
         names = list(filter(None, found)) or (list(self.seconds) if found else [])
-        names.sort(key=lambda name: (self.seconds.get(name, 0.0), name))
+        took = {name: self.seconds.get(name, 0.0) for name in names}
+        took |= {name: self.of_file(name) for name in names if "::" not in name}
+        names.sort(key=lambda name: (took[name], name))
         spent = 0.0
         for k, name in enumerate(names):
-            spent += self.seconds.get(name, 0.0)
+            spent += took[name]
             if spent > limit and k:
                 return names[:k]
         return names
+
+    def of_file(self, name: str) -> float:
+        """Give the seconds of all cases of a file."""
+        return sum(seconds for case, seconds in self.seconds.items() if case.startswith(f"{name}::"))
 
 
 def modules_of(room: str) -> list[Path]:
@@ -186,18 +192,25 @@ def measured(tests: str, sample: list[Mutation], share: int) -> Reached:
 
 
 def verdicts(sample: list[tuple[Mutation, list[str]]], options: argparse.Namespace) -> list[bool]:
-    """Whether tests detect each mutation; one that changes what runs at import is tested in a process of its own."""
+    """Whether tests detect each mutation; what runs at import, of tests too, needs a process of its own."""
     home = f"{SCIPY}/" if any(case.startswith(SCIPY) for _, cases in sample for case in cases) else ""
-    given = [(str(COPY / x.path), x.applied(), [case.removeprefix(home) for case in cases]) for x, cases in sample]
-    files = {case.partition("::")[0] for _, cases in sample for case in cases}
+    inside = [[case for case in cases if "::" in case] for _, cases in sample]
+    given = [
+        (str(COPY / x.path), x.applied(), [case.removeprefix(home) for case in cases])
+        for (x, _), cases in zip(sample, inside, strict=True)
+    ]
+    files = {case.partition("::")[0] for cases in inside for case in cases}
     mutants, answers = COPY / "mutants.json", COPY / "verdicts.json"
     mutants.write_text(json.dumps(given))
     names = {"MUTANTS": str(mutants), "VERDICTS": str(answers), "SECONDS": str(round(options.seconds))}
     code, text = pytest(sorted(files), "-p", "forked_mutants", f"--share={options.share}", **names)
     if code:
         raise SystemExit(f"The tests cannot be collected:\n{text[-4000:]}")
-    found = json.loads(answers.read_text())
-    return [is_killed(*x, options.seconds) if y is None else y for x, y in zip(sample, found, strict=True)]
+    found = zip(sample, inside, json.loads(answers.read_text()), strict=True)
+    return [
+        is_killed(x, cases, options.seconds) if y is None or (not y and len(own) < len(cases)) else y
+        for (x, cases), own, y in found
+    ]
 
 
 def is_killed(mutation: Mutation, cases: list[str], limit: float) -> bool:

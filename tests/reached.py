@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-#: The tests that reach each probe, by its number; "" is what runs outside of tests, such as imports.
+#: The tests that reach each probe, by its number, and files that reach it when they are imported; "" is the rest.
 TESTS: dict[int, dict[str, None]] = {}
 SECONDS = Counter[str]()
 current = ""
@@ -21,6 +21,18 @@ def _reached(number: int) -> None:
 
 
 vars(builtins)["_reached"] = _reached
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Note which file is imported."""
+    global current
+    before, file = current, collector.nodeid.partition("::")[0]
+    current = file if file.endswith(".py") else ""
+    try:
+        return (yield)
+    finally:
+        current = before
 
 
 @pytest.hookimpl(wrapper=True)
