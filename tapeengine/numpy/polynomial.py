@@ -12,9 +12,10 @@ from functools import wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
-from numpy import copysign, zeros
+from numpy import copysign, ndarray, zeros
 
 from .._core.arrays.array import Array
+from .._core.sweeps.trace import value_of
 from .._core.tape.tape import outside
 from ._twins import twin_of
 
@@ -54,6 +55,11 @@ def changed(function: Any, **names: Any) -> Any:
     return FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__)
 
 
+def may_end_in_zero(series: Any) -> bool:
+    """Whether the last coefficient is 0, or the series is not given as an array."""
+    return not isinstance(series, (ndarray, Array)) or series.ndim != 1 or not len(series) or value_of(series[-1]) == 0
+
+
 def with_zeros(utilities: Any, combine: Any, *factors: float) -> Any:
     """The sum or difference of series with its last zeros, and with the derivatives by those of the series.
 
@@ -63,6 +69,8 @@ def with_zeros(utilities: Any, combine: Any, *factors: float) -> Any:
     theirs = changed(combine, trimseq=lambda series: series)
 
     def combined(*series: Any) -> Any:
+        if not any(map(may_end_in_zero, series)):
+            return theirs(*series)
         wholes = [utilities.as_series([c], trim=False)[0] for c in series]
         found = theirs(*series)
         if missing := max(map(len, wholes)) - len(found):
