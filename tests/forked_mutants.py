@@ -88,7 +88,9 @@ def cases_fail(session: pytest.Session, items: list[pytest.Item]) -> int:
 def is_replaced(path: Path, source: str, text: str) -> bool:
     """Give the functions of a module their mutated code; False if what ran at import has changed."""
     old, new = (list(codes(compile(x, str(path), "exec"))) for x in (source, text))
-    changed = {place(a): b for a, b in zip(old, new, strict=len(old) == len(new)) if a != b}
+    if len(old) != len(new):
+        return False
+    changed = {place(a): b for a, b in zip(old, new, strict=True) if meaning(a) != meaning(b)}
     gc.unfreeze()
     own = (x for x in gc.get_objects() if type(x) is FunctionType and is_path(x.__code__.co_filename, str(path)))
     functions = [(x, changed[place(x.__code__)]) for x in own if place(x.__code__) in changed]
@@ -110,6 +112,12 @@ def codes(code: CodeType) -> Iterator[CodeType]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from codes(inner)
+
+
+def meaning(code: CodeType) -> tuple[Any, ...]:
+    """Give what a code object does, wherever it stands."""
+    inner = [meaning(x) if isinstance(x, CodeType) else (type(x), repr(x)) for x in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_exceptiontable, inner
 
 
 def place(code: CodeType) -> tuple[Any, ...]:

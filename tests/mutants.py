@@ -94,6 +94,7 @@ EQUIVALENT = {
     "np.equal(0, partial)": "equality has no order",
     "STRIP = 1 << 16": "a number that was chosen by measuring",
     "__array_priority__ = 2.0": "any positive number comes before that of numpy's arrays",
+    "T.LScale(part, T.LTotal(": "a product of numbers has no order",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 #: Modules that typed programs read as text, where a probe is no part of the language.
