@@ -207,7 +207,7 @@ class Walk:
         self.later: Mapping[ast.stmt, frozenset[str]] = {}
         self.reasons: dict[str, str | None] = {}
         self.arrays: frozenset[str] = frozenset()
-        self.functions: set[str] = set()
+        self.functions: frozenset[str] = frozenset()
 
     def find_arrays(self, function: ast.FunctionDef) -> None:
         """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
