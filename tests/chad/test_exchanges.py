@@ -123,6 +123,21 @@ def test_random_programs(kind, chunk, backend):
     assert sum(checks(written(8 * chunk + k, *kind), backend) for k in range(8)) > 2
 
 
+#: Steps that change an array, or a copy of it, while a variable that exchanges arrays has the other one.
+COPIES = [
+    ("u[k % 4] += 0.5 * v[3]", "v = u.copy()", "u, v = v, u", "v[0] += 0.5 * u[0]"),
+    ("w[3] = 1.5 * u[3] + a[0, 3]", "u = w.copy()", "u[k % 4] = 1.5 * w[0] + a[0, k % 4]", "v, w = w, v"),
+]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("steps", COPIES)
+def test_a_copy_is_another_array(steps, backend):
+    first = ["u = np.sin(a[0])", "v = a[0].copy()", "w = a[0].copy()", "for k in range(n):"]
+    result = "return np.sum(u) + 2.0 * np.sum(v) + 3.0 * np.sum(w)"
+    assert checks([*first, *(f"    {step}" for step in steps), result], backend)
+
+
 @pytest.mark.parametrize("swap", ["u, v = v, u", "if v[0] > 0.1:\n    u, v = v, u", "u, v, w = v, w, u"])
 def test_a_step_copies_arrays_once(swap):
     lines = [
