@@ -783,6 +783,8 @@ class Program(Enterable):
             if isinstance(found, Unread):
                 return found.at(values)
             _ = found.linked
+            if found is not self:
+                found.unread = None
             if self.inferred and found.wanted and (found.arrays == () or not ARRAYS.issuperset(map(type, values))):
                 check_lists([each for each in found.wanted if each.of_lists is not None], self.names, values)
         except (UnsupportedError, StructureError) as refusal:
