@@ -1,6 +1,7 @@
 """Arguments that passes on numbers and arrays do not take: on the machine or dual numbers, and then in native code."""
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,9 @@ from tapeengine._core.programs import native
 from tapeengine.chad.backends import convert, tiers
 
 needs_llvm = pytest.mark.skipif(not tiers.is_installed(), reason="native code needs llvmlite")
+
+#: How far a program's sum may be from Python's, which compensates for rounding since 3.12.
+SUM = 0.0 if sys.version_info < (3, 12) else 1e-13
 
 
 @dataclass
@@ -122,7 +126,8 @@ def check(program, primals, draws):
     cotangents = back(1.0)
     tangents = refilled(primals, iter(draws.normal(size=len(numbers(primals)))))
     again, tangent = te.jvp(program, primals, tangents)
-    assert value == again == program.function(*primals)
+    assert value == again
+    assert math.isclose(value, program.function(*primals), rel_tol=SUM)
     assert math.isclose(tangent, sloped(program.function, primals, tangents), rel_tol=1e-6, abs_tol=1e-6)
     product = sum(a * b for a, b in zip(numbers(cotangents), numbers(tangents), strict=True))
     assert math.isclose(product, tangent, rel_tol=1e-9, abs_tol=1e-12)
