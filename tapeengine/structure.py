@@ -79,7 +79,8 @@ def is_kept(attribute: Any) -> bool:
 
 def besides(value: Any, kept: frozenset[str]) -> dict[str, Any]:
     """The attributes in the object's dictionary without those that are kept results."""
-    return {name: x for name, x in getattr(value, "__dict__", {}).items() if name not in kept}
+    found = getattr(value, "__dict__", {})
+    return {name: x for name, x in found.items() if name not in kept} if kept else dict(found)
 
 
 def of_namedtuple(cls: type) -> Container:
@@ -87,7 +88,7 @@ def of_namedtuple(cls: type) -> Container:
     kept = kept_names(cls)
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
-        items, rest = tuple(tuple.__iter__(value)), besides(value, kept)
+        items, rest = tuple(tuple.__iter__(value)), getattr(value, "__dict__", None) and besides(value, kept)
         if not rest:
             return items, None
         numbers = (name for name, x in rest.items() if not isinstance(x, DISCRETE))
@@ -164,7 +165,7 @@ def stored(value: Any, slots: Sequence[str], kept: frozenset[str] = frozenset())
     for name in slots:
         with contextlib.suppress(AttributeError):
             found[name] = object.__getattribute__(value, name)
-    return {**found, **besides(value, kept)}
+    return {**found, **(besides(value, kept) if kept else getattr(value, "__dict__", {}))}
 
 
 def is_made_by_python(cls: type) -> bool:
@@ -246,7 +247,9 @@ def of_dict_class(cls: Any) -> Container:
         return result
 
     kept = kept_names(cls)
-    return of_mapping(dict, lambda value: besides(value, kept), empty)
+    if kept or not cls.__dictoffset__:
+        return of_mapping(dict, lambda value: besides(value, kept), empty)
+    return of_mapping(dict, lambda value: dict(value.__dict__), empty)
 
 
 def of_sequence(make: Callable[[Any], Any]) -> Container:

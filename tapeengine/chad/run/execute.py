@@ -186,7 +186,7 @@ class Executable:
         return None if self.python is None else at_poles("ignore", self.python)
 
     @functools.cached_property
-    def at_poles(self) -> Others | None:
+    def others_at_poles(self) -> Others | None:
         """What runs the program on dual numbers at poles; None if a class that it uses asks there for floats."""
         try:
             self.check(())
@@ -196,15 +196,19 @@ class Executable:
 
     def vjp_at_pole(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
         """Run the program on dual numbers, which have cotangents at poles as well; None where values are converted."""
-        if self.at_poles is None:
+        if self.others_at_poles is None:
             return None
-        found = self.at_poles.on_duals((self.engine or default_engine()).vjp, primals, *primals)
+        found = self.others_at_poles.on_duals((self.engine or default_engine()).vjp, primals, *primals)
         return None if found is None else (found[0], or_else(self.converted_back, *found))
 
     def jvp_at_pole(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Do the same with tangents."""
         engine = self.engine or default_engine()
-        return None if self.at_poles is None else self.at_poles.on_duals(engine.jvp, primals, primals, tangents)
+        return (
+            None
+            if self.others_at_poles is None
+            else self.others_at_poles.on_duals(engine.jvp, primals, primals, tangents)
+        )
 
     @property
     def prefers_numpy(self) -> bool:
