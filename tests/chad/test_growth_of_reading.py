@@ -4,6 +4,7 @@ Each case is an expression in which its own text is nested, or a statement that 
 level would grow by a factor of 16 from four levels to eight.
 """
 
+import contextlib
 import cProfile
 import sys
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from chad.written_functions import run_in
 
 import tapeengine as te
+from tapeengine.chad.language.errors import ProgramError
 from tapeengine.chad.language.terms import Term
 from tapeengine.chad.language.traverse import children
 from tapeengine.chad.prepare import close
@@ -450,3 +452,40 @@ def test_the_work_of_a_first_call_is_linear_in_the_length_of_a_text(case: str) -
     first_call(FIRST_CALLS[case](2))
     few, many = (first_call(FIRST_CALLS[case](n)) for n in (6, 18))
     assert many <= 3.2 * few
+
+
+#: Values that hold two of what they were before, one step after the other.
+NESTS = {
+    "a recursive function of records": "t = grown(t, x)",
+    "records": "t = T(x, t, t)",
+    "tuples": "t = (x, t, t)",
+    "dicts": "t = {'v': x, 'l': t, 'r': t}",
+    "lists": "t = [t, t]",
+    "tuples in lists": "t = [(t, t)]",
+    "records in tuples": "t = (T(x, None, None), t, t)",
+}
+OF_NESTS = """
+@dataclasses.dataclass
+class T:
+    v: float
+    l: "T | None"
+    r: "T | None"
+
+def grown(t: "T", x: float) -> "T":
+    return T(t.v * x, None if t.l is None else grown(t.l, x + 1.0), None if t.r is None else grown(t.r, x))
+
+def f(x: float) -> float:
+    t = T(x, T(x, None, None), None)
+    for _ in range(3):
+        {line}
+    return x
+"""
+
+
+@pytest.mark.parametrize("line", NESTS)
+def test_what_is_known_of_a_value_that_grows_has_a_bound(line: str) -> None:
+    """A value that holds itself twice has twice the parts in each round of an analysis."""
+    function, profile = defined(OF_NESTS.format(line=NESTS[line])), cProfile.Profile(builtins=False)
+    with contextlib.suppress(ProgramError):  # most of them have another type in each step
+        profile.runcall(lambda: te.vjp(te.program(function), 2.3))
+    assert sum(entry.callcount for entry in profile.getstats()) < 300_000

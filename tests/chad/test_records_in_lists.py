@@ -32,6 +32,9 @@ class Body:
     def energy(self):
         return 0.5 * self.m * self.v * self.v
 
+    def far(self):
+        return math.hypot(self.x, self.v)
+
     @property
     def power(self):
         return self.v * self.m
@@ -55,7 +58,7 @@ class Plain:
         self.x, self.v = x, v
         self.m = m
 
-    move, kick, energy, me, meet = Body.move, Body.kick, Body.energy, Body.me, Body.meet
+    move, kick, energy, far, me, meet = Body.move, Body.kick, Body.energy, Body.far, Body.me, Body.meet
     power, same = Body.power, Body.same
 
 
@@ -136,6 +139,8 @@ for a, b in itertools.pairwise(bodies):|    b.x = a.x * 0.5 + b.x * 0.5
 for b in bodies:|    b.move(dt)
 for b in bodies:|    b.kick(sum(force(b, c) for c in bodies))
 for i in range(len(bodies)):|    bodies[i].kick(bodies[i].x)
+for b in bodies:|    b.kick(b.far())
+for b in bodies:|    b.x += 0.5|s = sum(b * b for b in xs)|for b in bodies:|    b.v += s * b.x
 bodies[0].move(2.0 * dt)|bodies[-1].v = bodies[0].x
 a, b = bodies[0], bodies[1]|d = b.x|a.x = 2.0 * a.x|b.x = d * a.x
 a = bodies[0]|c = bodies[-1]|a.x += 1.0|c.v = a.x * c.v|a.move(c.v * dt)
@@ -195,6 +200,23 @@ def test_each_step_is_in_the_language():
     for step in STEPS:
         f = function_of("xs, dt", [*MAKERS[0].split("|"), *step.split("|"), *RESULTS[0].split("|")], **NAMES)
         assert outcome(tapeengine.program(f), [0.5, 0.7, 1.1], 0.1) is not None, step
+
+
+SHARED_VARIABLES = """
+for b in bodies:|    b.v += b.x|for b in others:|    b.x = b.v * bodies[1].v|for b in bodies:|    b.move(dt)
+for b in xs:|    dt = dt * b|for b in bodies:|    b.v += dt * b.x|s = max(xs, key=lambda b: b * b)|bodies[0].x *= s
+for b in bodies:|    b.x += others[0].x|for b in others:|    for x in xs:|        b.v += x|for b in bodies:|    b.v *= dt
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", SHARED_VARIABLES)
+def test_loops_over_two_lists_may_share_a_variable(text):
+    lines = ["bodies = [Body(x, 1.0) for x in xs]", "others = [Body(x * x, 0.5) for x in xs]", *text.split("|")]
+    f = function_of("xs, dt", [*lines, "return total(bodies) * others[-1].x * bodies[0].x"], **NAMES)
+    xs = [0.5, 0.7, 1.1]
+    value, slope = outcome(tapeengine.program(f), xs, 0.1)
+    assert value == pytest.approx(f(xs, 0.1), rel=1e-12)
+    assert slope == pytest.approx(list(slopes(f, xs, 0.1)), rel=1e-6)
 
 
 ALIASED = """

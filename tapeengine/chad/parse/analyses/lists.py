@@ -22,6 +22,8 @@ from ..names.uses import DUNDERS, is_around, is_handed, parameters, walked
 
 #: Longer paths, and larger sets, count as unknown; they occur in recursive records.
 MOST_STEPS, MOST_PLACES = 6, 16
+#: A record inside so many of its own class counts as unknown: a recursive function adds another one in each round.
+MOST_INSIDE = 3
 #: After so many rounds the kinds count as unknown.
 MOST_ROUNDS = 100
 
@@ -66,7 +68,7 @@ class Kinds:
             order.reverse()  # functions are bound before those inside them, on which their results depend
             for name in order:
                 found = [self.of(e) for e in bound.get(name, ())]
-                kind = self.common([*found, *([given[name]] if name in given else [])])
+                kind = bounded(self.common([*found, *([given[name]] if name in given else [])]))
                 if kind != self.names[name]:
                     self.names[name] = kind
                     self.operators.clear()
@@ -470,7 +472,7 @@ class Kinds:
         kind, names = result
         each = zip(names, args, strict=False)
         given = {n: self.of(a) for n, a in (*each, *((str(k.arg), k.value) for k in keywords))}
-        return substituted(kind, given, self)
+        return bounded(substituted(kind, given, self))
 
 
 def shows_list(node: ast.expr) -> bool:
@@ -528,6 +530,18 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
             is_other = is_mixed or (or_list and not isinstance(found, ListOf))
             return MIXED if is_other and found not in (None, SOME, NUMBER, ANY) else found
     return kind
+
+
+def bounded(kind: Kind, inside: tuple[Any, ...] = ()) -> Kind:
+    """Give a kind whose parts deep inside count as unknown; `inside` are the classes of what it is a part of."""
+    if not isinstance(kind, ListOf | TupleOf):
+        return kind
+    if len(inside) > MOST_STEPS or (kind.made not in (None, list, tuple) and inside.count(kind.made) >= MOST_INSIDE):
+        return SOME
+    within = (*inside, kind.made)
+    if isinstance(kind, ListOf):
+        return ListOf(bounded(kind.element, within), kind.made)
+    return replace(kind, items=tuple(bounded(item, within) for item in kind.items))
 
 
 def part_of(kind: Kind, steps: Steps, kinds: Kinds) -> Kind:

@@ -49,6 +49,7 @@ from ...language.types import (
     Fixed,
     Function,
     Product,
+    Sum,
     Text,
     Type,
     is_choice,
@@ -84,6 +85,8 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return name(p, node, env, wanted)
         case ast.BinOp() | ast.Call() | ast.JoinedStr() if (value := p.known(node, env)) is not MISSING:
             return constant(p, node, value)
+        case ast.BinOp() | ast.JoinedStr() | ast.Subscript() if chosen := chosen_text(node, env):
+            return of_each_option(p, node, env[chosen], lambda own: expression(p, node, {**env, chosen: own}, wanted))
         case ast.JoinedStr():
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
             p.error(node, "a text that is known only in a run", advice)
@@ -148,6 +151,20 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
         case ast.NamedExpr(target=ast.Name(id=bound)):
             p.error(node, f"{bound} is bound in a part that is not always computed", f"assign {bound} before")
     p.error(node, f"{type(node).__name__} is not in the language", "write it with the operations of the language")
+
+
+def chosen_text(node: ast.expr, env: Env) -> str:
+    """Give the name of an operand that is one of several texts; an empty one if there is none."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            operands = [left, right]
+        case ast.JoinedStr(values=values):
+            operands = [v.value for v in values if isinstance(v, ast.FormattedValue)]
+        case _:
+            operands = [node.value] if isinstance(node, ast.Subscript) else []
+    names = (e.id for e in operands if isinstance(e, ast.Name))
+    types = ((name, getattr(env.get(name), "type", None)) for name in names)
+    return next((n for n, of in types if isinstance(of, Sum) and all(isinstance(o, Text) for o in of.options)), "")
 
 
 def read_ahead(p: Parser, node: ast.expr, env: Env) -> Term:
@@ -415,8 +432,7 @@ def known_equals(p: Parser, node: ast.AST, op: ast.cmpop, left: Term, others: Se
 
 def decided_by_type(p: Parser, node: ast.AST, op: ast.cmpop, own: Term, others: Sequence[Term]) -> Term:
     """Decide whether a value that the parser knows is one of several."""
-
-    if isinstance(op, ast.Is | ast.IsNot) and not all(isinstance(x.type, Fixed) for x in (own, *others)):
+    if isinstance(op, ast.Is | ast.IsNot) and not all(isinstance(x.type, Fixed) or is_choice(x.type) for x in others):
         p.error(node, "`is` of values that only a run knows", "use ==")
 
     def is_equal(other: Term) -> Term:
@@ -755,8 +771,19 @@ def attribute(p: Parser, node: ast.Attribute, value: ast.expr, attr: str, env: E
             p.operated(node, [(value, term)])
         return array_attribute(p, node, term, attr)
     if p.table.options(term.type) is not None:
-        return of_each_option(p, node, term, lambda own: field_of(p, node, own, attr))
-    return field_of(p, node, term, attr)
+        return of_each_option(p, node, term, lambda own: member_of(p, node, own, attr, env))
+    return member_of(p, node, term, attr, env)
+
+
+def member_of(p: Parser, node: ast.Attribute, term: Term, attr: str, env: Env) -> Term:
+    """Give an attribute of a record, or of a value that is known when the program is read."""
+    if type(term.type) is not Fixed or not hasattr(term.type.value, attr):
+        return field_of(p, node, term, attr)
+
+    def of_name(name: ast.expr, env: Env) -> Term:
+        return attribute(p, ast.copy_location(ast.Attribute(name, attr, ast.Load()), node), name, attr, env)
+
+    return as_name(p, "m", node, term, env, of_name)
 
 
 def field_of(p: Parser, node: ast.AST, record: Term, attr: str) -> Term:

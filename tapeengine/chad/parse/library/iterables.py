@@ -9,10 +9,11 @@ import ast
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import EnumType
 from typing import Any
 
 from ...language.terms import Build, If, Index, Literal, Map, Op, Proj, Size, Term, Tuple, Var, lets, lit, opened, parts
-from ...language.types import BOOL, FLOAT, INT, Array, Product, Text, is_known, show
+from ...language.types import BOOL, FLOAT, INT, Array, Fixed, Product, Text, is_known, show
 from ..expressions.closures import held_by
 from ..expressions.parameters import no_other_keywords, of_all, with_args
 from ..expressions.rules import constant, expression, text
@@ -65,6 +66,8 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     of = found.type
     if isinstance(of, Text):
         return written_out([text(p, part) for part in of.value], tuple(own))
+    if isinstance(of, Fixed) and isinstance(of.value, EnumType):
+        return written_out([constant(p, node, member) for member in of.value], tuple(own))
     if isinstance(of, Product) and of.name == "dict":
         return written_out([constant(p, node, key) for key in of.fields], tuple(own))
     if not isinstance(of, Array) and not (isinstance(of, Product) and p.is_sequence(of)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Sequence
+from enum import EnumType
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,8 @@ from ...language.types import (
     NEVER,
     UNIT,
     Array,
+    Fixed,
     Product,
-    Text,
     Type,
     is_addable,
     numbers_of,
@@ -188,7 +189,7 @@ def numbers(p: Parser, node: ast.AST, term: Term) -> Term:
 
 def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``len(xs)``."""
-    if isinstance(args[0].type, Text):
+    if isinstance(args[0].type, Fixed) and isinstance(args[0].type.value, str | EnumType):
         return lit(len(args[0].type.value))
     if (found := p.grammar.special(p, node, "__len__", args)) is not None:
         return p.coerce(node, found, INT)

@@ -20,6 +20,7 @@ from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
 from ..names import syntax
 from ..names.outside import named_outside, root
+from ..names.scopes import separated
 from ..names.syntax import load
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import assigned
@@ -57,10 +58,33 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
         places = Places(tree, outer, name)
         if places.cls and any(map(places.changes, nodes)):
             try:
-                tree, outer[MODULE] = places.rewritten(copy.deepcopy(tree)), dataclasses
+                apart, _ = separated(with_own_targets(copy.deepcopy(tree)))
+                tree, outer[MODULE] = Places(apart, outer, name).rewritten(apart), dataclasses
             except NotAlone as found:
                 what, node = found.args
                 places.explain(statements, what, node)
+    return tree
+
+
+def with_own_targets(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """Give the variables of loops names of their own, where nothing else uses them: loops over two lists share none."""
+    loops = [n for n in every_node(tree) if isinstance(n, ast.For)]
+    inside = [[n for n in every_node(loop) if isinstance(n, ast.Name)] for loop in loops]
+    targets = [{n.id for n in every_node(loop.target) if isinstance(n, ast.Name)} for loop in loops]
+    free = Names(n.id for n in every_node(tree) if isinstance(n, ast.Name))
+    for name in dict.fromkeys(name for found in targets for name in found):
+        owners = [names for names, found in zip(inside, targets, strict=True) if name in found]
+        uses = [
+            n
+            for n in every_node(tree)
+            if name in (getattr(n, "id", ""), getattr(n, "arg", ""), *getattr(n, "names", ()))
+        ]
+        if sum(n.id == name for names in owners for n in names) != len(uses):
+            continue  # it is used after a loop, in a loop inside, or by a function
+        for names in owners[1:]:
+            own = free(name)
+            for n in names:
+                n.id = own if n.id == name else n.id
     return tree
 
 

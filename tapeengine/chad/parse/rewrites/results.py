@@ -12,7 +12,7 @@ from typing import Any
 from numpy import ndarray
 
 from ....naming import attribute_of
-from ...language.kinds import ANY, ARRAY, Given, Kind, ListOf, Steps, TupleOf
+from ...language.kinds import ANY, ARRAY, COMPUTED, NUMBER, Given, Kind, ListOf, Steps, TupleOf
 from ...language.types import BOOL, FLOAT, INT, Array, Fixed, Product, Type
 from ..analyses.lists import RESULT, Kinds, Results, parameters_of
 from ..names.callees import is_plain, library_name
@@ -126,8 +126,10 @@ class Outside:
         if found is None and isinstance(function, ast.Attribute):
             cls = named_outside(function.value, self.outer)
             return self.of_method(cls, function.attr, is_class=True) if isinstance(cls, type) else NOTHING
-        is_of_arrays = library_name(found).partition(".")[0] in ("numpy", "scipy", "tapeengine")
-        return (ARRAY, ()) if is_of_arrays else self.of_function(found)
+        library, _, name = library_name(found).partition(".")
+        if library == "math":
+            return (COMPUTED if name in ("prod", "sumprod") else NUMBER), ()
+        return (ARRAY, ()) if library in ("numpy", "scipy", "tapeengine") else self.of_function(found)
 
     def of_method(self, cls: Any, name: str, is_class: bool = False) -> Results:
         """Give the same for a method or a property of a class; for one that is called with a record, with ``self``."""

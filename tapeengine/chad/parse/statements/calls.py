@@ -90,7 +90,7 @@ from ..operations.functions import Env, Lifted, Local, Parameters
 from ..operations.raising import failing
 from ..operations.registered import primitive
 from ..operations.state import Parser, with_lets
-from ..operations.whole import as_numpy
+from ..operations.whole import as_numpy, length
 from ..rewrites.elements import MODULE
 from ..rewrites.own_fields import is_literal
 from .fields import with_fields
@@ -286,10 +286,18 @@ def as_function_of_numpy(p: Parser, node: ast.Call, receiver: Term, env: Env) ->
 def called_on(p: Parser, node: ast.Call, receiver: Term, env: Env) -> Term:
     """Call a method on a member of a union."""
     assert isinstance(node.func, ast.Attribute)
+    if isinstance(receiver.type, Fixed):
+        return as_name(p, "m", node, receiver, env, lambda name, env: call_of_name(p, node, name, env))
     method = p.method_of(receiver, node.func.attr)
     if method is MISSING:
         p.error(node, f"{show(receiver.type)} has no {node.func.attr}", "give each class of the union this method")
     return call_method(p, node, method, receiver, env)
+
+
+def call_of_name(p: Parser, node: ast.Call, name: ast.expr, env: Env) -> Term:
+    """Call a method of what has a name."""
+    function = ast.copy_location(ast.Attribute(name, node.func.attr, ast.Load()), node.func)  # type: ignore[attr-defined]
+    return expression(p, ast.copy_location(ast.Call(function, node.args, node.keywords), node), env)
 
 
 def call_method(p: Parser, node: ast.Call, method: Any, receiver: Term, env: Env) -> Term:
@@ -634,6 +642,8 @@ def apply_object(p: Parser, node: ast.AST, found: Any, args: Sequence[Term]) -> 
     if name.startswith("numpy.") and any(isinstance(a.type, Array) for a in args):
         p.by_numpy = True
     function = library.FUNCTIONS.get(name)
+    if function is length and p.table.options(args[0].type) is not None:
+        return of_each_option(p, node, args[0], lambda own: length(p, node, [own]))
     if function is not None:
         return of_all(p, node, args, lambda given: function(p, node, given))
     last = name.split(".")[-1]
