@@ -205,7 +205,7 @@ def test_each_step_is_in_the_language():
 SHARED_VARIABLES = """
 for b in bodies:|    b.v += b.x|for b in others:|    b.x = b.v * bodies[1].v|for b in bodies:|    b.move(dt)
 for b in xs:|    dt = dt * b|for b in bodies:|    b.v += dt * b.x|s = max(xs, key=lambda b: b * b)|bodies[0].x *= s
-for b in bodies:|    b.x += others[0].x|for b in others:|    for x in xs:|        b.v += x|for b in bodies:|    b.v *= dt
+for b in bodies:|    b.x += others[0].x|for b in others:|    for x in xs:|        b.v = x|for b in bodies:|    b.v *= dt
 """.strip().splitlines()
 
 

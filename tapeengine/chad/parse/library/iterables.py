@@ -67,7 +67,7 @@ def iteration(p: Parser, node: ast.expr, env: Env) -> Iteration:
     if isinstance(of, Text):
         return written_out([text(p, part) for part in of.value], tuple(own))
     if isinstance(of, Fixed) and isinstance(of.value, EnumType):
-        return written_out([constant(p, node, member) for member in of.value], tuple(own))
+        return written_out([constant(p, node, member) for member in list[Any](of.value)], tuple(own))
     if isinstance(of, Product) and of.name == "dict":
         return written_out([constant(p, node, key) for key in of.fields], tuple(own))
     if not isinstance(of, Array) and not (isinstance(of, Product) and p.is_sequence(of)):
