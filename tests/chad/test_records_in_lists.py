@@ -140,6 +140,7 @@ for b in bodies:|    b.move(dt)
 for b in bodies:|    b.kick(sum(force(b, c) for c in bodies))
 for i in range(len(bodies)):|    bodies[i].kick(bodies[i].x)
 for b in bodies:|    b.kick(b.far())
+for b in bodies:|    b.v += min(bodies, key=lambda c: c.x).v * dt|bodies[0].x += max(bodies, key=lambda c: c.v).far()
 for b in bodies:|    b.x += 0.5|s = sum(b * b for b in xs)|for b in bodies:|    b.v += s * b.x
 bodies[0].move(2.0 * dt)|bodies[-1].v = bodies[0].x
 a, b = bodies[0], bodies[1]|d = b.x|a.x = 2.0 * a.x|b.x = d * a.x

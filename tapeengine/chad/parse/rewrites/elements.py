@@ -23,7 +23,7 @@ from ..names.outside import named_outside, root
 from ..names.scopes import separated
 from ..names.syntax import load
 from ..names.types import class_fields, has_free_fields
-from ..names.uses import assigned
+from ..names.uses import assigned, parameters
 from .by_cells import row_of
 from .classes import record_of
 from .procedures import handing_back
@@ -210,6 +210,9 @@ class Places(Transformer):
         """Give ``list[index]`` for a name of an element; in other expressions than the list, refuse uses of it."""
         if isinstance(node, ast.Name) and node.id in self.at:
             return syntax.expression(f"{self.name}[{self.at[node.id]}]", node)
+        if self.is_chosen(node):
+            node.keywords[0].value = self.visit(node.keywords[0].value)  # type: ignore[attr-defined]
+            return node
         is_own = self.is_element(node) or (isinstance(node, ast.Name) and node.id == self.name)
         return node if is_own else self.visit(node)
 
@@ -232,14 +235,26 @@ class Places(Transformer):
             and self.results.of_method(self.cls, node.attr)[0] in (COMPUTED, NUMBER)
             and handing_back(found.fget) is None
         )
-        is_field = is_field and self.is_element(node.value)
+        is_field = is_field and (self.is_element(node.value) or self.is_chosen(node.value))
         node.value = (self.place if is_field else self.visit)(node.value)
         return node
+
+    def is_chosen(self, node: Any) -> bool:
+        """Tell whether an expression is the element for which a function of its fields is least or greatest."""
+        match node:
+            case ast.Call(function, [ast.Name(id=name)], [ast.keyword("key", ast.Lambda() as key)]):
+                own, nodes, names = parameters(key.args), every_node(key.body), class_fields(self.cls) or ()
+                uses = [n for n in nodes if isinstance(n, ast.Name) and n.id in [a.arg for a in own]]
+                fields = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in names]
+                return name == self.name and self.outside(function) in (min, max) and all(u in fields for u in uses)
+        return False
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Pass the list and elements only to functions and methods that return numbers or new arrays."""
         function, found = node.func, self.outside(node.func)
-        is_method = isinstance(function, ast.Attribute) and self.is_element(function.value)
+        is_method = isinstance(function, ast.Attribute) and (
+            self.is_element(function.value) or self.is_chosen(function.value)
+        )
         of = self.results.of_method(self.cls, function.attr) if is_method else self.results.of_function(found)  # type: ignore[attr-defined]
         reads = found is len or (of[0] in (COMPUTED, NUMBER) and handing_back(found) is None)
         given = self.place if reads else self.visit
