@@ -1,5 +1,6 @@
 """The classes and dtypes of results: those of the plain function, or a refusal."""
 
+import dataclasses
 import itertools
 import math
 
@@ -14,7 +15,7 @@ from tapeengine.chad.language.errors import ProgramError
 from tapeengine.errors import StructureError
 
 ENGINE = tapeengine.Engine()
-BACKENDS = (None, *(("native",) if is_installed() else ()))
+BACKENDS = (None, "machine", *(("native",) if is_installed() else ()))
 
 
 def enlarged(xs, longer):
@@ -210,3 +211,37 @@ def test_parts_of_a_list_of_rows_of_several_classes(part):
 def test_slices_of_tuples_beside_arrays(part):
     function = function_of("b", ["rows = [(q[0], q[1]) for q in b]", f"return [b[1], {part}], {part}"])
     assert agrees(function, [np.array([1.0, 2.0]), np.array([3.0, 4.0])])
+
+
+@dataclasses.dataclass
+class Node:
+    """A tree, whose functions call themselves."""
+
+    v: float
+    left: "Node | None" = None
+
+
+def weight(t: "Node | None") -> float:
+    """Add up a tree."""
+    return 0.5 if t is None else t.v * weight(t.left)
+
+
+RECURSIVE = (
+    "[x * weight(a), x]",
+    "(x, [x * weight(a), x])",
+    "{'k': [weight(a)], 'n': Node(x)}",
+    "[[x, weight(a)], [x, x]]",
+    "np.array([weight(a), x])",
+    "(weight(a), [n.v for n in [a, Node(x)]])",
+)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("result", RECURSIVE)
+def test_results_of_recursive_programs_have_pythons_classes_in_each_call(result, backend):
+    f = function_of("x, a", [f"return {result}"], Node=Node, weight=weight)
+    program, args = tapeengine.program(f, backend=backend), (2.0, Node(3.0, Node(0.5)))
+    for _ in range(3):
+        assert repr(ENGINE.vjp(program, *args)[0]) == repr(f(*args))
+        assert repr(program.value(*args)) == repr(f(*args))
+        assert repr(ENGINE.jvp(program, args, args)[0]) == repr(f(*args))

@@ -19,6 +19,12 @@ class Point:
     def area(self):
         return self.x * self.y
 
+    def scaled(self, k):
+        return Point(self.x * k, self.y + k)
+
+    def me(self):
+        return self
+
 
 @dataclass
 class Body:
@@ -26,9 +32,31 @@ class Body:
     v: Point
     m: float
 
+    def energy(self, k):
+        return self.m * self.v.area() * k + self.p.x * self.p.y
+
+    @property
+    def far(self):
+        return self.p.x - self.v.y * self.m
+
+    def shifted(self, d):
+        self.p.x += d
+        return d
+
+    def same(self):
+        return self
+
 
 def kick(b, d):
     b.p.x += d
+
+
+def middle(a, b):
+    return Point(0.5 * (a.x + b.x), 0.5 * (a.y + b.y))
+
+
+def other(a, b):
+    return b if a.x > 0.0 else a
 
 
 STARTS = [
@@ -52,12 +80,17 @@ STEPS = [
     ["b.{f} = replace(b.{f}, x={e})"],
     ["kick(b, {e})"],
 ]
+STEPS += [["s += b.energy({e})"], ["b.{f}.{c} = b.far"], ["s += b.shifted({e})"]]
 EXPRESSIONS = ["s", "t", "b.p.x", "b.v.y", "b.p.area()", "2.0 * s"]
 BODY = Body(Point(0.3, 0.6), Point(1.1, 0.4), 2.0)
 #: What the language is to have, and programs in which two names mean one record, which run on dual numbers.
 WRITTEN = [
     (True, ["b.p.x += 2.0 * b.v.y", "b.v.y = b.p.area()"]),
     (True, ["for k in range(3):", "    b.p.x += b.v.x * t", "    b.v.x -= b.p.x"]),
+    (True, ["b.p.x += b.energy(t)", "s += b.far * b.energy(s)"]),
+    (True, ["for k in range(3):", "    b.v.y = b.far * 0.5", "    s += b.energy(b.far)"]),
+    (False, ["s += b.shifted(t)", "b.p.x += t"]),
+    (False, ["c = b.same()", "b.p.x += t", "s += c.p.x"]),
     (False, ["b.v = b.p", "b.p.x += t"]),
     (False, ["q = b.p", "b.p.x += t", "s += q.x"]),
 ]
@@ -73,6 +106,7 @@ def drawn(seed):
 
 def check(lines, args):
     names = {"Point": Point, "Body": Body, "replace": replace, "kick": kick}
+    names |= {"middle": middle, "other": other}
     last = "return s + b.p.x * b.v.y + b.p.y * b.v.x * b.m"
     function = function_of("b, s, t" if len(args) == 3 else "s, t", [*lines, last], **names)
     program, given = te.program(function), copy.deepcopy(args)
@@ -100,3 +134,35 @@ def test_drawn_programs(seed):
 @pytest.mark.parametrize("start", [STARTS[0], []])
 def test_written_programs(start, is_read, lines):
     assert check(start + lines, given_to(start)) == is_read
+
+
+IN_BLOCKS = [
+    ["if s > 0.1:", "    c = Body(Point(s, t), Point(t, 2.0), s)", "    c.p.x += t", "    s += c.energy(c.p.x)"],
+    ["for k in range(3):", "    c = Body(Point(s, t), Point(t, 2.0), s)", "    c.v.y *= t", "    s += c.far"],
+    [
+        "while s < 3.0:",
+        "    c = Body(b.p, Point(t, s), s)",
+        "    for i in range(2):",
+        "        c.v.y += c.far",
+        "    s += 1.0",
+    ],
+]
+
+
+@pytest.mark.parametrize("lines", IN_BLOCKS)
+def test_records_that_are_made_in_blocks(lines):
+    assert check([*STARTS[0], *lines], given_to(True))
+
+
+MADE_BY_CALLS = [
+    (True, ["q = u.scaled(t)", "u.x += 1.0", "q.y *= u.x", "s += q.area() + u.x"]),
+    (True, ["q = middle(u, u.scaled(s))", "u.y = q.x", "q.x += u.area()", "s += q.area()"]),
+    (True, ["for k in range(3):", "    q = u.scaled(t)", "    q.x += u.x", "    u.x = q.area() * 0.1", "    s += q.y"]),
+    (False, ["q = u.me()", "u.x += 1.0", "s += q.x"]),
+    (False, ["q = other(u, u.scaled(t))", "q.x += 1.0", "s += u.x * q.x"]),
+]
+
+
+@pytest.mark.parametrize(("is_read", "lines"), MADE_BY_CALLS)
+def test_records_that_calls_make(is_read, lines):
+    assert check([*STARTS[0], "u = Point(s, t)", *lines], given_to(True)) == is_read

@@ -15,6 +15,7 @@ import numpy as np
 from ...errors import StructureError
 from ..intermediate.text import compiled
 from ..language.depth import with_room
+from ..language.kinds import with_kinds
 from ..language.terms import Definition
 from ..ordinary import check_trees, holds_traced
 from .convert import VALUE, Converter
@@ -47,7 +48,7 @@ class ByText:
             return None
         *results, kept = found
         of = self.definition.result
-        value = with_room(lambda: self.converter.restored(of, iter(results)))
+        value = with_room(lambda: with_kinds(self.definition.kind, self.converter.restored(of, iter(results)), {}))
 
         def backpropagator(cotangent: Any) -> tuple[Any, ...]:
             if not holds_traced(cotangent):

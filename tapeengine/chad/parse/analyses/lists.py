@@ -382,17 +382,17 @@ class Kinds:
         return is_part or (isinstance(kind, TupleOf) and isinstance(kind.made, type))
 
     def is_fresh(self, call: ast.Call) -> bool | None:
-        """Tell whether the value of a call is a number or a new array, whatever the arguments are.
+        """Tell whether the value of a call is a number, a new array or a new record, whatever the arguments are.
 
         None for functions of Python and numpy, and for those of which nothing is known.
         """
         function = call.func
         kind = self.of(function.value) if isinstance(function, ast.Attribute) else None
         if isinstance(kind, TupleOf) and isinstance(kind.made, type):
-            return self.outside.of_method(kind.made, function.attr)[0] in (COMPUTED, NUMBER)  # type: ignore[attr-defined]
+            return is_new(self.outside.of_method(kind.made, function.attr)[0])  # type: ignore[attr-defined]
         if isinstance(function, ast.Name) and (f"{function.id}()" in self.names or function.id in self.names):
             return None
-        return self.outside.of_call(function)[0] in (COMPUTED, NUMBER) or None
+        return is_new(self.outside.of_call(function)[0]) or None
 
     def of_python(self, name: str, node: ast.Call) -> Kind:
         """Give the kind of the value of a function of Python's; None for another one."""
@@ -530,6 +530,11 @@ def substituted(kind: Kind, given: Mapping[str, Kind], kinds: Kinds) -> Kind:
             is_other = is_mixed or (or_list and not isinstance(found, ListOf))
             return MIXED if is_other and found not in (None, SOME, NUMBER, ANY) else found
     return kind
+
+
+def is_new(kind: Kind) -> bool:
+    """Tell whether a result is a number or a new array, or a new record of these; a constant has no such parts."""
+    return kind in (COMPUTED, NUMBER) or (isinstance(kind, TupleOf) and all(map(is_new, kind.items)))
 
 
 def bounded(kind: Kind, inside: tuple[Any, ...] = ()) -> Kind:

@@ -70,7 +70,7 @@ class Facts:
     * `is_copy`: whether a slice is a copy; it is asked of slices of, and in, variables that are changed.
     * `is_numpy`: whether a name is numpy's module.
     * `makes_record`: whether a function makes a new record.
-    * `is_fresh`: whether the value of a call is a number or a new array; None where the function's name says it.
+    * `is_fresh`: whether the value of a call is a number, or a new array or record; None where the name says it.
     * `only_of_arrays`: whether a method of a name is numpy's.
     * `is_of_record`: whether a method is one of a record's class, of which its name says nothing.
     """
@@ -303,7 +303,8 @@ class Walk:
             case ast.Call(func=ast.Attribute(attr=name)) if name in ALONG and self.facts.only_of_arrays(name):
                 return True
             case ast.Call(func=function):
-                return self.name_of(value) in MAKING or self.computes(function) or self.facts.makes_record(function)
+                is_new = self.name_of(value) in MAKING or self.computes(function) or self.facts.makes_record(function)
+                return is_new or bool(self.facts.is_fresh(value))
             case ast.Subscript(value=xs, slice=ast.Compare(left=ys)) if ast.unparse(xs) == ast.unparse(ys):
                 return True  # elements of an array of numpy
             case ast.Subscript(slice=ast.List()):

@@ -229,12 +229,9 @@ class Places(Transformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Read a field, or a property that is a number or a new array."""
-        found = inspect.getattr_static(self.cls, node.attr, None)
-        is_field = node.attr in (class_fields(self.cls) or ()) or (
-            isinstance(found, property)
-            and self.results.of_method(self.cls, node.attr)[0] in (COMPUTED, NUMBER)
-            and handing_back(found.fget) is None
-        )
+        is_property = isinstance(inspect.getattr_static(self.cls, node.attr, None), property)
+        is_field = node.attr in (class_fields(self.cls) or ())
+        is_field = is_field or (is_property and self.results.only_reads(self.cls, node.attr))
         is_field = is_field and (self.is_element(node.value) or self.is_chosen(node.value))
         node.value = (self.place if is_field else self.visit)(node.value)
         return node

@@ -8,31 +8,39 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
+from ..analyses.iterators import blocks
 from ..analyses.ownership import MAKING
 from ..names.callees import is_plain
 from ..names.outside import named_outside, root
-from ..names.syntax import statements
+from ..names.syntax import expression, statements
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import OWN
 from .classes import record_of
+from .elements import MODULE
 from .procedures import CHANGING
+from .results import Outside
 
 
 class OwnFields(Transformer):
-    """Replaces fields of a record by variables, which are put back where it is returned."""
+    """Replaces fields of a record by variables, which are put back where it is returned, or read by a method."""
 
-    def __init__(self, record: str, fields: Mapping[str, str]) -> None:
-        self.record, self.fields = record, fields
+    def __init__(self, record: str, fields: Mapping[str, str], reads: Callable[[str], bool]) -> None:
+        self.record, self.fields, self.reads = record, fields, reads
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Replace a field."""
         if ast.unparse(node.value) == self.record and node.attr in self.fields:
             return ast.copy_location(ast.Name(self.fields[node.attr], node.ctx), node)
+        if ast.unparse(node.value) == self.record and self.reads(node.attr):
+            back = ", ".join(f"{field}={name}" for field, name in self.fields.items())
+            node.value = expression(f"_.replace({self.record}, {back})", node, _=MODULE)
+            return node
         return self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
@@ -43,22 +51,24 @@ class OwnFields(Transformer):
         return [*statements("\n".join(back), node), node] if is_result else node
 
 
-def own_fields(tree: ast.FunctionDef, outer: Mapping[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
+def own_fields(tree: ast.FunctionDef, outer: dict[str, Any], classes: Mapping[str, Any]) -> ast.FunctionDef:
     """Rewrite a function for the records of which parts of fields change; `classes` are those of its parameters."""
     names = Names(getattr(n, "id", getattr(n, "arg", "")) for n in every_node(tree))
-    every = changed_fields(tree)
-    for start in list(tree.body):
+    every, results = changed_fields(tree), Outside(outer)
+    for block, start in [(found, s) for found in blocks(every_node(tree)) for s in found]:
         match start:
             case ast.Assign(targets=[ast.Name(id=record)], value=ast.Call(func=function) as call) if record in every:
                 is_taken = root(function) == OWN
                 cls = classes.get(record) if is_taken else named_outside(function, outer)
                 changed = {field: names(field) for field in every[record]}
                 is_own = is_taken or is_new(tree, call, cls, changed, outer)
-                if is_own and is_alone(tree, start, record, cls):
-                    OwnFields(record, changed).visit(tree)
-                    at = tree.body.index(start) + 1
+                reads = functools.partial(results.only_reads, cls)
+                if is_own and is_alone(tree, start, record, cls, reads):
+                    outer[MODULE] = dataclasses
+                    OwnFields(record, changed, reads).visit(tree)
+                    at = block.index(start) + 1
                     for field, name in reversed(changed.items()):
-                        tree.body[at:at] = statements(f"_ = own(record.{field})", start, _=name, own=OWN, record=record)
+                        block[at:at] = statements(f"_ = own(record.{field})", start, _=name, own=OWN, record=record)
                     every = changed_fields(tree)
     return tree
 
@@ -83,11 +93,11 @@ def changed_fields(tree: ast.AST) -> Mapping[str, list[str]]:
     return fields
 
 
-def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any) -> bool:
-    """Tell whether a record is only used for fields of its class, or returned."""
+def is_alone(tree: ast.FunctionDef, start: ast.stmt, record: str, cls: Any, reads: Callable[[str], bool]) -> bool:
+    """Tell whether a record is only used for fields and methods of its class that read, or returned."""
     nodes, fields = every_node(tree), class_fields(cls) or ()
     used = [id(n) for n in nodes if isinstance(n, ast.Name) and n.id == record]
-    allowed = [id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in fields]
+    allowed = [id(n.value) for n in nodes if isinstance(n, ast.Attribute) and (n.attr in fields or reads(n.attr))]
     allowed += [id(n.value) for n in nodes if isinstance(n, ast.Return)] + list(map(id, every_node(start)))
     inner = [n for f in nodes if isinstance(f, ast.FunctionDef | ast.Lambda) and f is not tree for n in every_node(f)]
     return set(used) <= set(allowed) and not set(used).intersection(map(id, inner))

@@ -20,7 +20,7 @@ from ..names.constants import is_deep
 from ..names.outside import is_numpy, named_outside, names_outside
 from ..names.types import class_fields
 from .classes import maker_of
-from .procedures import text_of
+from .procedures import handing_back, text_of
 
 #: The modules whose functions `Kinds` knows by their names.
 MODULES = frozenset("builtins _functools functools itertools copy dataclasses math tapeengine".split())
@@ -141,6 +141,12 @@ class Outside:
             kind, names = self.of_function(found.__func__)
             return kind, names if is_class else ("", *names)
         return self.of_function(found.fget if isinstance(found, property) else found)
+
+    def only_reads(self, cls: Any, name: str) -> bool:
+        """Tell whether a method or a property of a class gives numbers or new arrays, and changes nothing."""
+        found = inspect.getattr_static(cls, name, None)
+        function = found.fget if isinstance(found, property) else found
+        return self.of_method(cls, name)[0] in (COMPUTED, NUMBER) and handing_back(function) is None
 
     def of_function(self, function: Any, cls: Any = None) -> Results:
         """Give the same for a function or a class."""

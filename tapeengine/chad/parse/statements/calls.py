@@ -456,9 +456,9 @@ def special(p: Parser, node: ast.AST, name: str, operands: Sequence[Term]) -> Te
 def replaced(p: Parser, node: ast.Call, record: Term, env: Env) -> Term:
     """``dataclasses.replace(r, x=...)``, ``r._replace(x=...)``: a record with other fields, made by the constructor."""
     of = record.type
-    if root(node.func) == MODULE:  # a copy of an element that changes
-        return with_fields(p, {}, p.bound("r", record))
     given = {str(k.arg): k.value for k in node.keywords}
+    if root(node.func) == MODULE:  # a copy of an element that changes, or a record with fields that changed
+        return with_fields(p, {n: (e, expression(p, e, env)) for n, e in given.items()}, p.bound("r", record))
     cls = p.table.classes.get(getattr(of, "name", ""))
     is_made = dataclasses.is_dataclass(cls)
     names = makeable(p, node, cls)[1] if is_made else getattr(of, "fields", ())
