@@ -48,6 +48,11 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
 
 
+def _median(image: Any, size: Any) -> Any:
+    """SciPy's median of images: that of arrays."""
+    return replaced_object(find("scipy.signal.medfilt"))(image, size)
+
+
 def _yeojohnson(x: Any, lmbda: Any, **options: Any) -> Any:
     """SciPy's transform, whose formulas for parameters near 0 and 2 do not depend on these."""
     _ = equal(lmbda, 0), equal(lmbda, 2)
@@ -142,7 +147,9 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
     ("scipy.signal._filter_design", "np"): _Changed("numpy", polynomial=SimpleNamespace(Polynomial=_Whole)),
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
-    ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
+    ("scipy.signal._signaltools", "_sigtools"): _Changed(
+        "scipy.signal._sigtools", _convolve2d=_convolved, _medfilt2d=_median
+    ),
     ("scipy.spatial.distance", "np"): _ROUNDED,
     ("scipy.stats._stats_py", "array_namespace"): lambda *arrays: _ROUNDED,
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
@@ -200,7 +207,7 @@ class Bindings(Relinked):
         """Make the counterpart of a value; of the functions in SciPy's tables as well."""
         if type(value) is list and value and all(map(callable, value)):
             return [self.twin(function) for function in value]
-        if type(value) is dict and value and all(type(held) is list for held in value.values()):
+        if type(value) is dict and value and all(type(held) in (list, tuple) for held in value.values()):
             return {key: self.twin(held) for key, held in value.items()}
         return super().make(value)
 
