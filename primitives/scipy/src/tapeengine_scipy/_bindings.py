@@ -21,7 +21,7 @@ from tapeengine.lift.worlds import World
 from tapeengine_primitives.extremes import within
 from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
-from tapeengine_scipy._values import of_python, root
+from tapeengine_scipy._values import is_traced, of_python, root
 
 
 class _Windows:
@@ -46,6 +46,14 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     found = convolve(in1, turned, mode="valid", method="direct")
     starts = [(size - flip) // 2 for size in in2.shape]
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
+
+
+def _trimmed(filt: Any, trim: str) -> Any:
+    """The coefficients without zeros at one end, of which traced ones would lose their derivatives."""
+    found = np.trim_zeros(filt, trim)
+    if is_traced(filt) and len(found) < len(filt):
+        raise UnsupportedError("bilinear has no derivative by leading coefficients of 0; leave them out of b and a")
+    return found
 
 
 def _median(image: Any, size: Any) -> Any:
@@ -145,7 +153,9 @@ _REPLACED: dict[tuple[str, str], Any] = {
         for method in ("bounded", "brent", "golden")
     },
     ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
-    ("scipy.signal._filter_design", "np"): _Changed("numpy", polynomial=SimpleNamespace(Polynomial=_Whole)),
+    ("scipy.signal._filter_design", "np"): _Changed(
+        "numpy", polynomial=SimpleNamespace(Polynomial=_Whole), trim_zeros=_trimmed
+    ),
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
     ("scipy.signal._signaltools", "_sigtools"): _Changed(
         "scipy.signal._sigtools", _convolve2d=_convolved, _medfilt2d=_median
