@@ -19,7 +19,7 @@ _NAMES = {
     numpy: """
         apply_along_axis apply_over_axes average block column_stack cumulative_prod cumulative_sum delete
         diag diagflat diff dstack ediff1d extract geomspace histogram2d histogramdd imag insert logspace meshgrid
-        nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real real_if_close resize roots
+        nancumprod nancumsum pad piecewise poly polyadd polyder polyint polysub real real_if_close resize
         setdiff1d setxor1d sort_complex tensordot tile trapezoid union1d unique_all unique_counts unique_inverse
         vander
     """,

@@ -8,9 +8,11 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.array import form_of
+from tapeengine._core.sweeps.trace import value_of
+from tapeengine.numpy._twins import rule_of
 
 from .ufuncs import of_names
-from .values import as_array, dtype_of, is_complex, promoting, shape_of
+from .values import as_array, dtype_of, is_complex, is_traced, promoting, shape_of
 
 
 def polymul(a1: Any, a2: Any) -> Any:
@@ -36,6 +38,35 @@ def polyval(p: Any, x: Any) -> Any:
     for position in range(shape_of(coefficients)[0]):
         value = value * x + coefficients[position]
     return value
+
+
+_roots = rule_of(numpy.roots)
+
+
+def roots(p: Any) -> Any:
+    """Return the roots; see `numpy.roots`, which leaves zeros out of the last coefficients, and appends roots at 0.
+
+    The derivatives are those of the eigenvalues of the whole companion matrix. With several zeros, it has no basis of
+    eigenvectors: derivatives by the last coefficients are NaN.
+    """
+    found, coefficients = _roots(p), np.atleast_1d(as_array(p))
+    held = numpy.flatnonzero(_plain(coefficients))
+    count = shape_of(coefficients)[0] - 1 - int(held[-1]) if len(held) else 0
+    if count > 1:
+        return found - np.sum(np.sqrt(np.abs(coefficients[-count:])))
+    if not count:
+        return found
+    row = -coefficients[int(held[0]) + 1 :] / coefficients[int(held[0])]
+    shift = numpy.eye(shape_of(row)[0])[:-1].astype(dtype_of(row))
+    moved, still = np.linalg.eigvals(np.concatenate([row[None], shift])), _plain(found)
+    order = numpy.argmin(abs(_plain(moved) - still[:, None]), axis=1)
+    moved = moved[order] if is_complex(still) else np.real(moved[order])
+    return still - (_plain(moved) - moved)
+
+
+def _plain(x: Any) -> Any:
+    """Return the value without the derivatives of any trace."""
+    return _plain(value_of(x)) if is_traced(x) else x
 
 
 RULES = of_names(vars(), numpy)

@@ -346,8 +346,10 @@ class Rules:
         holder = holder_among(args) if isinstance(function, numpy.ufunc) else None
         if holder is not None:
             return holder.__array_ufunc__(function, "__call__", *args, **options)
-        if isinstance(function, numpy.ufunc) and own is None and any(map(is_opaque, args)):
-            return NotImplemented
+        if isinstance(function, numpy.ufunc) and own is None:
+            opaque = next(filter(is_opaque, args), None)  # on the left, its class has no such operator
+            if opaque is not None and (args[-1] is opaque or not hasattr(opaque, "__array__")):
+                return NotImplemented
         rule = self.find(function)
         if isinstance(rule, Primitive) and not any(rule.vjp_rules):
             result = function(*replaced(value_of, args), **replaced(value_of, dict(options)))

@@ -147,12 +147,17 @@ def on_the_left(method: str, library: str) -> None:
 def has_own_operators(value: Any) -> bool:
     """Whether numpy's arrays leave operators to the class of a value, because it does not support ufuncs."""
     cls = type(value)
-    return is_foreign(value) and not hasattr(cls, "__array_ufunc__") and getattr(value, "__array_priority__", 0.0) > 0.0
+    if not is_foreign(value) or hasattr(cls, "__array_ufunc__"):
+        return False
+    try:
+        return float(getattr(value, "__array_priority__", 0.0)) > 0.0
+    except (TypeError, ValueError):  # numpy takes other objects for no priority
+        return False
 
 
 def is_opaque(value: Any) -> bool:
-    """Whether numpy's operators leave a value to the operators of its class, which numpy cannot read as an array."""
-    readers = ("__array__", "__array_interface__", "__array_function__", "__array_wrap__")
+    """Whether numpy's operators leave a value to the operators of its class, which gets traced operands as they are."""
+    readers = ("__array_function__", "__array_wrap__")
     is_known = str(type(value).__module__).startswith("scipy.")  # whose operators read plain numbers only
     return has_own_operators(value) and not is_known and not any(hasattr(value, name) for name in readers)
 

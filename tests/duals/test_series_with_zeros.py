@@ -82,3 +82,31 @@ def test_second_derivatives(kind: str) -> None:
     plain = [[program(numpy, a + x + y) for x in (*numpy.eye(3), 0.0)] for y in (*numpy.eye(3), 0.0)]
     expected = [[plain[i][j] - plain[i][3] - plain[3][j] + plain[3][3] for i in range(3)] for j in range(3)]
     numpy.testing.assert_allclose(found, numpy.array(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
+@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize("leading", [0, 1])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_root_at_zero(zero: float, leading: int, size: int, dtype: str) -> None:
+    rng = numpy.random.default_rng(size)
+    p = numpy.array([0.0] * leading + [*rng.uniform(0.5, 2.0, size - 1), zero]).astype(dtype)
+    value, backpropagator = te.vjp(numpy.roots, p)
+    wanted = numpy.roots(p)
+    assert (value.dtype, value.tobytes()) == (wanted.dtype, wanted.tobytes())
+    powers = numpy.arange(size)[::-1]
+    for place, root in enumerate(wanted):  # p(x) = 0 defines dx/dp[k] = -x^k/p'(x)
+        expected = -(root**powers) / numpy.polyval(numpy.polyder(p), root)
+        found = backpropagator((numpy.arange(size - 1) == place).astype(value.dtype))[0]
+        expected = expected if numpy.iscomplexobj(p) else expected.real
+        accuracy = 1e-4 if dtype in ("float32", "complex64") else 1e-9
+        numpy.testing.assert_allclose(found[leading:], expected, rtol=accuracy, atol=accuracy)
+
+
+def test_several_roots_at_zero_have_no_derivative_by_the_last_coefficients() -> None:
+    p = numpy.array([1.0, 2.0, 0.0, 0.0])
+    found = te.vjp(numpy.roots, p)[1](numpy.array([1.0, 0.0, 0.0]))[0]
+    numpy.testing.assert_array_equal(found, [2.0, -1.0, numpy.nan, numpy.nan])
+    assert te.grad(lambda a: numpy.sum(np.roots(np.array([1.0, a, 0.0, 0.0]))))(2.0) == -1.0
+    p, slope = numpy.array([1.0, 2.0, 0.0]), lambda c: te.grad(lambda c: np.roots(c)[1])(c)[2]
+    numpy.testing.assert_allclose(te.grad(slope)(p), [0.0, 0.25, -0.25], atol=1e-15)  # of sqrt(1 - c) - 1 in c

@@ -20,7 +20,7 @@ from tapeengine_scipy.stats._support import Distribution
 
 NAMES = {**CONSTANTS, **GROUPS["interpolate"][0], "r": [0, 1, 1, 2], "i": [0, 2, 3, 4], "p": [0, 1, 2, 0]}
 SHAPES = {
-    "beta": "0.7, 1.2", "binom": "4, 0.3", "nbinom": "2.5, 0.3", "dirichlet": "[0.7, 1.2, 2.0]",
+    "beta": "0.7, 1.2", "f": "3.5, 5.0", "binom": "4, 0.3", "nbinom": "2.5, 0.3", "dirichlet": "[0.7, 1.2, 2.0]",
     "multinomial": "3, [0.2, 0.3, 0.5]", "multivariate_normal": "[0.1, 0.3], 1.3",
 }  # fmt: skip
 FUNCTIONS = set(NAMES_OF_CODE["scipy.stats"].split())

@@ -32,3 +32,12 @@ def test_bilinear(seed):
                 step = 1e-6 * np.eye(len(b))[i]
                 plus, minus = (scipy.signal.bilinear(b + s * step, a, fs)[place][k] for s in (1, -1))
                 assert found[0][i] == pytest.approx((plus - minus) / 2e-6, abs=1e-7)
+
+
+def test_bilinear_refuses_traced_leading_zeros():
+    b, a = np.array([0.0, 1.5]), np.array([1.0, 0.5, 0.3])
+    with pytest.raises(te.errors.UnsupportedError, match="leading coefficients of 0"):
+        te.vjp(lambda b: signal.bilinear(b, a, 0.7), b)
+    np.testing.assert_array_equal(
+        te.vjp(lambda a: signal.bilinear(b, a, 0.7), a)[0][0], scipy.signal.bilinear(b, a, 0.7)[0]
+    )

@@ -23,10 +23,15 @@ SYSTEM = "(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])"
 MATRIX, TALL, OTHER = "x[:9].reshape(3, 3)", "x[:8].reshape(4, 2)", "Y[:8].reshape(4, 2)"
 KNOTS = "(np.r_[[0.0] * 4, [1.5, 2.0], [4.0] * 4], np.concatenate([x[:6], np.zeros(4)]), 3)"
 IMAGE = "x.reshape(4, 4)"
+WINDOWS = """
+    f(('kaiser', x[0]), 7), f(('gaussian', x[1]), 6), f(('tukey', x[2] / 3), 9), f(('general_hamming', x[3] / 3), 5),
+    f(('chebwin', 40 * x[4]), 8), f(('taylor', 3, 30 * x[5]), 8), f(('general_gaussian', x[6], x[7]), 5, False),
+    f(('exponential', None, x[8]), 4), f(x[9], 5), f(('kaiser_bessel_derived', x[9]), 6, False)
+"""
 FILTER, SECTION = "x[:3], x[3:6]", "np.concatenate([x[:3], [1.0], x[3:5]])[None]"
 #: The call of each function f of SciPy, as an expression of a vector x; of other functions it is f(x).
 CALLS = {
-    "scipy.fft": {},
+    "scipy.fft": dict.fromkeys(("fftfreq", "rfftfreq"), "f(5, x[0])"),
     "scipy.integrate": {
         "romb": "f(x[:9])", **dict.fromkeys(("trapezoid", "cumulative_trapezoid"), "f(x, np.cumsum(x))"),
     },
@@ -36,6 +41,7 @@ CALLS = {
     } | {
         "splev": f"[*(f(4 * x - 2, {KNOTS}, 0, e) for e in (0, 1, 3)), f(4 * x - 2, {KNOTS}, 1, 3)]",
         "splint": f"f(x[0], 3 * x[1], {KNOTS})",
+        "lagrange": "f(np.arange(4.0), x[:4]).coef", "pade": "[part.coef for part in f(x[:5], 2)]",
         "splder": f"f({KNOTS})[1]", "splantider": f"f({KNOTS})[1]",
     },
     "scipy.ndimage": {
@@ -54,7 +60,10 @@ CALLS = {
         "rotate": f"f({IMAGE}, 10 * x[0])", "shift": f"f({IMAGE}, x[:2])", "zoom": f"f({IMAGE}, 1.6)",
     },
     "scipy.optimize": {},
-    "scipy.special": {"multigammaln": "f(x + 1.0, 3)"},
+    "scipy.special": {
+        "multigammaln": "f(x + 1.0, 3)", "diric": "f(x, 3)",
+        **dict.fromkeys("ivp jvp kvp yvp".split(), "[f(1, x), f(2.5, x)]"),
+    },
     "scipy.linalg": {
         "block_diag": f"f({TALL}, x[8:], x[0])", "hankel": "f(x[:4], x[4:10])",
         "khatri_rao": f"f({TALL}, {MATRIX}[:, :2])",
@@ -68,6 +77,14 @@ CALLS = {
     "scipy.signal": {
         "convolve2d": "f(x.reshape(4, 4), Y[:6].reshape(2, 3), 'full', 'wrap')",
         "correlate2d": "f(Y[:4].reshape(2, 2), x.reshape(4, 4), 'same', 'symm')",
+        "abcd_normalize": "f(x[:4].reshape(2, 2), x[4:6, None], x[6:8][None], x[8:9][None])",
+        "bessel": "np.concatenate(f(3, x[0] / 4))", "czt_points": "np.abs(f(5, x[0] * np.exp(0.3j), 1.2 * x[1]))",
+        **dict.fromkeys(("buttord", "cheb1ord"), "f(x[0] / 8, x[1] / 2, 3, 20)[1]"),
+        "firls": "f(9, [0.0, 0.2, 0.3, 1.0], x[:4], weight=x[4:6])",
+        "firwin_2d": "f((3, 5), (('kaiser', x[1]), 'hamming'), fc=x[0] / 4)", "get_window": f"[{WINDOWS}]",
+        "kaiser_atten": "f(7, x[0])", "kaiser_beta": "[f(30 * x[0]), f(60.0 + x[1]), f(8 * x[2])]",
+        "medfilt2d": f"f({IMAGE}, 3)", "resample_poly": f"[f(x, 3, 2), f({IMAGE}, 1, 2, axis=0, padtype='mean')]",
+        **dict.fromkeys(("sawtooth", "square"), "f(3 * x, x[0] / 4)"), "sweep_poly": "f(x, np.poly1d([1.0, 2.0]))",
         "cspline1d": "f(x)", "envelope": "f(x)", "filtfilt": "f(x[:2], x[2:4], x[4:])",
         "lfilter_zi": f"f({FILTER})", "sosfilt_zi": f"f({SECTION})", "sosfiltfilt": f"f({SECTION}, x[:12])",
         "firwin2": "f(9, [0.0, 0.5, 1.0], x[:3])",
@@ -108,7 +125,9 @@ CALLS = {
         "zpk2tf": "f(x[:2], x[2:5], x[5])",
     },
     "scipy.spatial": {
-        "geometric_slerp": "f([1.0, 0.0], [0.0, 1.0], x / 2)", "minkowski_distance": "f(x, Y, 3)",
+        "geometric_slerp": "f([1.0, 0.0], [0.0, 1.0], x / 2)",
+        **dict.fromkeys(("minkowski_distance", "minkowski_distance_p"), "f(x, Y, 3)"),
+        "distance_matrix": f"f({IMAGE}, Y.reshape(4, 4))",
         "procrustes": f"f({TALL}, {OTHER})",
     },
     "scipy.spatial.distance": {
@@ -119,6 +138,16 @@ CALLS = {
         "ttest_1samp": WITH_LIMITS + "(f(x, 1.0))", "ttest_rel": WITH_LIMITS + "(f(x, Y))",
         "yeojohnson": "f(x, 0.3)", "yeojohnson_llf": "f(0.3, x)",
 
+        **dict.fromkeys("bartlett f_oneway levene".split(), "[*f(x[:5], x[5:], Y)]"),
+        "alexandergovern": "[f(x[:5], x[5:], Y).statistic]",
+        **dict.fromkeys(("chisquare", "power_divergence"), "f(x[:4], np.sum(x[:4]) * np.array([0.2, 0.3, 0.4, 0.1]))"),
+        "combine_pvalues": "[f(x / 3, method) for method in ('fisher', 'pearson', 'tippett', 'stouffer')]",
+        "directional_stats": "f(x.reshape(8, 2)).mean_direction", "false_discovery_control": "f(x / 3)",
+        **dict.fromkeys(("kurtosistest", "normaltest"), "f(np.concatenate([x, Y]))"), "obrientransform": "f(x, Y)",
+        "pointbiserialr": "f(Y > 1, x).statistic", "probplot": "f(x)[1]", "quantile": "f(x, x[:2] / 3)",
+        "scoreatpercentile": "f(x, 30)", "sigmaclip": "f(x, 1.3, 1.3)[0]", "theilslopes": "f(x)[:2]",
+        "tmax": "f(x, 1.7)", "tmin": "f(x, 0.7)", **dict.fromkeys(("trim1", "trimboth"), "f(x, 0.1)"),
+        "ttest_ind_from_stats": "f(x[0], x[1], 7, x[2], x[3], 9)",
         **dict.fromkeys("energy_distance wasserstein_distance zmap".split(), "f(x, Y)"),
         "boxcox": "f(x, 0.3)", "boxcox_llf": "f(0.3, x)", "describe": "f(x)[2:]", "entropy": "f(x, Y, base=2)",
         "expectile": "f(x, 0.3)",

@@ -54,3 +54,34 @@ def test_methods_that_scipy_lacks_are_refused(name: str, method: str) -> None:
         getattr(scipy.signal, name)(np.ones(5), np.ones(2), method=method)
     with pytest.raises(ValueError, match="Acceptable method flags"):
         te.vjp(lambda x: getattr(signal, name)(x, np.ones(2), method=method), np.ones(5))
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 5)])
+@pytest.mark.parametrize(("up", "down"), [(1, 1), (3, 2), (2, 5)])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_upfirdn(dtype, up, down, shape):
+    rng = np.random.default_rng(up)
+    h, x = rng.normal(size=4).astype(dtype), rng.normal(size=shape).astype(dtype)
+    for axis in range(-len(shape), len(shape)):
+        wanted = scipy.signal.upfirdn(h, x, up, down, axis)
+        value, back = te.vjp(lambda h, x, axis=axis: signal.upfirdn(h, x, up, down, axis), h, x)
+        assert (value.dtype, value.shape) == (wanted.dtype, wanted.shape)
+        accuracy = 1e-5 if dtype == "float32" else 1e-13
+        np.testing.assert_allclose(value, wanted, rtol=accuracy, atol=accuracy)
+        weights, change = rng.normal(size=wanted.shape).astype(dtype), rng.normal(size=shape).astype(dtype)
+        moved = scipy.signal.upfirdn(h, change, up, down, axis)  # the filter is linear in the signal, and in itself
+        np.testing.assert_allclose(np.sum(back(weights)[1] * change), np.sum(weights * moved), rtol=30 * accuracy)
+        np.testing.assert_allclose(np.sum(back(weights)[0] * h), np.sum(weights * wanted), rtol=30 * accuracy)
+    for options in ({"mode": "line"}, {"cval": 1.0}):
+        with pytest.raises(te.errors.UnsupportedError, match="beyond their ends"):
+            te.vjp(lambda x, options=options: signal.upfirdn(h, x, **options), x)
+
+
+@pytest.mark.parametrize("state", [None, np.zeros((1, 2), np.float32)])
+def test_sections_of_single_precision(state):
+    sos, x = np.array([[1.0, 0.5, 0.0, 1.0, -0.4, 0.1]], np.float32), np.ones(5, np.float32)
+    wanted = scipy.signal.sosfilt(sos, x, zi=state)
+    found = te.vjp(lambda sos, x: signal.sosfilt(sos, x, zi=state), sos, x)[0]
+    for part, expected in zip(found, wanted, strict=True):
+        assert part.dtype == expected.dtype
+        np.testing.assert_allclose(part, expected, rtol=1e-6)

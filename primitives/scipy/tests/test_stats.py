@@ -17,15 +17,13 @@ CONTINUOUS = {
     "norm": (), "t": (2.5,), "gamma": (1.7,), "beta": (1.3, 2.4), "chi2": (3.0,), "expon": (), "lognorm": (0.7,),
     "laplace": (), "cauchy": (), "uniform": (), "weibull_min": (1.4,), "logistic": (), "gumbel_r": (), "gumbel_l": (),
     "pareto": (1.6,), "halfnorm": (), "invgamma": (1.8,), "genextreme": (-0.3,), "rayleigh": (), "weibull_max": (1.4,),
-    "skewnorm": (1.2,), "vonmises": (1.3,),
+    "skewnorm": (1.2,), "vonmises": (1.3,), "f": (3.5, 5.0),
 }  # fmt: skip
 #: Those whose distribution function is not differentiated.
 DENSITIES = ("vonmises",)
 DISCRETE = {"poisson": (2.3,), "binom": (5, 0.3), "nbinom": (3, 0.4), "geom": (0.3,), "bernoulli": (0.3,)}
 METHODS = ("logpdf", "pdf", "logcdf", "cdf", "sf", "logsf")
-QUANTILES = [
-    name for name in CONTINUOUS if name not in ("t", "gamma", "beta", "chi2", "invgamma", "skewnorm", *DENSITIES)
-]
+QUANTILES = [name for name in CONTINUOUS if name not in ("skewnorm", *DENSITIES)]
 
 
 def methods_of(name):
@@ -347,6 +345,42 @@ def test_quantiles(name, method):
         np.testing.assert_allclose(te.grad(inverse)(at), 1.0, rtol=1e-12 if at > 1e-3 else 1e-6)
 
 
+#: Shapes of distributions with a mean and a variance, for which SciPy's code for entropies has no special form.
+MOMENTS = CONTINUOUS | {"t": (4.5,), "pareto": (3.2,), "invgamma": (3.3,), "f": (3.5, 6.0)}
+
+
+WITHOUT = {("skewnorm", "entropy"), ("skewnorm", "median")}
+
+
+@pytest.mark.parametrize("method", ["mean", "var", "std", "entropy", "median"])
+@pytest.mark.parametrize("name", MOMENTS)
+def test_functions_of_the_parameters(name, method):
+    shapes, ours, theirs = MOMENTS[name], getattr(stats, name), getattr(scipy.stats, name)
+    if (name, method) in WITHOUT or (name == "vonmises" and method != "entropy"):
+        with pytest.raises(UnsupportedError):
+            te.grad(getattr(ours, method))(*shapes)
+        return
+    for args in ((*shapes, 0.2, 1.7), (*[np.array([shape, 1.01 * shape]) for shape in shapes], 0.2, 1.7)):
+        wanted = getattr(theirs, method)(*args)
+        found = traced(getattr(ours, method), *args)
+        assert (type(found), np.shape(found)) == (type(wanted), np.shape(wanted))
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        np.testing.assert_array_equal(traced(lambda *args: getattr(ours(*args), method)(), *args), found)
+    assert np.isnan(traced(getattr(ours, method), *shapes, 0.2, -1.7))
+    if np.isfinite(getattr(theirs, method)(*shapes)):
+        point = np.array([*shapes, 0.1, 1.3])
+        assert_gradient(lambda p: getattr(ours, method)(*p), point)
+        assert_second_order(lambda p: getattr(ours, method)(*p), point)
+
+
+@pytest.mark.parametrize("name", QUANTILES)
+def test_intervals(name):
+    args = (0.8, *CONTINUOUS[name], 0.2, 1.7)
+    found = traced(getattr(stats, name).interval, *args)
+    np.testing.assert_allclose(found, getattr(scipy.stats, name).interval(*args), rtol=1e-12)
+    assert_gradient(lambda p: getattr(stats, name).interval(*p)[1], np.array(args))
+
+
 @pytest.mark.parametrize(
     ("name", "method", "at", "first", "second"),
     [
@@ -415,7 +449,7 @@ SHAPES = {
     "genextreme": ((0.0,), (0.4,), (-0.9,), (5.0,), (-12.0,)),
     "skewnorm": ((0.0,), (0.4,), (-0.9,), (5.0,)),
     "vonmises": ((0.0,), (0.9,), (12.0,), (700.0,)),
-    "beta": ((0.7, 1.5), (2.5, 0.9), (12.0, 3.0)),
+    **dict.fromkeys(("beta", "f"), ((0.7, 1.5), (2.5, 0.9), (12.0, 3.0))),
 }
 #: Ties with the location, values around it, and tails.
 SPECIAL = (0.0, -0.0, 0.3, 1e-9, -1e-9, 1.0, -1.0, 5.0, -5.0, 1e5, -1e5, 1e200, -1e200, 1e300, -1e300, np.inf, -np.inf)

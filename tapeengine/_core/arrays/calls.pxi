@@ -124,8 +124,8 @@ cdef bint has_foreign(object items, int depth) except -1:
     return False
 
 
-def answers_to_numpy(x, ufunc):
-    """Whether numpy evaluates an operator of a number and x, and then asks the class of x.
+def answers_to_numpy(x, ufunc, is_left=False):
+    """Whether numpy evaluates an operator of a number and x, which may be on the left, and then asks the class of x.
 
     The ufunc is that of the operator of one of numpy's numbers, None for Python's, which read no sequences.
     """
@@ -138,8 +138,12 @@ def answers_to_numpy(x, ufunc):
         if ufunc is None and not hasattr(cls, "__array__") and not hasattr(cls, "__array_interface__"):
             return False        # Python's number asks its reflected operator, which takes the traced number as it is
         return cls.__array_ufunc__ is not None
-    # Python itself calls the operators of a class that has its own and that numpy only converts.
-    return hasattr(cls, "__array_wrap__") or hasattr(cls, "__array_priority__") or not hasattr(cls, "__radd__")
+    if hasattr(cls, "__array_wrap__") or not hasattr(cls, "__radd__"):
+        return True
+    if not hasattr(cls, "__array__") and not hasattr(cls, "__array_interface__"):
+        return hasattr(cls, "__array_priority__")
+    # Python's number asks the reflected operator, and so does numpy's on the left if the class has any priority.
+    return ufunc is not None and (is_left or not isinstance(getattr(cls, "__array_priority__", None), (int, float)))
 
 
 cdef bint holds_objects(object x) noexcept:

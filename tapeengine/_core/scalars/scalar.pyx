@@ -398,8 +398,8 @@ cdef int report(object x, object y, int op) except -1:
     return 0
 
 
-cdef bint answers(object x, object other, object ufunc) except -1:
-    return above("arrays.array").answers_to_numpy(other, ufunc if is_numpy(x) else None)
+cdef bint answers(object x, object other, object ufunc, bint is_left=False) except -1:
+    return above("arrays.array").answers_to_numpy(other, ufunc if is_numpy(x) else None, is_left)
 
 
 cdef object beyond_reals(object x, object y, object ufunc):
@@ -414,7 +414,7 @@ cdef object beyond_reals(object x, object y, object ufunc):
         if ufunc is numpy.power:
             return rules.operator(ufunc, x, y)
         return rules.ufunc(ufunc, "__call__", (x, y), {})
-    if not isinstance(other, (complex, numpy.complexfloating)) and not answers(dual, other, ufunc):
+    if not isinstance(other, (complex, numpy.complexfloating)) and not answers(dual, other, ufunc, other is x):
         return NotImplemented
     return rules_of(<Dual> dual, ufunc).ufunc(ufunc, "__call__", (x, y), {})
 

@@ -21,7 +21,7 @@ from tapeengine.lift.worlds import World
 from tapeengine_primitives.extremes import within
 from tapeengine_scipy._equalities import CALLED, equal, guarded_code
 from tapeengine_scipy._passing import Passed, find
-from tapeengine_scipy._values import of_python, root
+from tapeengine_scipy._values import is_traced, of_python, root
 
 
 class _Windows:
@@ -46,6 +46,19 @@ def _convolved(in1: Any, in2: Any, flip: int, mode: int, boundary: int, fill: An
     found = convolve(in1, turned, mode="valid", method="direct")
     starts = [(size - flip) // 2 for size in in2.shape]
     return found[tuple(slice(i, i + n) for i, n in zip(starts, shape, strict=True))] if same else found
+
+
+def _trimmed(filt: Any, trim: str) -> Any:
+    """The coefficients without zeros at one end, of which traced ones would lose their derivatives."""
+    found = np.trim_zeros(filt, trim)
+    if is_traced(filt) and len(found) < len(filt):
+        raise UnsupportedError("bilinear has no derivative by leading coefficients of 0; leave them out of b and a")
+    return found
+
+
+def _median(image: Any, size: Any) -> Any:
+    """SciPy's median of images: that of arrays."""
+    return replaced_object(find("scipy.signal.medfilt"))(image, size)
 
 
 def _yeojohnson(x: Any, lmbda: Any, **options: Any) -> Any:
@@ -140,9 +153,13 @@ _REPLACED: dict[tuple[str, str], Any] = {
         for method in ("bounded", "brent", "golden")
     },
     ("scipy.optimize._root_scalar", "MemoizeDer"): _memoised,
-    ("scipy.signal._filter_design", "np"): _Changed("numpy", polynomial=SimpleNamespace(Polynomial=_Whole)),
+    ("scipy.signal._filter_design", "np"): _Changed(
+        "numpy", polynomial=SimpleNamespace(Polynomial=_Whole), trim_zeros=_trimmed
+    ),
     ("scipy.signal._spectral_py", "np"): _Changed("numpy", lib=_VIEWS),
-    ("scipy.signal._signaltools", "_sigtools"): _Changed("scipy.signal._sigtools", _convolve2d=_convolved),
+    ("scipy.signal._signaltools", "_sigtools"): _Changed(
+        "scipy.signal._sigtools", _convolve2d=_convolved, _medfilt2d=_median
+    ),
     ("scipy.spatial.distance", "np"): _ROUNDED,
     ("scipy.stats._stats_py", "array_namespace"): lambda *arrays: _ROUNDED,
     ("scipy.stats._morestats", "_yeojohnson_transform"): _yeojohnson,
@@ -200,7 +217,7 @@ class Bindings(Relinked):
         """Make the counterpart of a value; of the functions in SciPy's tables as well."""
         if type(value) is list and value and all(map(callable, value)):
             return [self.twin(function) for function in value]
-        if type(value) is dict and value and all(type(held) is list for held in value.values()):
+        if type(value) is dict and value and all(type(held) in (list, tuple) for held in value.values()):
             return {key: self.twin(held) for key, held in value.items()}
         return super().make(value)
 

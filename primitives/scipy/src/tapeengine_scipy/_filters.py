@@ -184,7 +184,7 @@ def _sections(sos: Any) -> Any:
         raise ValueError("sos array must be shape (n_sections, 6)")
     if not np.equal(sos[:, 3], 1).all():
         raise ValueError("sos[:, 3] should be all ones")
-    return np.concatenate([sos[:, :3], numpy.ones((sos.shape[0], 1)), sos[:, 4:]], axis=1)
+    return np.concatenate([sos[:, :3], numpy.ones((sos.shape[0], 1), sos.dtype), sos[:, 4:]], axis=1)
 
 
 @beside("scipy.signal.sosfilt")
@@ -201,7 +201,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     axis = normalize_axis_index(axis, rows.ndim)
     if zi is None:
         for section in sos:
-            rows = lfilter(section[:3], section[3:], rows, zi=np.zeros((*rows.shape[:-1], 2)))[0]
+            rows = lfilter(section[:3], section[3:], rows, zi=np.zeros((*rows.shape[:-1], 2), rows.dtype))[0]
         return np.moveaxis(rows, -1, axis)
     states, ends = np.moveaxis(floating(zi), axis + 1, -1), []
     for section, state in zip(sos, states, strict=True):

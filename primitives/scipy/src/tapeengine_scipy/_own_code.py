@@ -9,9 +9,11 @@ from tapeengine_scipy._passing import beside, find, theirs_called
 
 #: The names of these functions in SciPy's modules.
 NAMES = {
-    "scipy.fft": "fftshift ifftshift",
+    "scipy.fft": "fftfreq fftshift ifftshift rfftfreq",
     "scipy.integrate": "cumulative_simpson cumulative_trapezoid romb trapezoid",
-    "scipy.interpolate": "barycentric_interpolate krogh_interpolate pchip_interpolate splantider splder splev splint",
+    "scipy.interpolate": """
+        barycentric_interpolate krogh_interpolate lagrange pade pchip_interpolate splantider splder splev splint
+    """,
     "scipy.linalg": """
         block_diag companion convolution_matrix coshm cosm eigvals eigvalsh expm_cond expm_frechet fiedler hankel
         khatri_rao leslie orthogonal_procrustes signm sinhm sinm solve_circulant solve_discrete_lyapunov
@@ -25,26 +27,30 @@ NAMES = {
     """,
     "scipy.optimize": "rosen rosen_der rosen_hess",
     "scipy.signal": """
-        bilinear bilinear_zpk bode butter cheby1 cheby2 chirp coherence cont2discrete convolve2d correlate2d csd
-        cspline1d cspline1d_eval czt dbode decimate deconvolve detrend dfreqresp dimpulse dlsim dstep envelope filtfilt
-        firwin firwin2 freqresp freqs freqs_zpk freqz freqz_sos freqz_zpk gammatone gauss_spline gausspulse group_delay
-        hilbert hilbert2 iircomb iirfilter iirnotch iirpeak impulse invres invresz istft lfilter_zi lfiltic lombscargle
-        lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim medfilt minimum_phase normalize oaconvolve
-        order_filter periodogram qspline1d qspline1d_eval resample savgol_coeffs savgol_filter sos2tf sos2zpk
-        sosfilt_zi sosfiltfilt sosfreqz spectrogram ss2tf ss2zpk step stft tf2sos tf2ss tf2zpk vectorstrength welch
-        wiener zoom_fft zpk2sos zpk2ss zpk2tf
+        abcd_normalize bessel bilinear bilinear_zpk bode butter buttord cheb1ord cheby1 cheby2 chirp coherence
+        cont2discrete convolve2d correlate2d csd cspline1d cspline1d_eval czt czt_points dbode decimate deconvolve
+        detrend dfreqresp dimpulse dlsim dstep envelope filtfilt firls firwin firwin2 firwin_2d freqresp freqs freqs_zpk
+        freqz freqz_sos freqz_zpk gammatone gauss_spline gausspulse get_window group_delay hilbert hilbert2 iircomb
+        iirfilter iirnotch iirpeak impulse invres invresz istft kaiser_atten kaiser_beta lfilter_zi lfiltic lombscargle
+        lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp lp2lp_zpk lsim medfilt medfilt2d minimum_phase normalize
+        oaconvolve order_filter periodogram qspline1d qspline1d_eval resample resample_poly savgol_coeffs savgol_filter
+        sawtooth sos2tf sos2zpk sosfilt_zi sosfiltfilt sosfreqz spectrogram square ss2tf ss2zpk step stft sweep_poly
+        tf2sos tf2ss tf2zpk vectorstrength welch wiener zoom_fft zpk2sos zpk2ss zpk2tf
     """,
-    "scipy.spatial": "geometric_slerp minkowski_distance procrustes",
+    "scipy.spatial": "distance_matrix geometric_slerp minkowski_distance minkowski_distance_p procrustes",
     "scipy.spatial.distance": """
         braycurtis canberra chebyshev cityblock correlation cosine euclidean jensenshannon mahalanobis minkowski
         seuclidean sqeuclidean
     """,
-    "scipy.special": "log_softmax multigammaln softmax",
+    "scipy.special": "diric ivp jvp kvp log_softmax multigammaln softmax yvp",
     "scipy.stats": """
-        boxcox boxcox_llf circmean circstd circvar describe differential_entropy energy_distance entropy
-        expectile gmean gstd gzscore hmean iqr kstat kstatvar kurtosis linregress median_abs_deviation moment
-        pearsonr pmean sem skew tmean trim_mean tsem tstd ttest_1samp ttest_ind ttest_rel tvar variation
-        wasserstein_distance yeojohnson yeojohnson_llf zmap zscore
+        alexandergovern bartlett boxcox boxcox_llf chisquare circmean circstd circvar combine_pvalues describe
+        differential_entropy directional_stats energy_distance entropy expectile f_oneway false_discovery_control gmean
+        gstd gzscore hmean iqr jarque_bera kstat kstatvar kurtosis kurtosistest levene linregress lmoment
+        median_abs_deviation moment normaltest obrientransform pearsonr pmean pointbiserialr power_divergence probplot
+        quantile scoreatpercentile sem sigmaclip skew skewtest theilslopes tmax tmean tmin trim1 trim_mean trimboth tsem
+        tstd ttest_1samp ttest_ind ttest_ind_from_stats ttest_rel tvar variation wasserstein_distance yeojohnson
+        yeojohnson_llf zmap zscore
     """,
 }
 

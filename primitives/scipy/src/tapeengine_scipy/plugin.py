@@ -10,7 +10,8 @@ from tapeengine.primitive import Primitive
 from tapeengine.structure import Container
 
 MODULES = (
-    "special.bessel", "special.elementary", "special.elliptic", "special.entropy", "special.errorfunctions",
+    "special.bessel", "special.chances", "special.elementary", "special.elliptic", "special.entropy",
+    "special.errorfunctions",
     "special.exponential", "special.faddeeva", "special.gamma", "special.hurwitz", "special.incomplete",
     "special.inverses", "special.lambert", "special.macdonald", "special.pairs", "special.polynomials",
     "special.reductions", "special.student", "linalg.solve", "linalg.structured", "linalg.construct",

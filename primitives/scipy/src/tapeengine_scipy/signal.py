@@ -23,7 +23,7 @@ from tapeengine_scipy._names import names_of
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
 
-__all__ = ["convolve", "correlate", "fftconvolve", "lfilter", "sosfilt"]
+__all__ = ["convolve", "correlate", "fftconvolve", "lfilter", "sosfilt", "upfirdn"]
 
 __getattr__, __dir__ = names_of("scipy.signal", globals())
 
@@ -228,3 +228,25 @@ def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any
     if mode == "valid" and any(1 < in1.shape[axis] < in2.shape[axis] for axis in along):
         in1, in2 = in2, in1  # as in SciPy: the order affects last bits
     return _part(CONVOLVE(in1, in2, axes=along), in1.shape, in2.shape, mode, along)
+
+
+@beside("scipy.signal.upfirdn")
+def upfirdn(
+    h: Any, x: Any, up: int = 1, down: int = 1, axis: int = -1, mode: str | None = "constant", cval: float = 0
+) -> Any:
+    """Put zeros between samples, filter, and take some of the results; see `scipy.signal.upfirdn`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> upfirdn([1.0, 1.0], np.array([1.0, 2.0]), up=2)
+    array([1., 1., 2., 2.])
+    """
+    if mode not in (None, "constant") or cval != 0:
+        raise UnsupportedError("upfirdn is differentiated for signals that are 0 beyond their ends")
+    h, rows = np.atleast_1d(floating(h)), np.moveaxis(floating(x), axis, -1)
+    apart = np.zeros((*rows.shape, up), rows.dtype)
+    apart[..., 0] = rows
+    apart = apart.reshape(*rows.shape[:-1], -1)[..., : up * (rows.shape[-1] - 1) + 1]
+    found = convolve(apart, h.reshape((1,) * (rows.ndim - 1) + (-1,)))
+    return np.moveaxis(found[..., ::down], -1, axis)

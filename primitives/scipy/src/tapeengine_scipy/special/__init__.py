@@ -12,6 +12,20 @@ Examples
 
 from tapeengine_scipy._names import names_of
 from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
+from tapeengine_scipy.special.chances import (
+    chdtr,
+    chdtrc,
+    chdtri,
+    fdtr,
+    fdtrc,
+    fdtri,
+    gdtr,
+    gdtrc,
+    owens_t,
+    pdtr,
+    pdtrc,
+    stdtrit,
+)
 from tapeengine_scipy.special.elementary import (
     boxcox,
     boxcox1p,
@@ -72,16 +86,17 @@ from tapeengine_scipy.special.reductions import logsumexp
 from tapeengine_scipy.special.student import stdtr
 
 __all__ = [
-    "airy", "beta", "betainc", "betaincc", "betainccinv", "betaincinv", "betaln", "boxcox", "boxcox1p", "cbrt",
-    "cosdg", "cosm1", "cotdg", "dawsn", "digamma", "ellipe", "ellipk", "entr", "erf", "erfc", "erfcinv", "erfcx",
-    "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer", "eval_genlaguerre", "eval_hermite",
-    "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1", "exp2", "exp10", "expi", "expit",
-    "expm1", "expn", "exprel", "fresnel", "gamma", "gammainc", "gammaincc", "gammainccinv", "gammaincinv",
-    "gammaln", "gammasgn", "huber", "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p",
-    "iv", "ive", "j0", "j1", "jn", "jv", "k0", "k1", "kl_div", "kv", "lambertw", "log1p", "log_expit", "log_ndtr",
-    "loggamma", "logit", "logsumexp", "ndtr", "ndtri", "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma",
-    "shichi", "sici", "sinc", "sindg", "spence", "stdtr", "tandg", "voigt_profile", "wofz", "wrightomega",
-    "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
+    "airy", "beta", "betainc", "betaincc", "betainccinv", "betaincinv", "betaln", "boxcox", "boxcox1p",
+    "cbrt", "chdtr", "chdtrc", "chdtri", "cosdg", "cosm1", "cotdg", "dawsn", "digamma", "ellipe", "ellipk", "entr",
+    "erf", "erfc", "erfcinv", "erfcx", "erfi", "erfinv", "eval_chebyt", "eval_chebyu", "eval_gegenbauer",
+    "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1",
+    "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "fdtr", "fdtrc", "fdtri", "fresnel", "gamma",
+    "gammainc", "gammaincc", "gammainccinv", "gammaincinv", "gammaln", "gammasgn", "gdtr", "gdtrc", "huber",
+    "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p", "iv", "ive", "j0", "j1", "jn", "jv",
+    "k0", "k1", "kl_div", "kv", "lambertw", "log1p", "log_expit", "log_ndtr", "loggamma", "logit", "logsumexp",
+    "ndtr", "ndtri", "owens_t", "pdtr", "pdtrc", "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma",
+    "shichi", "sici", "sinc", "sindg", "spence", "stdtr", "stdtrit", "tandg", "voigt_profile", "wofz",
+    "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.special", globals())

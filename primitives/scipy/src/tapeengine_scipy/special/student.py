@@ -80,7 +80,7 @@ def t_density(df: Any, t: Any) -> Any:
     return np.exp(t_log_density(df, t))
 
 
-def _in_df(df: Any, t: Any) -> Any:
+def slope_in_df(df: Any, t: Any) -> Any:
     """The slope in df, by the incomplete beta function or, where that cancels, by an integral."""
     cancels = (df >= 4) | (np.abs(t) < 1.5)
     if np.all(cancels):
@@ -120,7 +120,7 @@ def _in_df_away(df: Any, t: Any) -> Any:
 
 stdtr: Primitive = ufunc(
     "stdtr",
-    {"df": _in_df, "t": t_density},
+    {"df": slope_in_df, "t": t_density},
     {"df": (0.8, 6.0), "t": (-3.0, 3.0)},
     "Student's t distribution function; d/dt is its density, d/ddf by the differentiated incomplete beta function",
 )

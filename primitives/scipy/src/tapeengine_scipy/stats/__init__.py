@@ -16,6 +16,7 @@ from tapeengine_scipy.stats.continuous import (
     cauchy,
     chi2,
     expon,
+    f,
     gamma,
     genextreme,
     gumbel_l,
@@ -39,10 +40,10 @@ from tapeengine_scipy.stats.discrete import bernoulli, binom, geom, nbinom, pois
 from tapeengine_scipy.stats.multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
 
 __all__ = [
-    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "gamma", "genextreme", "geom", "gumbel_l",
-    "gumbel_r", "halfnorm", "invgamma", "laplace", "logistic", "lognorm", "multinomial",
-    "multivariate_normal", "multivariate_t", "nbinom", "norm", "pareto", "poisson", "rayleigh", "skewnorm",
-    "t", "uniform", "vonmises", "weibull_max", "weibull_min", "wishart",
+    "bernoulli", "beta", "binom", "cauchy", "chi2", "dirichlet", "expon", "f", "gamma", "genextreme", "geom",
+    "gumbel_l", "gumbel_r", "halfnorm", "invgamma", "laplace", "logistic", "lognorm", "multinomial",
+    "multivariate_normal", "multivariate_t", "nbinom", "norm", "pareto", "poisson", "rayleigh", "skewnorm", "t",
+    "uniform", "vonmises", "weibull_max", "weibull_min", "wishart",
 ]  # fmt: skip
 
 __getattr__, __dir__ = names_of("scipy.stats", globals())

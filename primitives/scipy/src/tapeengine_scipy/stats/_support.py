@@ -20,6 +20,9 @@ from tapeengine_scipy._values import floating, floating_real
 _CLASSES: dict[str, type] = {}
 _OBJECTS: WeakKeyDictionary["Frozen", Any] = WeakKeyDictionary()
 
+#: Methods that are functions of the parameters only.
+_OF_PARAMETERS = ("entropy", "mean", "median", "std", "var")
+
 
 class Frozen(Standing):
     """A distribution with fixed parameters, and the distribution's methods."""
@@ -54,10 +57,9 @@ class Frozen(Standing):
         def called(*given: Any, **keywords: Any) -> Any:
             if not self._differs(*given, *keywords.values()):
                 return getattr(self._theirs, name)(*given, **keywords)
-            if len(given) + len(keywords) != (name != "entropy"):
-                raise TypeError(
-                    f"{name}() of a distribution with fixed parameters takes one argument, except entropy()"
-                )
+            if len(given) + len(keywords) != (name not in _OF_PARAMETERS):
+                count = "no arguments" if name in _OF_PARAMETERS else "one argument"
+                raise TypeError(f"{name}() of a distribution with fixed parameters takes {count}")
             return getattr(self.dist, name)(*given, *self.args, **self.kwds, **keywords)
 
         return called
@@ -296,6 +298,54 @@ class Continuous(Distribution):
         """Return the quantile of a probability of the upper tail, where it has a closed form."""
         parsed = self._parse(args, keywords)
         return self._quantile("_isf", q, parsed, *self._ends(parsed[0])[::-1])
+
+    def median(self, *args: Any, **keywords: Any) -> Any:
+        """Return the median, where the quantile has a closed form."""
+        return self.ppf(0.5, *args, **keywords)
+
+    def interval(self, confidence: Any, *args: Any, **keywords: Any) -> Any:
+        """Return the quantiles around the median between which a probability lies."""
+        return tuple(self.ppf(0.5 + part * floating(confidence), *args, **keywords) for part in (-0.5, 0.5))
+
+    def mean(self, *args: Any, **keywords: Any) -> Any:
+        """Return the expected value."""
+        parsed = self._parse(args, keywords)
+        return self._of_parameters(parsed, self._moments(parsed[0])[0] * parsed[2] + parsed[1])
+
+    def var(self, *args: Any, **keywords: Any) -> Any:
+        """Return the variance."""
+        parsed = self._parse(args, keywords)
+        return self._of_parameters(parsed, self._moments(parsed[0])[1] * parsed[2] ** 2)
+
+    def std(self, *args: Any, **keywords: Any) -> Any:
+        """Return the standard deviation."""
+        return np.sqrt(self.var(*args, **keywords))
+
+    def entropy(self, *args: Any, **keywords: Any) -> Any:
+        """Return the differential entropy."""
+        parsed = self._parse(args, keywords)
+        standard = np.vectorize(lambda *shapes: self._own_code("_entropy", shapes))(*parsed[0])
+        return self._of_parameters(parsed, standard + np.log(parsed[2]))
+
+    def _of_parameters(self, parsed: Any, value: Any) -> Any:
+        return where_valid(self._valid(*parsed[0]) & (parsed[2] > 0), value)[()]
+
+    def _moments(self, shapes: tuple[Any, ...]) -> Any:
+        """The mean and the variance of the standard distribution, by SciPy's code."""
+        found = self._own_code("_stats", shapes)[:2]
+        if found[0] is not None:
+            return found
+        first, second = (self._own_code("_munp", (order, *shapes)) for order in (1, 2))
+        return first, second - first * first
+
+    def _own_code(self, method: str, args: tuple[Any, ...]) -> Any:
+        """What a method of SciPy's class computes of traced values."""
+        from tapeengine_scipy._bindings import bindings_of
+
+        function = getattr(type(self._theirs), method)
+        if method != "_stats" and function is getattr(scipy.stats.rv_continuous, method):  # which integrates
+            refuse(f"{self._path}.{'entropy' if method == '_entropy' else 'moment'}")
+        return bindings_of(function.__module__).twin(function)(self._theirs, *args)
 
     def _quantile(self, name: str, q: Any, parsed: Any, at_zero: float, at_one: float) -> Any:
         standard = self._function(name)

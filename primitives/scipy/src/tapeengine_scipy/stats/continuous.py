@@ -10,12 +10,14 @@ import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
 from tapeengine_scipy.special.bessel import i0e
+from tapeengine_scipy.special.chances import chdtri, f_log_density, fdtr, fdtrc, fdtri, stdtrit
 from tapeengine_scipy.special.elementary import cosm1, exprel
 from tapeengine_scipy.special.entropy import expit, log_expit, logit, xlog1py, xlogy
 from tapeengine_scipy.special.errorfunctions import erf, gauss, log_ndtr, ndtr, ndtri
 from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
 from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
+from tapeengine_scipy.special.inverses import betainccinv, betaincinv, gammainccinv, gammaincinv
 from tapeengine_scipy.special.student import log1p_ratio, stdtr, t_log_density
 from tapeengine_scipy.stats._support import Continuous
 
@@ -109,12 +111,24 @@ skewnorm_cdf: Primitive = elementwise(
 
 
 norm = Continuous("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr, ppf=ndtri)
-t = Continuous("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z))
+t = Continuous("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z), ppf=lambda q, df: stdtrit(df, q))
+f = Continuous(
+    "f",
+    lambda z, dfn, dfd: f_log_density(dfn, dfd, z),
+    lambda z, dfn, dfd: fdtr(dfn, dfd, z),
+    sf=lambda z, dfn, dfd: fdtrc(dfn, dfd, z),
+    ppf=lambda q, dfn, dfd: fdtri(dfn, dfd, q),
+    isf=lambda q, dfn, dfd: fdtri(dfn, dfd, 1 - q),
+    low=0.0,
+    product=lambda z, dfn, dfd: z ** (dfn / 2 - 1) * np.exp(f_log_density(dfn, dfd, z, 1 - dfn / 2)),
+)
 gamma = Continuous(
     "gamma",
     lambda z, a: xlogy(a - 1, z) - z - gammaln(a),
     lambda z, a: gammainc(a, z),
     sf=lambda z, a: gammaincc(a, z),
+    ppf=lambda q, a: gammaincinv(a, q),
+    isf=lambda q, a: gammainccinv(a, q),
     low=0.0,
     product=lambda z, a: z ** (a - 1) * np.exp(-z - gammaln(a)),
 )
@@ -123,6 +137,8 @@ beta = Continuous(
     lambda z, a, b: xlog1py(b - 1, -z) + xlogy(a - 1, z) - betaln(a, b),
     lambda z, a, b: betainc(a, b, z),
     sf=lambda z, a, b: betaincc(a, b, z),
+    ppf=lambda q, a, b: betaincinv(a, b, q),
+    isf=lambda q, a, b: betainccinv(a, b, q),
     low=0.0,
     high=1.0,
     product=lambda z, a, b: z ** (a - 1) * (1 - z) ** (b - 1) * np.exp(-betaln(a, b)),
@@ -132,6 +148,8 @@ chi2 = Continuous(
     lambda z, df: xlogy(df / 2 - 1, z) - z / 2 - gammaln(df / 2) - math.log(2) * (df / 2),
     lambda z, df: gammainc(df / 2, z / 2),
     sf=lambda z, df: gammaincc(df / 2, z / 2),
+    ppf=lambda q, df: 2 * gammaincinv(df / 2, q),
+    isf=lambda q, df: chdtri(df, q),
     low=0.0,
     product=lambda z, df: z ** (df / 2 - 1) * np.exp(-z / 2 - gammaln(df / 2) - math.log(2) * (df / 2)),
 )
@@ -238,6 +256,8 @@ invgamma = Continuous(
     _invgamma_density,
     _of_inverse(gammaincc, 0.0),
     sf=_of_inverse(gammainc, 1.0),
+    ppf=lambda q, a: 1 / gammainccinv(a, q),
+    isf=lambda q, a: 1 / gammaincinv(a, q),
     low=0.0,
 )
 genextreme = Continuous(
