@@ -361,13 +361,13 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return self.executable_of(self.by_position)
+        return self.executable_of(lambda: self.by_position)
 
-    def executable_of(self, python: Callable[..., Any]) -> Executable:
-        """Give what runs the program's derivatives, with the function that does so on dual numbers."""
+    def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
+        """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
         asking = Asking(self.function, frozenset(self.linked[1].values()))
         declared = is_declared(self.function)
-        return Executable(*self.linked, python=python, backend=self.backend, is_declared=declared, check=asking)
+        return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -1094,7 +1094,7 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        made = self.executable_of(self.python)
+        made = self.executable_of(lambda: self.python)
         made.runs_plain = False
         return made
 
