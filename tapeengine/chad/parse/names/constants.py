@@ -169,7 +169,7 @@ def all_local_names(code: types.CodeType) -> frozenset[str]:
 @functools.lru_cache(maxsize=4096)
 def imports(code: types.CodeType) -> tuple[str, ...]:
     """Give the imports in the body of a function, where no statement before them reads what they bind."""
-    if all(instruction.opname != "IMPORT_NAME" for instruction in dis.get_instructions(code)):
+    if dis.opmap["IMPORT_NAME"] not in code.co_code[::2]:
         return ()
     body = ast.parse(textwrap.dedent("".join(source_of(code)[0]))).body[0].body  # type: ignore[attr-defined]
     found, names = [], set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...language.nodes import child_nodes, every_node
+from ...language.nodes import FIELDS, child_nodes, every_node
 
 #: The name of a function that returns its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
@@ -199,9 +199,10 @@ def inner_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
     pending: list[ast.AST] = list(reversed(statements))
     while pending:
         node = pending.pop()
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+        if not isinstance(node, FUNCTIONS_IN):
             yield node
-            pending += reversed(child_nodes(node))
+            if FIELDS[node.__class__]:
+                pending += reversed(child_nodes(node))
 
 
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
