@@ -40,6 +40,7 @@ class Walk:
 
     def __init__(self, uses: Callable[[list[Any]], Iterable[str]] = uses) -> None:
         self.uses = uses
+        self.used: dict[ast.AST, Live] = {}
         self.after: dict[ast.stmt, Live] = {}
         self.broken: list[Live] = []
         self.continued: list[Live] = []
@@ -50,30 +51,35 @@ class Walk:
             after = self.statement(s, after)
         return after
 
+    def read(self, node: ast.AST) -> Live:
+        """Give the names that a statement or an expression reads, which each round of a loop asks for."""
+        if node not in self.used:
+            self.used[node] = frozenset(self.uses([node]))
+        return self.used[node]
+
     def statement(self, s: ast.stmt, after: Live) -> Live:
         """Give the names that are read from a statement on."""
         self.after[s] = after
-        uses = self.uses
         match s:
             case ast.For(target=target, iter=over, body=body):
                 names = {n.id for n in every_node(target) if isinstance(n, ast.Name)}
-                return self.loop(body, names, after) | frozenset(uses([over]))
+                return self.loop(body, names, after) | self.read(over)
             case ast.While(test=test, body=body):
-                return self.loop(body, set(), after | frozenset(uses([test])))
+                return self.loop(body, set(), after | self.read(test))
             case ast.If(test=test, body=body, orelse=orelse):
-                return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
+                return self.block(body, after) | self.block(orelse, after) | self.read(test)
             case ast.Break() if self.broken:
                 return self.broken[-1]
             case ast.Continue() if self.continued:
                 return self.continued[-1]
             case ast.Return() | ast.Raise():
-                return frozenset(uses([s]))
+                return self.read(s)
             case ast.AugAssign(target=ast.Name(id=name)):
-                return after | frozenset((name, *uses([s])))
+                return after | self.read(s) | {name}
         if swap := exchanged(s):
-            return frozenset(swap.get(name, name) for name in after).union(uses([s]))
+            return frozenset(swap.get(name, name) for name in after) | self.read(s)
         plain = isinstance(s, ast.Assign | ast.AnnAssign)
-        return (after - frozenset(assigned([s]) if plain else ())) | frozenset(uses([s]))
+        return (after - frozenset(assigned([s]) if plain else ())) | self.read(s)
 
     def loop(self, body: Sequence[ast.stmt], names: set[str], after: Live) -> Live:
         """Give the names that are read from a loop on, whose body runs any number of times."""

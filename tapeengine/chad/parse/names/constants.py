@@ -162,8 +162,9 @@ def local_names(code: types.CodeType) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=4096)
 def all_local_names(code: types.CodeType) -> frozenset[str]:
     """Give the variables of a function and of those inside it, without what another of these loads from the module."""
-    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return frozenset(local_names(code)).union(*map(all_local_names, inside)) - global_names(code)
+    inside = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    found = frozenset(local_names(code)).union(*map(all_local_names, inside))
+    return found - global_names(code) if inside else found
 
 
 @functools.lru_cache(maxsize=4096)

@@ -37,7 +37,8 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     find = functools.cache(bound)  # which both look through each function
     given, nodes = set(_parameters(function.args)), every_node(function)
     own = given.union(find(function))
-    if not any(isinstance(n, SCOPES) for n in nodes[1:]) and given.isdisjoint(n for s in function.body for n in _rebound(s)):
+    is_rebound = not given.isdisjoint(name for s in function.body for name in _rebound(s))
+    if not is_rebound and not any(isinstance(n, SCOPES) for n in nodes[1:]):
         return function, frozenset(own)
     survey = _Renamer(find, own)
     names = " ".join(getattr(n, "id", "") for n in nodes)

@@ -82,6 +82,8 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
 
 def walrus(statements: Sequence[ast.AST]) -> Iterator[str]:
     """Go through the names that expressions bind, also in comprehensions, but not in functions."""
+    if not any(isinstance(node, ast.NamedExpr) for s in statements for node in every_node(s)):
+        return iter(())
     return (node.target.id for node in inner_nodes(statements) if isinstance(node, ast.NamedExpr))
 
 
@@ -276,6 +278,8 @@ def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
     """Give for each local function, or variable that may hold one, the names around it that its calls may read."""
     nodes = every_node(tree)
+    if not any(isinstance(n, FUNCTIONS_IN) for n in nodes[1:]):
+        return {}
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
     own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
     makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in every_node(n) if part is not n)}
