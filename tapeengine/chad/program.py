@@ -195,7 +195,7 @@ class Program(Enterable):
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
             whole = self.positional(args, named)[1]
-            found = self.for_values(whole) if self.inferred else self
+            found = self.for_values(whole) if self.inferred or self.arity > self.places else self
             if found is not self:
                 return (found if found.is_read else found.python)(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
@@ -226,8 +226,7 @@ class Program(Enterable):
         >>> square.value(3.0)
         9.0
         """
-        self.check_places(args, named)
-        return self.__tapeengine_value__(default_engine(), *self.positional(args, named)[1])
+        return self.__tapeengine_value__(default_engine(), *args, **named)
 
     def check_places(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         """Raise Python's error if a call gives more arguments by position than the function takes there."""
@@ -511,14 +510,14 @@ class Program(Enterable):
 
         return self.of_integers(own, (value, without_nan), others)
 
-    def __tapeengine_value__(self, engine: Any, *primals: Any) -> Any:
+    def __tapeengine_value__(self, engine: Any, *args: Any, **named: Any) -> Any:
         """Give the value by the forward pass; by the plain function if the program is refused, or changes arguments."""
+        primals = self.positional(args, named)[1]
         with contextlib.suppress(TapeEngineError, Unresolved):
             is_plain = not (live_traces() and holds_traced(primals))
-            if is_plain and not self.changes and self.for_values(primals).is_read:
-                return engine.vjp(self, *primals)[0]
-        places = self.function.__code__.co_argcount
-        return self(*primals[:places], **dict(zip(self.names[places:], primals[places:])))
+            if is_plain and not self.changes and (found := self.for_values(primals)).is_read:
+                return engine.vjp(found, *primals)[0]
+        return self(*args, **named)
 
     def of_integers(
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
@@ -807,6 +806,8 @@ class Program(Enterable):
             return unread
         if not self.inferred:
             self.refresh()
+            if self.arity > self.places:
+                return self.on_places.of_types(values)
             large: Program | None = self.by_blas
             if large and Sizes.of(dict(zip(self.names, values))).are_large:
                 return large
@@ -823,7 +824,7 @@ class Program(Enterable):
     def for_arguments(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments where parameters have no annotation."""
         check_trees(values)
-        names, whole = self.positional(values, {})
+        names, whole = self.names, (*values, *self.rest(len(values), {}))
         if len(names) != len(whole):
             raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
         given = dict(zip(names, whole, strict=True))
@@ -885,10 +886,17 @@ class Program(Enterable):
             return kinds
         return decided(self._parsed.definitions[self.symbol].kind, dict(zip(self.names, kinds[1:])))
 
-    def instance(self, given: Mapping[str, Any], symbol: str, sizes: Sizes | None) -> Program:
-        """Make another program of the same text."""
+    def instance(self, given: Mapping[str, Any] | None, symbol: str, sizes: Sizes | None) -> Program:
+        """Make another program of the same text, which takes all arguments by position."""
         made = Program(self.function, given, symbol, self.backend, sizes)
-        made._python, made.is_entry, made.untyped = self._python, self.is_entry, self
+        made._python, made.is_entry, made.untyped, made.places = self._python, self.is_entry, self, sys.maxsize
+        return made
+
+    @functools.cached_property
+    def on_places(self) -> Program:
+        """The same program on all arguments by position, those of parameters by name only last."""
+        made = self.instance(self.given, self.symbol, self.sizes)
+        made._parsed, made._callees = self._parsed, self._callees
         return made
 
     @property
@@ -998,6 +1006,12 @@ class Program(Enterable):
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
+        if given > self.places:
+            self.function(*[None] * given, **named)  # which raises an error and does not run
+        return self.rest(given, named)
+
+    def rest(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give the arguments for the parameters after some."""
         if given == self.arity and not named:
             return ()
         names, values = self.names[given:], defaults_of(self.function)
