@@ -39,7 +39,7 @@ from .backends.convert import of_plain
 from .backends.llvm.calling import native_text
 from .backends.tiers import BACKENDS, COMPILED, is_installed, warn
 from .display import display
-from .forward.directional import directional, filled
+from .forward.directional import as_number, directional, filled
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -565,6 +565,9 @@ class Program(Enterable):
             return engine.jvp(instance.with_others(others), primals, tangents)  # type: ignore[no-any-return]
         if instance is not self:
             return instance.__tapeengine_jvp__(engine, primals, tangents)
+        numbers = tuple(map(as_number, primals, tangents)) if len(primals) == len(tangents) else tangents
+        if any(new is not old for new, old in zip(numbers, tangents)):
+            return engine.jvp(self, primals, numbers)  # type: ignore[no-any-return]
         self.check_lists((*primals, *others))
         self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
