@@ -24,13 +24,18 @@ DUNDERS: Mapping[type, str] = dict(
 )
 
 
+#: The fields of statements with blocks inside.
+BLOCKS = frozenset(("body", "cases"))
+
+
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
     """Go through statements and the blocks inside them, where `is_block` allows it; no expression is visited."""
-    for statement in statements:
+    pending = list(reversed(statements))
+    while pending:
+        statement = pending.pop()
         yield statement
-        if is_block(statement):
-            for inner in _blocks(statement):
-                yield from _walk(inner, is_block)
+        if not BLOCKS.isdisjoint(statement.__dict__) and is_block(statement):
+            pending += reversed([inner for block in _blocks(statement) for inner in block])
 
 
 def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
