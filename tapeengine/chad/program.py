@@ -190,7 +190,6 @@ class Program(Enterable):
 
     def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the same as a call, within a trace, for all arguments."""
-        self.check_places(args, named)
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
@@ -227,11 +226,6 @@ class Program(Enterable):
         9.0
         """
         return self.__tapeengine_value__(default_engine(), *args, **named)
-
-    def check_places(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Raise Python's error if a call gives more arguments by position than the function takes there."""
-        if len(args) > self.places:
-            self.function(*args, **named)  # which does not run
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

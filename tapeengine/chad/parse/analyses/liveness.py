@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.nodes import child_nodes, every_node
-from ..names.uses import Uses, assigned, exchanged, functions_in, uses
+from ..names.uses import assigned, exchanged, functions_in, uses
 
 Live = frozenset[str]
 NONE: Live = frozenset()
@@ -16,10 +16,9 @@ NONE: Live = frozenset()
 def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
     """Give for each statement of a function the names that are read after it, and those that local functions read."""
     found: dict[ast.stmt, Live] = {}
-    used = Uses()
     for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
-        captured = frozenset(used(list(functions_in(child_nodes(scope)))))  # which may be called anywhere
-        walk = Walk(used)
+        captured = frozenset(uses(list(functions_in(child_nodes(scope)))))  # which may be called anywhere
+        walk = Walk()
         walk.block(scope.body, NONE)
         found.update((s, after | captured) for s, after in walk.after.items())
     return found

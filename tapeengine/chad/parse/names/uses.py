@@ -164,32 +164,6 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
-class Uses:
-    """The same in any order, for parts of a tree that does not change meanwhile: each function is looked at once."""
-
-    def __init__(self) -> None:
-        self.found: dict[ast.AST, set[str]] = {}
-
-    def __call__(self, statements: Sequence[ast.AST]) -> set[str]:
-        """Give the names that statements read."""
-        found, pending = set[str](), list(statements)
-        while pending:
-            node = pending.pop()
-            if isinstance(node, ast.FunctionDef | ast.Lambda):
-                found |= self.inside(node)
-                continue
-            pending += child_nodes(node)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-        return found
-
-    def inside(self, function: ast.AST) -> set[str]:
-        """Give the names that a function reads."""
-        if function not in self.found:
-            self.found[function] = self(child_nodes(function))
-        return self.found[function]
-
-
 def functions_in(statements: Sequence[ast.AST], kinds: Any = ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
     """Go through the functions in statements, or other kinds of parts, but not through those inside of these."""
     pending = list(statements)
