@@ -804,7 +804,7 @@ class Program(Enterable):
         if not self.inferred:
             self.refresh()
             if self.arity > self.places:
-                return self.on_places.of_types(values)
+                return self.on_places.of_types(values)  # type: ignore[no-any-return]
             large: Program | None = self.by_blas
             if large and Sizes.of(dict(zip(self.names, values))).are_large:
                 return large

@@ -83,7 +83,7 @@ class Transformer:
         """Visit the nodes below a node, in the order of its fields, and put what the visits give in their places."""
         held, methods = node.__dict__, self.methods
         for name in FIELDS[node.__class__]:
-            value = held.get(name)
+            value: Any = held.get(name)
             if value.__class__ is list:
                 if value:
                     value[:] = self.visited(value)
