@@ -39,7 +39,7 @@ from .backends.convert import of_plain
 from .backends.llvm.calling import native_text
 from .backends.tiers import BACKENDS, COMPILED, is_installed, warn
 from .display import display
-from .forward.directional import directional, filled
+from .forward.directional import as_number, directional, filled
 from .infer import annotation_of, is_importable, key_of, kind_of
 from .intermediate.reading import readable
 from .intermediate.text import text
@@ -190,12 +190,11 @@ class Program(Enterable):
 
     def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the same as a call, within a trace, for all arguments."""
-        self.check_places(args, named)
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
             whole = self.positional(args, named)[1]
-            found = self.for_values(whole) if self.inferred else self
+            found = self.for_values(whole) if self.inferred or self.arity > self.places else self
             if found is not self:
                 return (found if found.is_read else found.python)(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
@@ -226,13 +225,7 @@ class Program(Enterable):
         >>> square.value(3.0)
         9.0
         """
-        self.check_places(args, named)
-        return self.__tapeengine_value__(default_engine(), *self.positional(args, named)[1])
-
-    def check_places(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Raise Python's error if a call gives more arguments by position than the function takes there."""
-        if len(args) > self.places:
-            self.function(*args, **named)  # which does not run
+        return self.__tapeengine_value__(default_engine(), *args, **named)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -361,13 +354,13 @@ class Program(Enterable):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the program's derivatives."""
-        return self.executable_of(self.by_position)
+        return self.executable_of(lambda: self.by_position)
 
-    def executable_of(self, python: Callable[..., Any]) -> Executable:
-        """Give what runs the program's derivatives, with the function that does so on dual numbers."""
+    def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
+        """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
         asking = Asking(self.function, frozenset(self.linked[1].values()))
         declared = is_declared(self.function)
-        return Executable(*self.linked, python=python, backend=self.backend, is_declared=declared, check=asking)
+        return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -511,14 +504,14 @@ class Program(Enterable):
 
         return self.of_integers(own, (value, without_nan), others)
 
-    def __tapeengine_value__(self, engine: Any, *primals: Any) -> Any:
+    def __tapeengine_value__(self, engine: Any, *args: Any, **named: Any) -> Any:
         """Give the value by the forward pass; by the plain function if the program is refused, or changes arguments."""
+        primals = self.positional(args, named)[1]
         with contextlib.suppress(TapeEngineError, Unresolved):
             is_plain = not (live_traces() and holds_traced(primals))
-            if is_plain and not self.changes and self.for_values(primals).is_read:
-                return engine.vjp(self, *primals)[0]
-        places = self.function.__code__.co_argcount
-        return self(*primals[:places], **dict(zip(self.names[places:], primals[places:])))
+            if is_plain and not self.changes and (found := self.for_values(primals)).is_read:
+                return engine.vjp(found, *primals)[0]
+        return self(*args, **named)
 
     def of_integers(
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
@@ -566,6 +559,9 @@ class Program(Enterable):
             return engine.jvp(instance.with_others(others), primals, tangents)  # type: ignore[no-any-return]
         if instance is not self:
             return instance.__tapeengine_jvp__(engine, primals, tangents)
+        numbers = tuple(map(as_number, primals, tangents)) if len(primals) == len(tangents) else tangents
+        if any(new is not old for new, old in zip(numbers, tangents)):
+            return engine.jvp(self, primals, numbers)  # type: ignore[no-any-return]
         self.check_lists((*primals, *others))
         self.executable.engine = engine
         whole = (*tangents, *[None] * len(others))
@@ -807,6 +803,8 @@ class Program(Enterable):
             return unread
         if not self.inferred:
             self.refresh()
+            if self.arity > self.places:
+                return self.on_places.of_types(values)  # type: ignore[no-any-return]
             large: Program | None = self.by_blas
             if large and Sizes.of(dict(zip(self.names, values))).are_large:
                 return large
@@ -823,7 +821,7 @@ class Program(Enterable):
     def for_arguments(self, values: tuple[Any, ...]) -> Program:
         """Give the program for the types of arguments where parameters have no annotation."""
         check_trees(values)
-        names, whole = self.positional(values, {})
+        names, whole = self.names, (*values, *self.rest(len(values), {}))
         if len(names) != len(whole):
             raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
         given = dict(zip(names, whole, strict=True))
@@ -885,10 +883,17 @@ class Program(Enterable):
             return kinds
         return decided(self._parsed.definitions[self.symbol].kind, dict(zip(self.names, kinds[1:])))
 
-    def instance(self, given: Mapping[str, Any], symbol: str, sizes: Sizes | None) -> Program:
-        """Make another program of the same text."""
+    def instance(self, given: Mapping[str, Any] | None, symbol: str, sizes: Sizes | None) -> Program:
+        """Make another program of the same text, which takes all arguments by position."""
         made = Program(self.function, given, symbol, self.backend, sizes)
-        made._python, made.is_entry, made.untyped = self._python, self.is_entry, self
+        made._python, made.is_entry, made.untyped, made.places = self._python, self.is_entry, self, sys.maxsize
+        return made
+
+    @functools.cached_property
+    def on_places(self) -> Program:
+        """The same program on all arguments by position, those of parameters by name only last."""
+        made = self.instance(self.given, self.symbol, self.sizes)
+        made._parsed, made._callees = self._parsed, self._callees
         return made
 
     @property
@@ -998,6 +1003,12 @@ class Program(Enterable):
 
     def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Give the arguments that a call does not give by position: by name, or their defaults."""
+        if given > self.places:
+            self.function(*[None] * given, **named)  # which raises an error and does not run
+        return self.rest(given, named)
+
+    def rest(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give the arguments for the parameters after some."""
         if given == self.arity and not named:
             return ()
         names, values = self.names[given:], defaults_of(self.function)
@@ -1094,7 +1105,7 @@ class Along(Program):
     @functools.cached_property
     def executable(self) -> Executable:
         """What runs the derivatives of the directional derivative."""
-        made = self.executable_of(self.python)
+        made = self.executable_of(lambda: self.python)
         made.runs_plain = False
         return made
 

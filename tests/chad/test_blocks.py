@@ -10,6 +10,7 @@ from chad.changing_functions import quicksort
 import tapeengine as te
 import tapeengine.math as math
 from asv_bench.program_jacobians import Link
+from tapeengine._core.programs.replay import Checks
 from tapeengine.chad import Program
 from tapeengine.chad.backends.convert import Converter
 from tapeengine.chad.run.blocks import FIRST, Blocks
@@ -136,7 +137,7 @@ def test_a_jacobian_is_one_run_of_a_block(
     monkeypatch.setattr(Blocks, "block", counted)
     monkeypatch.setattr(te.Engine, "jvp", None)
     calls: list[Any] = []
-    monkeypatch.setattr(program, "_python", (lambda *args: calls.append(args), program._python[1]))
+    monkeypatch.setattr(program, "_python", (lambda *args: calls.append(args), Checks()))
     found = te.jacobian(program, mode=mode)(X, W)
     np.testing.assert_array_equal(numbers(found), numbers(wanted))
     assert len(runs) <= 2 and not calls  # a large block has a small one before it, which tells the memory of a vector

@@ -1,5 +1,6 @@
 """The intermediate form of a program with unions grows with its text, and not with its square."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -67,3 +68,25 @@ def test_each_class_has_its_own_branch(text: Any, count: int) -> None:
             moved = [type(u)(**{**vars(u), name: getattr(u, name) + d}) for d in (h, -h)]
             expected = (scope["f"](moved[0], 2.0) - scope["f"](moved[1], 2.0)) / (2 * h)
             assert getattr(found_u, name) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+#: First calls of a program of two numbers, and derivatives that dual numbers have no part in.
+FIRST_CALLS = {
+    "vjp": lambda p: te.vjp(p, 0.3, 0.4)[1](1.0),
+    "jvp": lambda p: te.jvp(p, (0.3, 0.4), (1.0, 2.0)),
+    "grad": lambda p: te.grad(p)(0.3, 0.4),
+    "hvp": lambda p: te.hvp(p, (0.3, 0.4), (1.0, 2.0)),
+    "hessian": lambda p: te.hessian(p)(0.3, 0.4),
+    "value": lambda p: p.value(0.3, 0.4),
+}
+
+
+@pytest.mark.parametrize("annotated", [False, True])
+@pytest.mark.parametrize("call", FIRST_CALLS)
+def test_the_text_is_not_rewritten_for_dual_numbers(call: str, annotated: bool, monkeypatch: Any) -> None:
+    types = ("x: float, y: float) -> float" if annotated else "x, y)") + ":"
+    text = f"import math\ndef f({types}\n    a = [x, y]\n    a[0] += math.sin(y)\n    return a[0] * a[1]\n"
+    made: list[Any] = []
+    monkeypatch.setattr(sys.modules[te.Program.__module__], "watched_on_duals", made.append)
+    FIRST_CALLS[call](te.program(defined_by(text)["f"]))
+    assert made == []

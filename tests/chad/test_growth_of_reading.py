@@ -273,6 +273,32 @@ def test_what_is_done_for_each_class_of_a_union_is_what_python_does(case: str, n
     assert typed.unread is None
 
 
+def deep_ifs(n: int, before: str, last: str, after: str) -> str:
+    """A program of ifs inside one another, each with statements before it and after it."""
+    lines = [f"    {'    ' * k}{line.format(k=k)}" for k in range(n) for line in (before, "if x > {k}.5:") if line]
+    lines.append(f"    {'    ' * n}{last}")
+    for k in reversed(range(n) if after else ()):
+        lines += [f"    {'    ' * k}{line}" for line in after.format(k=k).splitlines()]
+    return "\n".join(["def f(x: float):", *lines, "    return x", ""])
+
+
+DEEP = {
+    "statements before": ("x = x * {k}.5", "x = x + 1", ""),
+    "statements after": ("", "x = x + 1", "x = x * {k}.5"),
+    "else": ("", "x = x + 1", "else:\n    x = x * {k}.5"),
+    "return and else": ("", "return x * 2", "else:\n    x = x * {k}.5"),
+}
+
+
+@pytest.mark.parametrize("case", DEEP)
+def test_ifs_inside_one_another_are_read_once(case: str) -> None:
+    work(deep_ifs(2, *DEEP[case]))
+    few, small = work(deep_ifs(16, *DEEP[case]))
+    many, large = work(deep_ifs(32, *DEEP[case]))
+    assert many <= 2.6 * few
+    assert large <= 2.2 * small
+
+
 LONG = {
     "sum": lambda n: "def f(x: float):\n    return " + " + ".join(f"x * {k}" for k in range(n)) + "\n",
     "difference": lambda n: "def f(x: float):\n    return " + " - ".join(f"x * {k}" for k in range(n)) + "\n",

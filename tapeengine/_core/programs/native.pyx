@@ -1476,9 +1476,13 @@ cdef class Enterable:
             return None
         return entered if entered.watched is None or entered.watched.same() else None
 
+    cdef Enterable given_at(self, tuple primals):
+        """The same for the arguments of a call; None if it gives more by position than the function takes there."""
+        return self.at(primals) if PyTuple_GET_SIZE(primals) <= self.places else None
+
     def jvp_at_once(self, tuple primals, tuple tangents):
         """Return (value, tangent) of the program; None if it cannot run directly."""
-        cdef Enterable entered = self.at(primals)
+        cdef Enterable entered = self.given_at(primals)
         if entered is None or entered.tangent is None:
             return None
         if entered.arrays is not None and not are_arrays(entered.arrays, primals):
@@ -1497,7 +1501,7 @@ cdef class Enterable:
         return self.beside(engine, primals, tangents)
 
     cdef tuple beside(self, engine, tuple primals, tuple tangents):
-        cdef Enterable entered = self.at(primals)
+        cdef Enterable entered = self.given_at(primals)
         if entered is None or entered.along is None:
             return None
         if not have_tangents(<Form> entered.along[0], primals, tangents):
@@ -1518,7 +1522,7 @@ cdef class Enterable:
         return None if keywords else self.vjp(engine, primals)
 
     cdef object vjp(self, engine, tuple primals):
-        cdef Enterable entered = self.at(primals)
+        cdef Enterable entered = self.given_at(primals)
         return None if entered is None or entered.ways is None else entered.run(engine, primals)
 
     cdef object run(self, engine, tuple primals):

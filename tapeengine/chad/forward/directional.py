@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -64,12 +65,27 @@ def filler(of: Type) -> Callable[[Any, Any], Any]:
         return filled_discrete
     match of:
         case Float():
-            return lambda primal, tangent: 0.0 if tangent is None else tangent
+            return lambda primal, tangent: 0.0 if tangent is None else as_number(primal, tangent)
         case Product(items, _, fields):
             return functools.partial(filled_parts, fields, list(map(filler, items)))
         case Array(element):
             return functools.partial(filled_array, filler(element))
     return lambda primal, tangent: tangent
+
+
+#: The classes of numbers whose tangents have their class.
+FLOATS = (float, numpy.float64)
+
+
+def as_number(primal: Any, tangent: Any) -> Any:
+    """Give the tangent of a number in the primal's class: numpy may make an array without axes of it."""
+    own, of = type(primal), type(tangent)
+    if own is of or own not in FLOATS:
+        return tangent
+    if of is int:
+        return own(tangent) if tangent.bit_length() < sys.float_info.max_exp else tangent  # too large for a float
+    is_number = of in FLOATS or (of is numpy.ndarray and tangent.dtype == float and tangent.ndim == 0)
+    return own(tangent) if is_number else tangent
 
 
 def filled_discrete(primal: Any, tangent: Any) -> Any:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from ast import AST
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
-#: Fields of texts and numbers, and `ctx`, which repeats what the node around a name says.
-PLAIN = frozenset("arg attr conversion ctx id is_async kind level lineno module type_comment".split())
+#: The types of fields that hold no nodes, and that of `ctx`, which repeats what the node around a name says.
+PLAIN = frozenset(("identifier", "string", "int", "constant", "expr_context"))
 
 
-class Fields(dict[type[AST], tuple[str, ...]]):
-    """The fields of a class of nodes that may have nodes."""
+class Fields(dict[type, tuple[str, ...]]):
+    """The fields of a class of nodes that may have nodes, of which the class's own text says the types."""
 
-    def __missing__(self, cls: type[AST]) -> tuple[str, ...]:
-        self[cls] = () if cls is ast.Constant else tuple(name for name in cls._fields if name not in PLAIN)
+    def __missing__(self, cls: type) -> tuple[str, ...]:
+        found = re.findall(r"(\w+)[*?]? (\w+)", (issubclass(cls, AST) and cls.__doc__) or "")
+        self[cls] = tuple(name for of, name in found if of not in PLAIN)
         return self[cls]
 
 
@@ -43,41 +44,50 @@ def add_nodes(found: list[AST], nodes: list[AST]) -> None:
             held = node.__dict__
             for name in names:
                 value = held.get(name)
-                if value.__class__ is list:
-                    for part in value:
-                        if isinstance(part, AST):
-                            found.append(part)
-                elif isinstance(value, AST):
-                    found.append(value)
+                if value.__class__ is not list:
+                    if value is not None:
+                        found.append(value)
+                elif None in value:  # as the keys of ``{**a}``, and parameters without defaults
+                    found += [part for part in value if part is not None]
+                else:
+                    found += value
+
+
+class Methods(dict[type, Any]):
+    """The methods of a transformer for classes of nodes; None for a class that has none, and no nodes below."""
+
+    def __init__(self, owner: type) -> None:
+        self.owner = owner
+
+    def __missing__(self, cls: type) -> Any:
+        generic = self.owner.generic_visit if FIELDS[cls] else None  # type: ignore[attr-defined]
+        self[cls] = getattr(self.owner, f"visit_{cls.__name__}", generic)
+        return self[cls]
 
 
 class Transformer:
     """Rewrite a tree as `ast.NodeTransformer` does, without visits to parts that contain no nodes."""
 
     #: The method for each class of nodes that was met.
-    methods: ClassVar[dict[type[AST], Callable[[Any, Any], Any]]] = {}
+    methods: ClassVar[Methods]
 
     def __init_subclass__(cls) -> None:
-        cls.methods = {}
+        cls.methods = Methods(cls)
 
     def visit(self, node: AST) -> Any:
         """Call the method for the class of a node."""
-        try:
-            method = self.methods[node.__class__]
-        except KeyError:
-            method = getattr(type(self), f"visit_{type(node).__name__}", type(self).generic_visit)
-            self.methods[type(node)] = method
-        return method(self, node)
+        method = self.methods[node.__class__]
+        return node if method is None else method(self, node)
 
     def generic_visit(self, node: AST) -> AST:
         """Visit the nodes below a node, in the order of its fields, and put what the visits give in their places."""
-        held = node.__dict__
+        held, methods = node.__dict__, self.methods
         for name in FIELDS[node.__class__]:
-            value = held.get(name)
+            value: Any = held.get(name)
             if value.__class__ is list:
                 if value:
                     value[:] = self.visited(value)
-            elif isinstance(value, AST):
+            elif methods[value.__class__] is not None:
                 if (found := self.visit(value)) is None:
                     delattr(node, name)
                 else:
@@ -88,9 +98,9 @@ class Transformer:
         """Give what the visits of nodes put in their places."""
         after: list[Any] = []
         for node in nodes:
-            found = self.visit(node) if isinstance(node, AST) else [node]
-            if isinstance(found, AST):
-                after.append(found)
-            elif found is not None:
+            found = node if self.methods[node.__class__] is None else self.visit(node)
+            if found.__class__ is list:
                 after += found
+            elif found is not None or node is None:
+                after.append(found)
         return after

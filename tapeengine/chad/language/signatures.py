@@ -39,8 +39,29 @@ def source_of(function: Any) -> tuple[list[str], int]:
         raise OSError("could not get source code")
     block = block_at(code.co_filename, code.co_firstlineno)
     if (found := block.found)[0] is not lines:
-        found = block.found = (lines, getblock(lines[code.co_firstlineno - 1 :]))
+        rest = lines[code.co_firstlineno - 1 :]
+        found = block.found = (lines, getblock(rest) if code.co_name == "<lambda>" else def_at(rest))
     return found[1], code.co_firstlineno
+
+
+def def_at(lines: list[str]) -> list[str]:
+    """Give the lines of a def, which begins at the first one: all before a statement that begins no further right.
+
+    A line inside a text or parentheses may do so as well, but what ends there cannot be parsed. `inspect.getblock`
+    reads token by token, and first compiles large patterns.
+    """
+    margin = len(lines[0]) - len(lines[0].lstrip())
+    first = ["if 1:\n"] if margin else []
+    last = 1
+    for k, line in enumerate((*lines, "end")):
+        text = line.lstrip()
+        is_left = len(line) - len(text) <= margin
+        if not text or (is_left and text.startswith("#")):
+            continue
+        if k and is_left and parsed("".join((*first, *lines[:last]))) is not None:
+            return lines[:last]
+        last = k + 1
+    return getblock(lines)
 
 
 def tree_of(function: Any) -> tuple[ast.FunctionDef | None, int]:

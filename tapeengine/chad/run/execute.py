@@ -66,6 +66,7 @@ class Executable:
     """Runs the derivatives of a module.
 
     * `engine`: runs the program on dual numbers; set at the first call from an engine.
+    * `on_python`: gives the program as Python on dual numbers, when something asks for it: it is a text of its own.
     * `runs_plain`: whether `python` is the plain program, and not its derivative.
     """
 
@@ -76,12 +77,12 @@ class Executable:
         module: Module,
         classes: dict[str, type],
         primitives: Mapping[str, Primitive],
-        python: Callable[..., Any] | None = None,
+        on_python: Callable[[], Callable[..., Any] | None] = lambda: None,
         backend: str | None = None,
         is_declared: bool = True,
         check: Callable[[Sequence[Any]], None] = lambda primals: None,
     ) -> None:
-        self.python = python
+        self.on_python = on_python
         self.check = check
         self.backend = backend
         self.is_declared = is_declared
@@ -96,6 +97,11 @@ class Executable:
         for name in records_in(self.definition.result):
             if hasattr(classes[name], "__tapeengine_plain__"):
                 raise StructureError(f"an object of {name} as a result: return its fields, or make it a dataclass")
+
+    @functools.cached_property
+    def python(self) -> Callable[..., Any] | None:
+        """The program as Python that runs on dual numbers."""
+        return self.on_python()
 
     @functools.cached_property
     def reverse_terms(self) -> Module:

@@ -43,13 +43,13 @@ _NAMES: dict[type, str] = {ast.Eq: "_equal_", ast.NotEq: "_different_"}
 
 def guarded_code(function: FunctionType) -> CodeType:
     """The code of one of SciPy's functions as lifted code has it, with these comparisons by calls."""
-    return changed_code(function, _codes_of_file)
+    return changed_code(function, _codes_of)
 
 
 @cache
-def _codes_of_file(source: str, place: str, flags: int) -> tuple[tuple[CodeType, CodeType], ...]:
+def _codes_of(source: str, place: str, flags: int, sparse: bool) -> tuple[tuple[CodeType, CodeType], ...]:
     text = _with_calls(source)
-    changed = compiled(text.encode(), place, flags) or compile(text, place, "exec", flags, True)
+    changed = compiled(text.encode(), place, flags, sparse) or compile(text, place, "exec", flags, True)
     return tuple(zip(codes_in(compile(source, place, "exec", flags, True)), codes_in(changed), strict=True))
 
 

@@ -44,14 +44,17 @@ class Kinds:
 
     def __init__(self, function: ast.FunctionDef, outside: Any) -> None:
         self.outside = outside
-        self.operators: dict[ast.BinOp, Kind] = {}  # which are nested, and asked for at each level
+        self.operators: dict[ast.expr, Kind] = {}  # and calls, which are nested, and asked for at each level
         self.deciders: dict[str, frozenset[Given] | None] = {}  # of the classes of variables
         self.own = own = parameters_of(function)
         nodes = every_node(function)
         local = dict(pair for node in nodes for pair in functions_in(node) if node is not function)
         self.bound = bound = dict[str, list[ast.expr]]()
+        called = set[str]()
         for node in nodes:
-            for name, value in (*bindings(node), *passed(node, local, outside)):
+            given_here = list(passed(node, local, outside))
+            called.update(name for name, _ in given_here)
+            for name, value in (*bindings(node), *given_here):
                 bound.setdefault(RESULT if node is function else name, []).append(value)
         if function.name not in local:
             bound[f"{function.name}()"] = bound.get(RESULT, [])
@@ -59,7 +62,6 @@ class Kinds:
         self.inner = arguments.keys() - set(own)
         self.numbers = {n for n, a in arguments.items() if isinstance(a, ast.Name) and a.id in ("float", "int", "bool")}
         given: dict[str, Kind] = {name: Given(frozenset({(name, ())})) for name in own}
-        called = {name for node in nodes for name, _ in passed(node, local, outside)}
         self.names: dict[str, Kind] = {n: ANY for n in bound if n in called or n not in arguments}
         self.names.update(given)
         order = list(reversed(self.names))
@@ -180,9 +182,9 @@ class Kinds:
                 return self.common([self.of(body), self.of(orelse)])
             case ast.NamedExpr(value=value):
                 return self.of(value)
-            case ast.BinOp():
+            case ast.BinOp() | ast.Call():
                 if node not in self.operators:
-                    self.operators[node] = self.of_operator(node)
+                    self.operators[node] = self.of_call(node) if isinstance(node, ast.Call) else self.of_operator(node)
                 return self.operators[node]
             case Known(kind=kind):
                 return kind
@@ -212,8 +214,6 @@ class Kinds:
                 return field_of(self.of(value), key)
             case ast.Subscript(value=value):
                 return self.element(self.of(value))
-            case ast.Call():
-                return self.of_call(node)
         return None
 
     def of_operands(self, node: ast.expr) -> list[Kind]:
@@ -301,7 +301,7 @@ class Kinds:
         kinds = self.of_both(node)
         if ARRAY in kinds:
             return ARRAY
-        if self.shows_lists(node):
+        if self.shows_lists(node, kinds):
             kinds = [ListOf(self.element(k)) if isinstance(k, Given) and not k.is_mixed else k for k in kinds]
         if found := self.of_record_operator(node.op, kinds):
             return found
@@ -324,12 +324,14 @@ class Kinds:
         """Give the kinds of the operands of an operator."""
         return [self.number_or(self.of(node.left)), self.number_or(self.of(node.right))]
 
-    def shows_lists(self, node: ast.BinOp) -> bool:
+    def shows_lists(self, node: ast.BinOp, kinds: Sequence[Kind] | None = None) -> bool:
         """Tell whether the text, an annotation or an argument shows that ``+`` joins lists, or ``*`` repeats one."""
-        are_lists = [isinstance(k, ListOf) or self.outside.is_list(k) for k in self.of_both(node)]
+        if not isinstance(node.op, ast.Add | ast.Mult):
+            return False
+        are_lists = [isinstance(k, ListOf) or self.outside.is_list(k) for k in kinds or self.of_both(node)]
         if isinstance(node.op, ast.Add):
-            return shows_lists(node) or all(are_lists)
-        return isinstance(node.op, ast.Mult) and any(are_lists) and any(map(self.is_count, (node.left, node.right)))
+            return all(are_lists) or shows_lists(node)
+        return any(are_lists) and any(map(self.is_count, (node.left, node.right)))
 
     def is_count(self, node: ast.expr) -> bool:
         """Tell whether the text or the type of an argument shows that an expression is an integer."""

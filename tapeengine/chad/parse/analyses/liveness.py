@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...language.nodes import child_nodes, every_node
-from ..names.uses import Uses, assigned, exchanged, functions_in, uses
+from ..names.uses import assigned, exchanged, functions_in, uses
 
 Live = frozenset[str]
 NONE: Live = frozenset()
@@ -16,10 +16,9 @@ NONE: Live = frozenset()
 def live_after(function: ast.FunctionDef) -> dict[ast.stmt, Live]:
     """Give for each statement of a function the names that are read after it, and those that local functions read."""
     found: dict[ast.stmt, Live] = {}
-    used = Uses()
     for scope in (node for node in every_node(function) if isinstance(node, ast.FunctionDef)):
-        captured = frozenset(used(list(functions_in(child_nodes(scope)))))  # which may be called anywhere
-        walk = Walk(used)
+        captured = frozenset(uses(list(functions_in(child_nodes(scope)))))  # which may be called anywhere
+        walk = Walk()
         walk.block(scope.body, NONE)
         found.update((s, after | captured) for s, after in walk.after.items())
     return found
@@ -40,6 +39,7 @@ class Walk:
 
     def __init__(self, uses: Callable[[list[Any]], Iterable[str]] = uses) -> None:
         self.uses = uses
+        self.used: dict[ast.AST, Live] = {}
         self.after: dict[ast.stmt, Live] = {}
         self.broken: list[Live] = []
         self.continued: list[Live] = []
@@ -50,30 +50,35 @@ class Walk:
             after = self.statement(s, after)
         return after
 
+    def read(self, node: ast.AST) -> Live:
+        """Give the names that a statement or an expression reads, which each round of a loop asks for."""
+        if node not in self.used:
+            self.used[node] = frozenset(self.uses([node]))
+        return self.used[node]
+
     def statement(self, s: ast.stmt, after: Live) -> Live:
         """Give the names that are read from a statement on."""
         self.after[s] = after
-        uses = self.uses
         match s:
             case ast.For(target=target, iter=over, body=body):
                 names = {n.id for n in every_node(target) if isinstance(n, ast.Name)}
-                return self.loop(body, names, after) | frozenset(uses([over]))
+                return self.loop(body, names, after) | self.read(over)
             case ast.While(test=test, body=body):
-                return self.loop(body, set(), after | frozenset(uses([test])))
+                return self.loop(body, set(), after | self.read(test))
             case ast.If(test=test, body=body, orelse=orelse):
-                return self.block(body, after) | self.block(orelse, after) | frozenset(uses([test]))
+                return self.block(body, after) | self.block(orelse, after) | self.read(test)
             case ast.Break() if self.broken:
                 return self.broken[-1]
             case ast.Continue() if self.continued:
                 return self.continued[-1]
             case ast.Return() | ast.Raise():
-                return frozenset(uses([s]))
+                return self.read(s)
             case ast.AugAssign(target=ast.Name(id=name)):
-                return after | frozenset((name, *uses([s])))
+                return after | self.read(s) | {name}
         if swap := exchanged(s):
-            return frozenset(swap.get(name, name) for name in after).union(uses([s]))
+            return frozenset(swap.get(name, name) for name in after) | self.read(s)
         plain = isinstance(s, ast.Assign | ast.AnnAssign)
-        return (after - frozenset(assigned([s]) if plain else ())) | frozenset(uses([s]))
+        return (after - frozenset(assigned([s]) if plain else ())) | self.read(s)
 
     def loop(self, body: Sequence[ast.stmt], names: set[str], after: Live) -> Live:
         """Give the names that are read from a loop on, whose body runs any number of times."""

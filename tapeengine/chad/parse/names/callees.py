@@ -36,7 +36,7 @@ CHAIN = "itertools.chain.from_iterable"
 
 def library_name(function: Any) -> str:
     """Give the name under which the library knows a Python function; an empty one if it does not."""
-    present = tuple(name for name in MODULES if name in sys.modules)
+    present = tuple(filter(sys.modules.__contains__, MODULES))
     if isinstance(function, Function):  # of tapeengine.numpy, which makes them when they are first asked for
         function = function.function
     if isinstance(function, Ufunc):

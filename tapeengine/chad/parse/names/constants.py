@@ -162,14 +162,15 @@ def local_names(code: types.CodeType) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=4096)
 def all_local_names(code: types.CodeType) -> frozenset[str]:
     """Give the variables of a function and of those inside it, without what another of these loads from the module."""
-    inside = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return frozenset(local_names(code)).union(*map(all_local_names, inside)) - global_names(code)
+    inside = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    found = frozenset(local_names(code)).union(*map(all_local_names, inside))
+    return found - global_names(code) if inside else found
 
 
 @functools.lru_cache(maxsize=4096)
 def imports(code: types.CodeType) -> tuple[str, ...]:
     """Give the imports in the body of a function, where no statement before them reads what they bind."""
-    if all(instruction.opname != "IMPORT_NAME" for instruction in dis.get_instructions(code)):
+    if dis.opmap["IMPORT_NAME"] not in code.co_code[::2]:
         return ()
     body = ast.parse(textwrap.dedent("".join(source_of(code)[0]))).body[0].body  # type: ignore[attr-defined]
     found, names = [], set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])

@@ -19,6 +19,8 @@ from typing import Any
 from ...language.nodes import Transformer, every_node
 from .uses import bound, functions_in, is_around, is_handed, parameters, uses
 
+#: What has variables of its own.
+SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _SEPARATED = re.compile(r"\b([^\W\d]\w*)·(\d+)\b")
 
 
@@ -33,12 +35,16 @@ def separated(function: ast.FunctionDef) -> tuple[ast.FunctionDef, frozenset[str
     The function is changed in place, and given with the variables of all scopes.
     """
     find = functools.cache(bound)  # which both look through each function
-    own = {*_parameters(function.args), *find(function)}
+    given, nodes = set(_parameters(function.args)), every_node(function)
+    own = given.union(find(function))
+    is_rebound = not given.isdisjoint(name for s in function.body for name in _rebound(s))
+    if not is_rebound and not any(isinstance(n, SCOPES) for n in nodes[1:]):
+        return function, frozenset(own)
     survey = _Renamer(find, own)
-    names = " ".join(getattr(n, "id", "") for n in every_node(function))
+    names = " ".join(getattr(n, "id", "") for n in nodes)
     count = max((int(n) for _, n in _SEPARATED.findall(names)), default=0)
     for renamer in (survey, _Renamer(find, own, survey.free, count)):
-        renamer.body(function, set(_parameters(function.args)))
+        renamer.body(function, set(given))
     return function, frozenset(renamer.known)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...language.nodes import child_nodes, every_node
+from ...language.nodes import FIELDS, child_nodes, every_node
 
 #: The name of a function that returns its argument, to which nothing else refers; a program cannot bind it.
 OWN = " own"
@@ -24,13 +24,18 @@ DUNDERS: Mapping[type, str] = dict(
 )
 
 
+#: The fields of statements with blocks inside.
+BLOCKS = frozenset(("body", "cases"))
+
+
 def _walk(statements: Sequence[ast.stmt], is_block: Callable[[ast.stmt], bool]) -> Iterator[ast.stmt]:
     """Go through statements and the blocks inside them, where `is_block` allows it; no expression is visited."""
-    for statement in statements:
+    pending = list(reversed(statements))
+    while pending:
+        statement = pending.pop()
         yield statement
-        if is_block(statement):
-            for inner in _blocks(statement):
-                yield from _walk(inner, is_block)
+        if not BLOCKS.isdisjoint(statement.__dict__) and is_block(statement):
+            pending += reversed([inner for block in _blocks(statement) for inner in block])
 
 
 def walked(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -82,6 +87,8 @@ def assigned(statements: Sequence[ast.stmt]) -> list[str]:
 
 def walrus(statements: Sequence[ast.AST]) -> Iterator[str]:
     """Go through the names that expressions bind, also in comprehensions, but not in functions."""
+    if not any(isinstance(node, ast.NamedExpr) for s in statements for node in every_node(s)):
+        return iter(())
     return (node.target.id for node in inner_nodes(statements) if isinstance(node, ast.NamedExpr))
 
 
@@ -157,32 +164,6 @@ def uses(statements: Sequence[ast.AST]) -> list[str]:
     return list(dict.fromkeys(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)))
 
 
-class Uses:
-    """The same in any order, for parts of a tree that does not change meanwhile: each function is looked at once."""
-
-    def __init__(self) -> None:
-        self.found: dict[ast.AST, set[str]] = {}
-
-    def __call__(self, statements: Sequence[ast.AST]) -> set[str]:
-        """Give the names that statements read."""
-        found, pending = set[str](), list(statements)
-        while pending:
-            node = pending.pop()
-            if isinstance(node, ast.FunctionDef | ast.Lambda):
-                found |= self.inside(node)
-                continue
-            pending += child_nodes(node)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-        return found
-
-    def inside(self, function: ast.AST) -> set[str]:
-        """Give the names that a function reads."""
-        if function not in self.found:
-            self.found[function] = self(child_nodes(function))
-        return self.found[function]
-
-
 def functions_in(statements: Sequence[ast.AST], kinds: Any = ast.FunctionDef | ast.Lambda) -> Iterator[ast.AST]:
     """Go through the functions in statements, or other kinds of parts, but not through those inside of these."""
     pending = list(statements)
@@ -199,9 +180,10 @@ def inner_nodes(statements: Sequence[ast.AST]) -> Iterator[ast.AST]:
     pending: list[ast.AST] = list(reversed(statements))
     while pending:
         node = pending.pop()
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+        if not isinstance(node, FUNCTIONS_IN):
             yield node
-            pending += reversed(child_nodes(node))
+            if FIELDS[node.__class__]:
+                pending += reversed(child_nodes(node))
 
 
 def renaming(statement: ast.stmt) -> tuple[str, str] | None:
@@ -275,6 +257,8 @@ def used_as_values(nodes: Sequence[ast.AST]) -> set[str]:
 def read_by(tree: ast.FunctionDef) -> Mapping[str, set[str]]:
     """Give for each local function, or variable that may hold one, the names around it that its calls may read."""
     nodes = every_node(tree)
+    if not any(isinstance(n, FUNCTIONS_IN) for n in nodes[1:]):
+        return {}
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
     own = {n.name: {*(a.arg for a in parameters(n.args)), *bound(n)} for n in inner}
     makers = {n.name for n in inner if any(isinstance(part, FUNCTIONS_IN) for part in every_node(n) if part is not n)}

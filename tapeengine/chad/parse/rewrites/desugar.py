@@ -15,7 +15,7 @@ from ...language.nodes import Transformer, child_nodes, every_node
 from ...language.traverse import Names
 from ..analyses.ownership import READING
 from ..names.syntax import load, statements
-from ..names.uses import assigned, handed, jumps
+from ..names.uses import assigned, handed, jumps, read_by
 from .procedures import Changed, Of, Procedures, given_to
 
 Statements = list[ast.stmt]
@@ -31,6 +31,7 @@ class Plain(Transformer):
     def __init__(self, tree: ast.FunctionDef, outer: dict[str, Any] | None = None) -> None:
         self.names = Names(n.id for n in every_node(tree) if isinstance(n, ast.Name))
         self.procedures = Procedures(tree, outer)
+        self.reads = read_by(tree)
 
     def plain(self, tree: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the whole function; refuse calls that change variables if Python's order would be lost."""
@@ -129,7 +130,7 @@ class Plain(Transformer):
 
         A name that the expression also reads before it binds it stays where it is.
         """
-        taker = Taker(node, self.names, self.procedures.of, self.procedures.reads)
+        taker = Taker(node, self.names, self.procedures.of, self.reads)
         return taker.bound, taker.visit(node)
 
     visit_Return = visit_AnnAssign = of_value

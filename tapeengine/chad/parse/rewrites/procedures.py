@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
-from ....naming import attribute_of
+from ....naming import attribute_of, names_in
 from ....recursion import deep
 from ...language.in_language import FUNCTIONS
 from ...language.nodes import Transformer, every_node
@@ -31,7 +31,7 @@ from ..names.outside import is_numpy, named_outside, names_outside, only_of_arra
 from ..names.per_function import PerFunction
 from ..names.scopes import original, separated
 from ..names.syntax import load, statements
-from ..names.uses import OWN, assigned, inner_nodes, parameters, read_by, used_as_values, walked
+from ..names.uses import OWN, assigned, inner_nodes, parameters, used_as_values, walked
 from .matching import Matches
 
 #: The methods that change a list, a dict or an array in place.
@@ -96,7 +96,6 @@ class Procedures:
         self.local: dict[str, Changed] = {}
         functions = {n.name: n for n in once if n.name not in values or nonlocals(n)}
         keep_defaults(nodes, functions, self.bound, changed_in_place)
-        self.reads = read_by(tree)
         before = None
         while before != self.local:  # a function changes what its callees change
             before = dict(self.local)
@@ -303,7 +302,8 @@ def handing_back(function: Any) -> tuple[FunctionType, Changed] | None:
 def changed_parameters(function: Any) -> tuple[str, ...]:
     """Give the parameters that a function changes in place, or only by ``+=``; none if it calls itself."""
     tree = text_of(function)
-    if tree is None or function.__name__ in global_names(function.__code__):
+    code, name = function.__code__, function.__name__
+    if tree is None or (name in names_in(code) and name in global_names(code)):
         return ()
     nodes = every_node(tree)
     added = [n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)]

@@ -710,7 +710,7 @@ def apply_written(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) 
 
 def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], list[ast.expr]]:
     """Give the names of a program's parameters and the expressions of a call's arguments, if there are any."""
-    names = list(program.positional((), {})[0])
+    names = list(program.names)
     if isinstance(node, ast.Attribute):
         return names, [node.value]
     if not isinstance(node, ast.Call):
@@ -724,7 +724,7 @@ def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], lis
 
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
     """Give a program whose parameters have no annotations for the types of arguments."""
-    names = program.positional((None,) * program.arity, {})[0]
+    names = program.names
     numeric.wanted(p, node, args, len(names))
     types = {n: with_elements(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
     given = {n: p.table.known(of) for n, of in types.items()}

@@ -86,10 +86,12 @@ def fields_apart(
     p: Parser, statements: Sequence[ast.stmt], names: Sequence[str], env: Env
 ) -> Mapping[str, Collection[str]]:
     """For each record of which statements change only some fields, give these fields."""
-    found = changed_fields(p, statements, env)
-    given = {n: env[n].type for n in names if n in found and isinstance(env.get(n), Var)}
-    of = {n: dict(zip(getattr(t, "fields", ()), parts_of(t), strict=False)) for n, t in given.items()}
-    return {n: found[n] for n, t in of.items() if all(f in t and not is_function(t[f]) for f in found[n])}
+    given = {n: env[n].type for n in names if isinstance(env.get(n), Var)}
+    of = {n: dict(zip(t.fields, parts_of(t), strict=False)) for n, t in given.items() if getattr(t, "fields", ())}
+    found = changed_fields(p, statements, env) if of else {}
+    return {
+        n: found[n] for n, t in of.items() if n in found and all(f in t and not is_function(t[f]) for f in found[n])
+    }
 
 
 def part_names(names: Iterable[str], fields: Mapping[str, Collection[str]]) -> list[str]:
