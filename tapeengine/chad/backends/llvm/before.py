@@ -84,8 +84,6 @@ class Before:
                 if isinstance(array, F.Const) or not all(map(self.is_fixed, (array, *indices))):
                     return False
                 return isinstance(s, F.Row) or self.is_unchanged(array)
-            case F.Check(index, size):
-                return self.is_fixed(index) and self.is_fixed(size)
             case F.Size():
                 return self.is_fixed(s.array)
         return False

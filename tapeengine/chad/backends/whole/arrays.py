@@ -381,7 +381,7 @@ def added(w: Writer, local: V.Local, indices: Sequence[V.Value], value: V.Value)
     if is_whole(w, local, indices):
         add_whole(w, local, V.renamed(found, places(local, indices)))  # type: ignore[arg-type]
         return
-    if convolved(w, local, every, found) or begun(w, local, indices, found):
+    if begun(w, local, indices, found):
         return
     buffer = materialise(w, local)
     if is_sliced(every):
@@ -424,32 +424,3 @@ def add_whole(w: Writer, local: V.Local, value: V.Value) -> None:
         if local.masks < len(w.masks):
             axes = order
         local.content = w.emit(f"{w.aligned(a, axes)} + {w.aligned(b, axes)}", axes, local.kind, local.name, atom=False)
-
-
-def convolved(w: Writer, local: V.Local, every: Sequence[V.Value], value: V.Value) -> bool:
-    """Add at sums of two indices; return whether that was possible."""
-    sums = [k for k, i in enumerate(every) if isinstance(i, V.Affine) and len(i.terms) == 2]
-    rest = [i for k, i in enumerate(every) if k not in sums]
-    terms = [a for i in every for a in i.axes]
-    if len(sums) != 1 or not is_sliced(rest) or len(set(terms)) < len(terms) or sums[0] != len(every) - 1:
-        return False
-    last = every[-1]
-    assert isinstance(last, V.Affine)
-    i, j = last.terms
-    buffer = materialise(w, local)
-    parts, axes = slices(w, V.Number(buffer.text, buffer.axes[:-1], buffer.kind), rest)
-    both = f"max({i.count} + {j.count} - 1, 0) * ({i.count} > 0) * ({j.count} > 0)"
-    size = w.emit(both, (), WHOLE, "n", atom=False)
-    parts.append(f"ops.span({last.offset}, {size.text}, {buffer.text}.shape[{len(every) - 1}])")
-    w.change(f"{buffer.text}[{', '.join(parts)}] += {sums_of_windows(w, value, axes, i, j)}", buffer.text)
-    return True
-
-
-def sums_of_windows(w: Writer, value: V.Value, axes: tuple[V.Axis, ...], i: V.Axis, j: V.Axis) -> str:
-    """Write the sums of a value over all pairs of indices with the same sum."""
-    if isinstance(value, V.Product) and not axes:
-        first = w.number(V.Product(tuple(f for f in value.factors if j not in f.axes)))
-        second = w.number(V.Product(tuple(f for f in value.factors if j in f.axes)))
-        if first.axes == (i,) and second.axes == (j,):
-            return f"ops.convolve({first.text}, {second.text})"
-    return f"ops.unwindows({w.full(w.number(value), (*axes, i, j))})"

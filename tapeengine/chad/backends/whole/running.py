@@ -95,46 +95,6 @@ def inside(index: Any, size: int) -> None:
         raise IndexError("index out of range")
 
 
-def windows(x: Anything, start: int, rows: int, columns: int, dim: int) -> Anything:
-    """A view with two dimensions in place of one: element (i, j) is element ``start + i + j``."""
-    if rows <= 0 or columns <= 0:
-        return np.zeros((*x.shape[:dim], max(rows, 0), max(columns, 0), *x.shape[dim + 1 :]), x.dtype)
-    if start < 0 or start + rows + columns - 1 > x.shape[dim]:
-        raise IndexError("index out of range")
-    part = x[(slice(None),) * dim + (slice(start, start + rows + columns - 1),)]
-    strides = (*part.strides[: dim + 1], part.strides[dim], *part.strides[dim + 1 :])
-    shape = (*part.shape[:dim], rows, columns, *part.shape[dim + 1 :])
-    return np.lib.stride_tricks.as_strided(part, shape, strides, writeable=False)
-
-
-def correlate(x: Floats, start: int, w: Floats, size: int) -> Floats:
-    """Sums of products with each of the ``size`` windows of a vector."""
-    if size <= 0 or not w.size:
-        return np.zeros(max(size, 0))
-    if start < 0 or start + size + w.size - 1 > x.size:
-        raise IndexError("index out of range")
-    return np.correlate(x[start : start + size + w.size - 1], w, "valid")
-
-
-def convolve(a: Floats, b: Floats) -> Floats:
-    """Sums of products whose indices have the same sum."""
-    return np.convolve(a, b) if a.size and b.size else np.zeros(0)
-
-
-def unwindows(d: Floats) -> Floats:
-    """The sums of elements with the same i + j, where i and j index the last two dimensions."""
-    rows, columns = d.shape[-2:]
-    if not rows or not columns:
-        return np.zeros((*d.shape[:-2], 0))
-    result = np.zeros((*d.shape[:-2], rows + columns - 1))
-    for k in range(min(rows, columns)):
-        if columns <= rows:
-            result[..., k : k + rows] += d[..., k]
-        else:
-            result[..., k : k + columns] += d[..., k, :]
-    return result
-
-
 def longest(steps: Anything) -> int:
     """The largest number of steps; an error if too many lanes would be idle."""
     most = int(steps.max(initial=0))

@@ -133,9 +133,6 @@ def matrix_product(
     w: Writer, a: Number, b: Number, left: list[Axis], right: list[Axis], over: Sequence[Axis]
 ) -> Number:
     """Write a product of matrices or vectors, or of arrays taken as matrices."""
-    windows = correlated(w, a, b, left, right, over)
-    if windows is not None:
-        return windows
     if right and (not left or is_later(w, left[0], right[0])):
         a, b, left, right = b, a, right, left
     w.matrix_products += bool(left and right)
@@ -162,20 +159,6 @@ def is_later(w: Writer, a: Axis, b: Axis) -> bool:
     if a in w.order and b in w.order:
         return w.order.index(a) > w.order.index(b)
     return a.level > b.level
-
-
-def correlated(
-    w: Writer, a: Number, b: Number, left: list[Axis], right: list[Axis], over: Sequence[Axis]
-) -> Number | None:
-    """Write a sum over windows of a vector as a correlation."""
-    if len(over) != 1:
-        return None
-    for x, y, rest, none in ((a, b, left, right), (b, a, right, left)):
-        found = w.windowed.get(x.text)
-        if found is not None and len(rest) == 1 and not none and len(y.axes) == 1:
-            text = f"ops.correlate({found[0]}, {found[1]}, {y.text}, {rest[0].count})"
-            return w.emit(text, (rest[0],), REAL, "total")
-    return None
 
 
 def batched(w: Writer, a: Number, b: Number, axes: tuple[Axis, Axis, Axis, Axis]) -> Number:

@@ -57,7 +57,6 @@ class Writer:
         self.uses: Counter[str] = Counter()
         self.written: Counter[str] = Counter()
         self.order: tuple[V.Axis, ...] = ()
-        self.windowed: dict[str, tuple[str, str]] = {}
         self.primitives: Mapping[str, Primitive] = {}
         self.matrix_products = self.vector_products = 0
         self.write: Mapping[type[object], Callable[[Writer, Any], None]] = {}
@@ -327,7 +326,6 @@ class Writer:
         fixed: dict[int, str] = {}
         axes: list[V.Axis] = []
         found = x
-        pairs: list[tuple[int, V.Affine]] = []
         for d, a in enumerate(x.axes):
             i = at.get(a)
             if i is None:
@@ -339,16 +337,10 @@ class Writer:
             elif not i.axes:
                 fixed[d] = i.offset if isinstance(i, V.Affine) else self.number(i).text
                 axes.append(a)
-            elif isinstance(i, V.Affine) and len(i.terms) == 2 and not set(i.terms) & (others | used) and not a.steps:
-                used |= set(i.terms)
-                pairs.append((d, i))
-                axes.append(a)
             else:
                 gathered[a] = self.within_masks(self.number(i))
                 axes.append(a)
         found = V.Number(found.text, tuple(axes), x.kind)
-        if pairs:
-            found = self.windows(found, pairs)
         if fixed:
             found = self.fixed(found, {x.axes[d]: text for d, text in fixed.items()})
         return self.gather(found, gathered) if gathered else found
@@ -367,20 +359,6 @@ class Writer:
     def gather_ragged(self) -> V.Number:
         """Refuse an index into a row of varying size, other than the index of its own loop."""
         raise V.NotWhole("an index into a row whose size varies")
-
-    def windows(self, x: V.Number, pairs: Sequence[tuple[int, V.Affine]]) -> V.Number:
-        """Read elements at sums of two indices."""
-        found = x
-        for _, i in pairs:
-            d = next(k for k, a in enumerate(found.axes) if a is x.axes[_])
-            rows, columns = i.terms
-            text = f"ops.windows({found.text}, {i.offset}, {rows.count}, {columns.count}, {d})"
-            axes = (*found.axes[:d], rows, columns, *found.axes[d + 1 :])
-            vector = found.text if len(found.axes) == 1 else ""
-            found = self.emit(text, axes, x.kind, "x", raises=True)
-            if vector:
-                self.windowed[found.text] = vector, i.offset
-        return found
 
     def fixed(self, x: V.Number, at: Mapping[V.Axis, str]) -> V.Number:
         """Read at loop-invariant indices."""
