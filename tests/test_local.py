@@ -263,6 +263,62 @@ def needs_writable(y: Any) -> Any:
     return memoryview(y).cast("B")
 
 
+@pytest.mark.parametrize(
+    ("read", "is_writeable"),
+    [(lambda y: y, [True, False, False, False]), (needs_writable, [True, False, True, True, True])],
+    ids=["any memory", "writable memory"],
+)
+def test_a_function_runs_on_copies_only_where_it_must(read: Any, is_writeable: list[bool]) -> None:
+    """The first call compares copies; a function that refuses a read-only view is not given another one."""
+    given = []
+
+    @primitive
+    def total_of(y: Any) -> Any:
+        given.append(y.flags.writeable)
+        return np.sum(np.frombuffer(read(y)))
+
+    total_of.def_vjp(y=lambda ct, y: ct * np.ones(y.shape))
+    for k in range(4):
+        np.testing.assert_array_equal(te.grad(lambda y: total_of(y * 2.0))(np.arange(3.0) + k), np.full(3, 2.0))
+    assert given == is_writeable
+
+
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "list": lambda v: [v, 2.0],
+    "tuple": lambda v: (2.0, v),
+    "dict": lambda v: {"a": 2.0, "b": v},
+    "list in a tuple": lambda v: ([2.0, v],),
+    "tuple in a dict": lambda v: {"a": (v, 2.0)},
+}
+RULES_BESIDE: dict[str, dict[str, Any]] = {"its own": {"y": lambda first: first}, "none": {"y": None}, "another's": {}}
+
+
+def leaves_of(value: Any) -> list[Any]:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else None
+    return [value] if parts is None else [leaf for part in parts for leaf in leaves_of(part)]
+
+
+@pytest.mark.parametrize("rules", RULES_BESIDE)
+@pytest.mark.parametrize("kind", ["def_vjp", "def_jvp"])
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_container_of_traced_values_is_refused_by_what_has_rules(holder: str, kind: str, rules: str) -> None:
+    """A rule is for numbers and arrays: it would not be called, and a declaration would not count."""
+
+    def f(x: Any, y: Any) -> Any:
+        return x * sum(leaves_of(y))
+
+    hold, without = HOLDERS[holder], primitive(f)
+    operation = getattr(primitive(f), kind)(x=lambda first, y: first * sum(leaves_of(y)), **RULES_BESIDE[rules])
+    assert operation(3.0, hold(1.5)) == 10.5
+    assert te.value_and_grad(lambda x: operation(x, hold(1.5)))(3.0) == (10.5, 3.5)
+    assert te.value_and_grad(lambda v: without(3.0, hold(v)))(1.5) == (10.5, 3.0)
+    for way in WAYS.values():
+        with pytest.raises(UnsupportedError, match=rf"f: y is a {holder.split()[-1]} with traced values"):
+            way(lambda v: operation(3.0, hold(v)), 1.5)
+        with pytest.raises((UnsupportedError, te.errors.DroppedDerivativeError)):
+            way(lambda v: operation(v, hold(v)), 1.5)
+
+
 @pytest.mark.parametrize("result", [lambda y: y, lambda y: y[::-1], lambda y: (y[::-1], [y.T])])
 def test_a_result_that_is_a_view_of_what_is_given_can_be_written_to(result: Any) -> None:
     operation = primitive(lambda y: result(y), name="local.same")
