@@ -72,6 +72,7 @@ EQUIVALENT = {
     "else 5.0) * sqrt(abs(span))": "how far an arc bows is a matter of looks; the width of the picture follows it",
     "inner = level + 2 if repeats": "levels are only compared",
     "EACH_STATEMENT = 2000001": "a number that was chosen by measuring",
+    "MOST = 2**17": "how many sums are kept; a difference is found with both",
     "lifetimes.find(a.name) == lifetimes.find(b.name) or not": "loops stay apart that may be joined; only slower",
     "for _ in range(21):": "rules stop fitting before that many attempts",
     "(callable(found) or not isinstance(found, type))": "comparisons with other objects of numpy are rewritten, too",
