@@ -91,6 +91,7 @@ EQUIVALENT = {
     "if len(self.known) >= KEPT:": "how many are kept; only slower",
     "complex_too=True": "which samples are drawn",
     "int(places.max(initial=-2)) + 1": "a length that is asked for is not negative",
+    "int(colours.max(initial=-2)) + 1": "sweeps of a range that ends at -1 are none, as of one that ends at 0",
     "values - 1j * generator.uniform": "another sample",
     "np.equal(0, partial)": "equality has no order",
     "STRIP = 1 << 16": "a number that was chosen by measuring",
