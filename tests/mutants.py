@@ -97,6 +97,11 @@ EQUIVALENT = {
     "STRIP = 1 << 16": "a number that was chosen by measuring",
     "__array_priority__ = 2.0": "any positive number comes before that of numpy's arrays",
     "T.LScale(part, T.LTotal(": "a product of numbers has no order",
+    "FEWEST, COVERED = 4, 201": "numbers that were chosen by measuring",
+    "numpy.where(far, 2.0, unit)": "0 is divided by it, and another formula fills the place",
+    "np.where(x < 0, -x, 1.0) / math.sqrt(2)": "the other branch fills the place",
+    "return np.where(x <= 0, ratio, ": "both formulas hold at 0",
+    '"b": (1.3, 4.0), "x": (0.1, 0.9)': "another sample",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 #: Modules that typed programs read as text, where a probe is no part of the language.

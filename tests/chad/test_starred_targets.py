@@ -40,5 +40,5 @@ def test_what_is_left_for_a_star(target: str, of: str, count: int) -> None:
 @pytest.mark.parametrize("target", [t for t in TARGETS if t[0] != "("])
 def test_a_star_for_which_nothing_is_left_is_refused_by_what_to_write(target: str) -> None:
     f = program(target, f"({', '.join(PARTS[: len(TARGETS[target]) - 1])},)")
-    with pytest.raises(TapeEngineError, match="(?s)no parts are left for a target with .*leave it out"):
+    with pytest.raises(TapeEngineError, match=r"(?s)no parts are left for a target with .*leave it out"):
         te.program(f)
