@@ -330,3 +330,51 @@ def test_a_result_that_is_a_view_of_what_is_given_can_be_written_to(result: Any)
 
 def first(x: Any) -> Any:
     return first(x[0]) if isinstance(x, tuple | list) else x
+
+
+STRUCTURES: dict[str, Callable[[Any, Any], Any]] = {
+    "tuple": lambda a, b: (a, b),
+    "list": lambda a, b: [a, b],
+    "dict": lambda a, b: {"a": a, "b": b},
+    "dict in a tuple": lambda a, b: ({"a": a}, b),
+    "tuple in a dict": lambda a, b: {"a": (a,), "b": b},
+}
+MISFITS: dict[str, Callable[[Any, Any], Any]] = {
+    "other keys": lambda a, b: {"a": a, "c": b},
+    "too few": lambda a, b: (a,),
+    "too many": lambda a, b: [a, b, b],
+    "no structure": lambda a, b: a,
+}
+
+
+@pytest.mark.parametrize("given", [*STRUCTURES, *MISFITS])
+@pytest.mark.parametrize("value", STRUCTURES)
+def test_a_rule_returns_the_structure_of_the_value_or_is_refused(value: str, given: str) -> None:
+    make, give = STRUCTURES[value], (STRUCTURES | MISFITS)[given]
+    operation = primitive(lambda x: make(x * 2.0, x * x), name="local.pair")
+    operation.def_jvp(x=lambda t, x: give(2.0 * t, 2.0 * x * t))
+
+    def summed(x: Any) -> Any:
+        first, second = leaves_of(operation(x))
+        return first * 3.0 + second
+
+    if given == value or {given, value} == {"tuple", "list"}:
+        assert te.jvp(summed, (1.5,), (1.0,)) == (11.25, 9.0)
+        assert te.grad(summed)(1.5) == 9.0
+        assert te.hessian(summed)(1.5) == 2.0
+        return
+    for way in (lambda: te.jvp(summed, (1.5,), (1.0,)), lambda: te.grad(summed)(1.5)):
+        with pytest.raises(te.errors.CotangentError, match=r"the jvp rule of local\.pair for 'x' returned"):
+            way()
+
+
+def test_a_primitive_is_named_and_described_as_its_function() -> None:
+    def area(x: Any) -> Any:
+        """Give the area of a square."""
+        return x * x
+
+    made = primitive(area)
+    assert (made.__name__, made.__doc__, made.__module__, made.__wrapped__) == (
+        *("area", "Give the area of a square.", __name__),
+        area,
+    )
