@@ -33,7 +33,8 @@ ROOMS = {
     "spaces": (
         ["tapeengine/primitive"],
         "tests/test_spaces.py tests/test_primitive.py tests/test_local.py tests/test_builders.py "
-        "tests/test_registry.py tests/test_examples_of_functions.py",
+        "tests/test_registry.py tests/test_examples_of_functions.py tests/plugins/test_kernels.py "
+        "tests/sparse/test_structure.py tests/sparse/test_declared_patterns.py",
     ),
     "structure": (["tapeengine/structure.py"], "tests/core/test_structures.py"),
     "transforms": (
@@ -97,6 +98,8 @@ EQUIVALENT = {
     "STRIP = 1 << 16": "a number that was chosen by measuring",
     "__array_priority__ = 2.0": "any positive number comes before that of numpy's arrays",
     "T.LScale(part, T.LTotal(": "a product of numbers has no order",
+    "np.result_type(_FLOAT64, self.dtype)": "the common type of two types has no order",
+    "return tangents if missing < 0 else": "a new shape that is the old one",
     "FEWEST, COVERED = 4, 201": "numbers that were chosen by measuring",
     "numpy.where(far, 2.0, unit)": "0 is divided by it, and another formula fills the place",
     "np.where(x < 0, -x, 1.0) / math.sqrt(2)": "the other branch fills the place",
