@@ -30,7 +30,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     items = {item.nodeid: item for item in session.items}
     found: list[bool | None] = []
     for path, text, cases in json.loads(Path(os.environ["MUTANTS"]).read_text()):
-        found.append(verdict(session, Path(path), text, [items[case] for case in cases]))
+        found.append(verdict(session, Path(path), text, [items[case] for case in cases if case in items]))
         Path(os.environ["VERDICTS"]).write_text(json.dumps(found))  # a look at the file tells how far it is
     return True
 

@@ -33,7 +33,8 @@ ROOMS = {
     "spaces": (
         ["tapeengine/primitive"],
         "tests/test_spaces.py tests/test_primitive.py tests/test_local.py tests/test_builders.py "
-        "tests/test_registry.py tests/test_examples_of_functions.py",
+        "tests/test_registry.py tests/test_examples_of_functions.py tests/plugins/test_kernels.py "
+        "tests/sparse/test_structure.py tests/sparse/test_declared_patterns.py",
     ),
     "structure": (["tapeengine/structure.py"], "tests/core/test_structures.py"),
     "transforms": (
@@ -72,6 +73,7 @@ EQUIVALENT = {
     "else 5.0) * sqrt(abs(span))": "how far an arc bows is a matter of looks; the width of the picture follows it",
     "inner = level + 2 if repeats": "levels are only compared",
     "EACH_STATEMENT = 2000001": "a number that was chosen by measuring",
+    "MOST = 2**17": "how many sums are kept; a difference is found with both",
     "lifetimes.find(a.name) == lifetimes.find(b.name) or not": "loops stay apart that may be joined; only slower",
     "for _ in range(21):": "rules stop fitting before that many attempts",
     "(callable(found) or not isinstance(found, type))": "comparisons with other objects of numpy are rewritten, too",
@@ -90,11 +92,19 @@ EQUIVALENT = {
     "if len(self.known) >= KEPT:": "how many are kept; only slower",
     "complex_too=True": "which samples are drawn",
     "int(places.max(initial=-2)) + 1": "a length that is asked for is not negative",
+    "int(colours.max(initial=-2)) + 1": "sweeps of a range that ends at -1 are none, as of one that ends at 0",
     "values - 1j * generator.uniform": "another sample",
     "np.equal(0, partial)": "equality has no order",
     "STRIP = 1 << 16": "a number that was chosen by measuring",
     "__array_priority__ = 2.0": "any positive number comes before that of numpy's arrays",
     "T.LScale(part, T.LTotal(": "a product of numbers has no order",
+    "np.result_type(_FLOAT64, self.dtype)": "the common type of two types has no order",
+    "return tangents if missing < 0 else": "a new shape that is the old one",
+    "FEWEST, COVERED = 4, 201": "numbers that were chosen by measuring",
+    "numpy.where(far, 2.0, unit)": "0 is divided by it, and another formula fills the place",
+    "np.where(x < 0, -x, 1.0) / math.sqrt(2)": "the other branch fills the place",
+    "return np.where(x <= 0, ratio, ": "both formulas hold at 0",
+    '"b": (1.3, 4.0), "x": (0.1, 0.9)': "another sample",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 #: Modules that typed programs read as text, where a probe is no part of the language.

@@ -263,6 +263,62 @@ def needs_writable(y: Any) -> Any:
     return memoryview(y).cast("B")
 
 
+@pytest.mark.parametrize(
+    ("read", "is_writeable"),
+    [(lambda y: y, [True, False, False, False]), (needs_writable, [True, False, True, True, True])],
+    ids=["any memory", "writable memory"],
+)
+def test_a_function_runs_on_copies_only_where_it_must(read: Any, is_writeable: list[bool]) -> None:
+    """The first call compares copies; a function that refuses a read-only view is not given another one."""
+    given = []
+
+    @primitive
+    def total_of(y: Any) -> Any:
+        given.append(y.flags.writeable)
+        return np.sum(np.frombuffer(read(y)))
+
+    total_of.def_vjp(y=lambda ct, y: ct * np.ones(y.shape))
+    for k in range(4):
+        np.testing.assert_array_equal(te.grad(lambda y: total_of(y * 2.0))(np.arange(3.0) + k), np.full(3, 2.0))
+    assert given == is_writeable
+
+
+HOLDERS: dict[str, Callable[[Any], Any]] = {
+    "list": lambda v: [v, 2.0],
+    "tuple": lambda v: (2.0, v),
+    "dict": lambda v: {"a": 2.0, "b": v},
+    "list in a tuple": lambda v: ([2.0, v],),
+    "tuple in a dict": lambda v: {"a": (v, 2.0)},
+}
+RULES_BESIDE: dict[str, dict[str, Any]] = {"its own": {"y": lambda first: first}, "none": {"y": None}, "another's": {}}
+
+
+def leaves_of(value: Any) -> list[Any]:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else None
+    return [value] if parts is None else [leaf for part in parts for leaf in leaves_of(part)]
+
+
+@pytest.mark.parametrize("rules", RULES_BESIDE)
+@pytest.mark.parametrize("kind", ["def_vjp", "def_jvp"])
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_container_of_traced_values_is_refused_by_what_has_rules(holder: str, kind: str, rules: str) -> None:
+    """A rule is for numbers and arrays: it would not be called, and a declaration would not count."""
+
+    def f(x: Any, y: Any) -> Any:
+        return x * sum(leaves_of(y))
+
+    hold, without = HOLDERS[holder], primitive(f)
+    operation = getattr(primitive(f), kind)(x=lambda first, y: first * sum(leaves_of(y)), **RULES_BESIDE[rules])
+    assert operation(3.0, hold(1.5)) == 10.5
+    assert te.value_and_grad(lambda x: operation(x, hold(1.5)))(3.0) == (10.5, 3.5)
+    assert te.value_and_grad(lambda v: without(3.0, hold(v)))(1.5) == (10.5, 3.0)
+    for way in WAYS.values():
+        with pytest.raises(UnsupportedError, match=rf"f: y is a {holder.split()[-1]} with traced values"):
+            way(lambda v: operation(3.0, hold(v)), 1.5)
+        with pytest.raises((UnsupportedError, te.errors.DroppedDerivativeError)):
+            way(lambda v: operation(v, hold(v)), 1.5)
+
+
 @pytest.mark.parametrize("result", [lambda y: y, lambda y: y[::-1], lambda y: (y[::-1], [y.T])])
 def test_a_result_that_is_a_view_of_what_is_given_can_be_written_to(result: Any) -> None:
     operation = primitive(lambda y: result(y), name="local.same")
@@ -274,3 +330,51 @@ def test_a_result_that_is_a_view_of_what_is_given_can_be_written_to(result: Any)
 
 def first(x: Any) -> Any:
     return first(x[0]) if isinstance(x, tuple | list) else x
+
+
+STRUCTURES: dict[str, Callable[[Any, Any], Any]] = {
+    "tuple": lambda a, b: (a, b),
+    "list": lambda a, b: [a, b],
+    "dict": lambda a, b: {"a": a, "b": b},
+    "dict in a tuple": lambda a, b: ({"a": a}, b),
+    "tuple in a dict": lambda a, b: {"a": (a,), "b": b},
+}
+MISFITS: dict[str, Callable[[Any, Any], Any]] = {
+    "other keys": lambda a, b: {"a": a, "c": b},
+    "too few": lambda a, b: (a,),
+    "too many": lambda a, b: [a, b, b],
+    "no structure": lambda a, b: a,
+}
+
+
+@pytest.mark.parametrize("given", [*STRUCTURES, *MISFITS])
+@pytest.mark.parametrize("value", STRUCTURES)
+def test_a_rule_returns_the_structure_of_the_value_or_is_refused(value: str, given: str) -> None:
+    make, give = STRUCTURES[value], (STRUCTURES | MISFITS)[given]
+    operation = primitive(lambda x: make(x * 2.0, x * x), name="local.pair")
+    operation.def_jvp(x=lambda t, x: give(2.0 * t, 2.0 * x * t))
+
+    def summed(x: Any) -> Any:
+        first, second = leaves_of(operation(x))
+        return first * 3.0 + second
+
+    if given == value or {given, value} == {"tuple", "list"}:
+        assert te.jvp(summed, (1.5,), (1.0,)) == (11.25, 9.0)
+        assert te.grad(summed)(1.5) == 9.0
+        assert te.hessian(summed)(1.5) == 2.0
+        return
+    for way in (lambda: te.jvp(summed, (1.5,), (1.0,)), lambda: te.grad(summed)(1.5)):
+        with pytest.raises(te.errors.CotangentError, match=r"the jvp rule of local\.pair for 'x' returned"):
+            way()
+
+
+def test_a_primitive_is_named_and_described_as_its_function() -> None:
+    def area(x: Any) -> Any:
+        """Give the area of a square."""
+        return x * x
+
+    made = primitive(area)
+    assert (made.__name__, made.__doc__, made.__module__, made.__wrapped__) == (
+        *("area", "Give the area of a square.", __name__),
+        area,
+    )

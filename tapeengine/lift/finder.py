@@ -45,10 +45,9 @@ class TwinFinder(MetaPathFinder):
         """The original's distribution for a twin that asks for its own by ``__name__``."""
         if context is None or not (context.name or "").startswith(TWINS):
             return []
-        name = context.name.removeprefix(TWINS).split(".")[1:2]
         from importlib.metadata import Distribution
 
-        return [Distribution.from_name(name[0])] if name else []
+        return [Distribution.from_name(context.name.removeprefix(TWINS).partition(".")[2])]
 
 
 def twin_spec(fullname: str, loader: TwinLoader, spec: ModuleSpec) -> ModuleSpec:

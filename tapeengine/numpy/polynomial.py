@@ -8,11 +8,11 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import sys
-from functools import wraps
-from types import FunctionType, ModuleType
+from functools import partial, wraps
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from numpy import copysign, ndarray, zeros
+from numpy import isfinite
 
 from .._core.arrays.array import Array
 from .._core.sweeps.trace import value_of
@@ -20,9 +20,10 @@ from .._core.tape.tape import outside
 from ._twins import twin_of
 
 THEIRS = "numpy.polynomial"
-#: The modules whose products are sums of multiples of a series, and how their names begin.
-PRODUCTS = {"hermite": "herm", "hermite_e": "herme", "laguerre": "lag", "legendre": "leg"}
-MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
+#: The modules of series, and how the names of their functions begin.
+SERIES = {"polynomial": "poly", "chebyshev": "cheb", "legendre": "leg", "laguerre": "lag"}
+SERIES |= {"hermite": "herm", "hermite_e": "herme"}
+MODULES = ("polyutils", "_polybase", *SERIES)
 
 
 def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
@@ -52,55 +53,55 @@ def twin(name: str) -> ModuleType:
 
 def changed(function: Any, **names: Any) -> Any:
     """The same code with other bindings of some names."""
-    return FunctionType(function.__code__, {**function.__globals__, **names}, function.__name__)
+    return FunctionType(function.__code__, {**function.__globals__, **names}, None, function.__defaults__)
 
 
-def may_end_in_zero(series: Any) -> bool:
-    """Whether the last coefficient is 0, or the series is not given as an array."""
-    return not isinstance(series, (ndarray, Array)) or series.ndim != 1 or not len(series) or value_of(series[-1]) == 0
+def with_zeros(theirs: Any, whole: Any) -> Any:
+    """A function of series with numpy's value, and the derivatives of the same function of whole series.
 
-
-def with_zeros(utilities: Any, combine: Any, *factors: float) -> Any:
-    """The sum or difference of series with its last zeros, and with the derivatives by those of the series.
-
-    numpy leaves them out, also within a product, where they are no last coefficients: those of `legmul([0, 1], c)` are
-    0 times `c` plus others.
+    numpy leaves out zeros at the end of series and of sums, also within a product, where they are no last coefficients:
+    those of `legmul([0, 1], c)` are 0 times `c` plus others.
     """
-    theirs = changed(combine, trimseq=lambda series: series)
 
-    def combined(*series: Any) -> Any:
-        if not any(map(may_end_in_zero, series)):
-            return theirs(*series)
-        wholes = [utilities.as_series([c], trim=False)[0] for c in series]
-        found = theirs(*series)
-        if missing := max(map(len, wholes)) - len(found):
-            found = utilities.np.append(found, zeros(missing, found.dtype))
-        for whole, factor in zip(wholes, factors, strict=True):
-            held = len(utilities.trimseq(whole))
-            if isinstance(whole, Array) and held < len(whole):
-                part = found[held : len(whole)]
-                sign = 1.0 if part.dtype.kind == "c" else copysign(1.0, part)  # so that a zero keeps its sign
-                part[...] = sign * (sign * part + sign * factor * whole[held:])
-        return found
+    def called(series: list[Any], *options: Any) -> Any:
+        found = whole(*series, *options)
+        if not isinstance(found, Array) or not isfinite(value_of(found)).all():  # where 0 times a coefficient is no 0
+            return theirs(*series, *options)
+        value = theirs(*map(value_of, series), *options)
+        found = found[: len(value)]
+        return value - (value_of(found) - found)  # so that a zero keeps its sign
 
-    return combined
-
-
-def without_zeros(utilities: Any, function: Any) -> Any:
-    """The function of two series without the last zeros of its result."""
-    return wraps(function)(lambda c1, c2: utilities.trimseq(function(c1, c2)))
+    return called
 
 
 def keep_zeros(found: dict[str, Any]) -> None:
-    """Give sums, differences and products of series the derivatives by coefficients that are 0."""
+    """Give sums, differences, products and powers of series the derivatives by coefficients that are 0."""
     utilities = found["polyutils"]
-    add = with_zeros(utilities, utilities._add, 1.0, 1.0)
-    subtract = with_zeros(utilities, utilities._sub, 1.0, -1.0)
-    utilities._add, utilities._sub = without_zeros(utilities, add), without_zeros(utilities, subtract)
-    for module, start in PRODUCTS.items():
-        name = f"{start}mul"
-        whole = changed(getattr(found[module], name), **{f"{start}add": add, f"{start}sub": subtract})
-        setattr(found[module], name, without_zeros(utilities, whole))
+    read = partial(utilities.as_series, trim=False)
+    names: dict[str, Any] = {"as_series": read, "trimseq": lambda series: series}
+    held = SimpleNamespace(**{**vars(utilities), **names})
+    held._add, held._sub, held._pow = (changed(getattr(utilities, x), **names) for x in ("_add", "_sub", "_pow"))
+    for name in ("_add", "_sub"):
+        theirs = vars(utilities)[name]
+        vars(utilities)[name] = of_two(theirs, with_zeros(theirs, vars(held)[name]), read)
+    for module, start in SERIES.items():
+        multiply, power = (vars(found[module])[start + rest] for rest in ("mul", "pow"))
+        by_x = changed(vars(found[module])[f"{start}mulx"], pu=held)
+        parts = {f"{start}add": held._add, f"{start}sub": held._sub, f"{start}mulx": by_x}
+        whole = changed(multiply, pu=held, **parts)
+        of_powers = with_zeros(power, changed(power, pu=held, **{f"{start}mul": whole}))
+        vars(found[module])[f"{start}mul"] = of_two(multiply, with_zeros(multiply, whole), read)
+        vars(found[module])[f"{start}pow"] = of_one(power, of_powers, read)
+
+
+def of_two(theirs: Any, called: Any, read: Any) -> Any:
+    """A function of two series with numpy's name and parameters."""
+    return wraps(theirs)(lambda c1, c2: called([read([c])[0] for c in (c1, c2)]))
+
+
+def of_one(theirs: Any, called: Any, read: Any) -> Any:
+    """The same of a series and two whole numbers."""
+    return wraps(theirs)(lambda c, pow, maxpower=theirs.__defaults__[0]: called(read([c]), pow, maxpower))
 
 
 def classes() -> dict[str, Any]:
@@ -110,7 +111,8 @@ def classes() -> dict[str, Any]:
     for name in ("Polynomial", "Chebyshev", "Legendre", "Hermite", "HermiteE", "Laguerre"):
         module = {"HermiteE": "hermite_e"}.get(name, name.lower())
         found[name] = made = getattr(found[module], name)
-        made._mul = staticmethod(getattr(found[module], made._mul.__name__))
+        for operation in ("_mul", "_pow"):
+            setattr(made, operation, staticmethod(getattr(found[module], getattr(made, operation).__name__)))
     found["_polybase"].ABCPolyBase.__tapeengine_parts__ = True
     return found
 

@@ -78,9 +78,9 @@ class LocalPrimitive:
         return self.record(*args, **static)
 
     def _refuse_structures(self, args: tuple[Any, ...]) -> None:
-        """Refuse lists, tuples and dicts with traced values where there is a rule, which would not be called."""
+        """Refuse lists, tuples and dicts with traced values where there are rules, which would not be called."""
         for name, arg in zip(self.record.args, args, strict=False):
-            if type(arg) in (list, tuple, dict) and (self._vjp | self._jvp).get(name) and _holds_traced(arg):
+            if (self._vjp or self._jvp) and _holds_traced(arg):
                 what = f"{self._name}: {name} is a {type(arg).__name__} with traced values, and rules are for numbers"
                 raise UnsupportedError(f"{what} and arrays: pass an array, or write the function with te.custom_vjp")
 

@@ -40,6 +40,11 @@ def transposed(graph: Graph) -> Graph:
     return Graph(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows[order], len(graph.starts) - 1)
 
 
+def number_of(colours: Any) -> int:
+    """Return the number of colours; -1 is none."""
+    return int(colours.max(initial=-1)) + 1
+
+
 def colour_columns(rows: Graph) -> Any:
     """Colour the columns so that no row has two entries of one colour, with the fewest colours among the orders tried.
 
@@ -54,10 +59,10 @@ def colour_columns(rows: Graph) -> Any:
         order = order_of(name, columns, rows)
         if order is None:
             continue
-        most = ANY if best is None else int(best.max(initial=-1)) + 1
+        most = ANY if best is None else number_of(best)
         found = linear.greedy(order, columns.starts, columns.others, rows.starts, rows.others, most)
         best = best if found is None else found
-        if best.max(initial=-1) + 1 <= least:
+        if number_of(best) <= least:
             break
     return best
 
@@ -85,7 +90,7 @@ def mirrored(graph: Graph) -> Any:
 def _fewest(graph: Graph, colouring: Callable[..., Any], best: Any) -> Any:
     """The colouring with the fewest colours: the given one, or of one of the orders of the vertices."""
     for name in ("largest first", "smallest last", "natural"):
-        most = ANY if best is None else int(best.max(initial=-1)) + 1
+        most = ANY if best is None else number_of(best)
         found = colouring(order_of(name, graph, None), graph.starts, graph.others, most)
         best = best if found is None else found
     return best

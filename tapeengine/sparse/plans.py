@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.sweeps import linear
-from .colours import Graph, colour_acyclic, colour_columns, colour_star, distinct, mirrored, transposed
+from .colours import Graph, colour_acyclic, colour_columns, colour_star, distinct, mirrored, number_of, transposed
 from .structure import Rows, Structure
 
-#: The cost of a column relative to that of a row, which must also be read off at every input.
-FORWARD = 1.0
 #: Up to ALONE columns of at least LONG numbers are swept singly.
 ALONE, LONG = 4, 1 << 14
 #: Rows over their own records: as many sweeps of them are always cheap; sweeps in blocks cost less by this factor.
@@ -147,10 +145,10 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
     places = place_of[found.ids].astype(np.int64)
     by_rows = Graph(found.starts, places, width)
     backward, forward = _colours(by_rows, Graph(entries.starts, entries.columns, shape[1]))
-    count = int(backward.max(initial=-1)) + 1, int(forward.max(initial=-1)) + 1
+    sweeps = number_of(backward), number_of(forward)
     dense = dict(structure.dense)
     chosen = backward[row] >= 0
-    source = np.where(chosen, backward[row] * width + places, count[0] * width + forward[numbers] * shape[0] + row)
+    source = np.where(chosen, backward[row] * width + places, sweeps[0] * width + forward[numbers] * shape[0] + row)
     several: Any = firsts
     if not chosen.all():  # each number of a column is an entry
         keep = chosen | is_first
@@ -158,7 +156,7 @@ def plan_of(structure: Structure, shape: tuple[int, int]) -> Plan:
         source = source[keep]
     several = None if several.size == source.size else several
     source = source.astype(np.int32) if source.max(initial=0) < 1 << 31 else source
-    return Plan(entries, backward, forward, count, source, several, taken, structure.cut, reads, dense)
+    return Plan(entries, backward, forward, sweeps, source, several, taken, structure.cut, reads, dense)
 
 
 def _own_plan(entries: Entries, own: Own, firsts: Any, dense: dict[str, int]) -> Plan:
@@ -198,16 +196,16 @@ def _colours(by_rows: Graph, entries: Graph) -> tuple[Any, Any]:
     """Colours of rows and of columns (rows only, columns only, or both); -1 for those that are not swept."""
     of_rows, of_columns = _coloured_rows(by_rows), colour_columns(entries)
     no_rows, no_columns = np.full_like(of_rows, -1), np.full_like(of_columns, -1)
-    rows, columns = int(of_rows.max(initial=-1)) + 1, int(of_columns.max(initial=-1)) + 1
-    best = min(rows, FORWARD * columns)
-    found = (of_rows, no_columns) if rows <= FORWARD * columns else (no_rows, of_columns)
+    rows, columns = number_of(of_rows), number_of(of_columns)
+    best = min(rows, columns)
+    found = (of_rows, no_columns) if rows <= columns else (no_rows, of_columns)
     if best < 8:
         return found
-    for dense in _dense_rows(entries, int(best)):
+    for dense in _dense_rows(entries, best):
         some = _coloured_rows(_only(by_rows, dense))
         some[~dense] = -1
         rest = colour_columns(_only(entries, ~dense))
-        cost = int(some.max(initial=-1)) + 1 + FORWARD * (int(rest.max(initial=-1)) + 1)
+        cost = number_of(some) + number_of(rest)
         if cost < WORTH * best:
             best, found = cost, (some, rest)
     return found
@@ -256,7 +254,7 @@ def symmetric_plan(rows: Rows, numbers: Any, size: int, dense: dict[str, int], c
     graph = Graph(starts, column, size)
     colours = COLOURINGS[colouring](graph)
     source = colours[column].astype(np.int64) * size + row
-    left = np.bincount(source[row != column], minlength=size * (int(colours.max(initial=-1)) + 1))
+    left = np.bincount(source[row != column], minlength=size * number_of(colours))
     sources, rests = linear.eliminated(row, column, source, left, mirrored(graph))
     later = np.isin(rests, sources)  # sums from which another entry is read later
     found = _forward(Entries(starts, column, (size, size)), colours, source, dense)
@@ -269,5 +267,4 @@ COLOURINGS = {"star": colour_star, "acyclic": colour_acyclic}
 
 def _forward(entries: Entries, forward: Any, source: Any, dense: dict[str, int]) -> Plan:
     none = np.full(entries.shape[0], -1, np.int32)
-    count = int(forward.max(initial=-1)) + 1
-    return Plan(entries, none, forward, (0, count), source, None, [], [], np.zeros(0, np.uint32), dense)
+    return Plan(entries, none, forward, (0, number_of(forward)), source, None, [], [], np.zeros(0, np.uint32), dense)

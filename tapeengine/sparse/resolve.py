@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.sweeps import linear
 from ..errors import CotangentError, StructureError, UnsupportedError
-from .colours import Graph, colour_columns, transposed
+from .colours import Graph, colour_columns, number_of, transposed
 from .monoids import Edge, Monoid
 from .structure import Recorded, Structure, kept_by_rules, wanted_by
 
@@ -148,7 +148,7 @@ class Sweep:
             colours = colour_columns(transposed(Graph(starts, columns, source.size)))
             partials = np.zeros(columns.size)
             rule = primitive.vjp_rules[0 if primitive.variadic else argument].function
-            for colour in range(int(colours.max(initial=-1)) + 1):
+            for colour in range(number_of(colours)):
                 seed = (colours == colour).astype(float).reshape(made.shape)
                 found = rule(seed if made.ndim else float(seed), *what)
                 chosen = colours[rows] == colour

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -76,6 +78,45 @@ def test_second_derivatives(name: str) -> None:
 def test_memory_outside_of_an_array_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="outside its elements"):
         te.grad(lambda x: np.sum(np.lib.stride_tricks.as_strided(x[::2], (2, 2), (8, 8))))(numpy.arange(6.0))
+
+
+#: Arrays, and the strides of their elements in bytes.
+BASES: dict[str, Callable[[Any], Any]] = {
+    "vector": lambda x: x[0],
+    "matrix": lambda x: x,
+    "transposed": lambda x: x.T,
+    "reversed": lambda x: x[:, ::-1],
+    "every second": lambda x: x[0, ::2],
+    "columns": lambda x: x[:, 1:4],
+    "one": lambda x: x[1, 2:3].reshape(()),
+    "none": lambda x: x[:, :0],
+}
+SHAPES = [(), (3,), (4, 2), (2, 0), (8, 8), (1, 1)]
+STEPS = [0, 4, 8, -8, 16, 64, -64]
+
+
+def strided(np: Any, x: Any, base: str, shape: Any, steps: Any) -> Any:
+    return np.lib.stride_tricks.as_strided(np.asarray(BASES[base](x)), shape, steps)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=repr)
+@pytest.mark.parametrize("base", BASES)
+def test_strides_show_elements_of_the_array_or_are_refused(base: str, shape: tuple[int, ...]) -> None:
+    """The places are counted in a copy of the array's numbers in memory, which numpy does not read."""
+    x = numpy.arange(64.0).reshape(8, 8)
+    held = numpy.asarray(BASES[base](x))
+    start = held.__array_interface__["data"][0] - x.__array_interface__["data"][0]
+    inside = {8 * int(number) - start for number in held.ravel()}
+    for steps in itertools.product([s for s in STEPS if s != 4 or 1 not in shape], repeat=len(shape)):
+        places = [sum(map(operator.mul, index, steps)) for index in numpy.ndindex(shape)]
+        if inside.issuperset(places):
+            value, gradient = te.value_and_grad(lambda x, s=steps: np.sum(strided(np, x, base, shape, s)))(x)
+            numbers = [(start + place) // 8 for place in places]
+            assert value == sum(map(float, numbers))
+            assert gradient.ravel().tolist() == numpy.bincount(numbers, minlength=64).tolist()
+        else:
+            with pytest.raises(UnsupportedError, match="outside its elements"):
+                te.grad(lambda x, s=steps: np.sum(strided(np, x, base, shape, s)))(x)
 
 
 def test_the_bessel_function_against_mpmath() -> None:

@@ -1,7 +1,9 @@
 """``reduce``, ``map``, ``max(key=)`` and ``sorted(key=)`` give what the plain program gives, or are refused."""
 
+import enum
 import functools
 import itertools
+import math
 import operator
 import os
 
@@ -101,3 +103,41 @@ def test_sums_of_rows_that_the_text_shows():
         "import functools, operator\ndef f(xs):\n    return functools.reduce(operator.add, [[v, 1.0] for v in xs])\n"
     )
     assert te.vjp(te.program(f), XS)[0] == f(XS)
+
+
+class Kind(enum.Enum):
+    TWICE = 2.0
+    SQUARED = 1.0
+
+
+def by_member(x, k):
+    return x * k.value if k is Kind.TWICE else x * x
+
+
+def by_function(x, k):
+    return k(x) * x
+
+
+def by_text(x, k):
+    return x * x if k == "square" else 3.0 * x
+
+
+def by_parts(x, k):
+    return x * x if k[1] is Kind.SQUARED else k[0](x)
+
+
+CONSTANT_ARGUMENTS = [
+    *((by_member, k) for k in Kind),
+    *((by_function, k) for k in (math.sin, math.exp)),
+    *((by_text, k) for k in ("square", "else")),
+    *((by_parts, k) for k in ((math.sin, Kind.TWICE), (math.cos, Kind.SQUARED))),
+]
+
+
+@pytest.mark.parametrize(("function", "given"), CONSTANT_ARGUMENTS, ids=repr)
+def test_a_constant_argument_makes_a_program_of_its_own_that_is_read(function, given):
+    program = te.program(function)
+    value, slope = te.value_and_grad(program)(0.7, given)
+    assert program.for_values((0.7, given)).is_read
+    assert value == pytest.approx(function(0.7, given), rel=1e-15)
+    assert slope == pytest.approx((function(0.7 + 1e-5, given) - function(0.7 - 1e-5, given)) / 2e-5, rel=1e-8)

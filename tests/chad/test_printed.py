@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from chad.examples import EXAMPLES
 from chad.lowering.leaves import Leaves
 from chad.lowering.test_random_programs import flat
 from chad.source_programs import Source, draw, function_of
@@ -18,7 +19,9 @@ from asv_bench.term_values import arguments, cotangent_in, cotangent_out, inward
 from tapeengine import chad as te
 from tapeengine.chad.language.errors import ProgramError
 from tapeengine.chad.specification import Evaluator
-from tapeengine.errors import UnsupportedError
+from tapeengine.chad.specification.ladder import FORMS
+from tapeengine.chad.specification.ladder import derivative as specification_of
+from tapeengine.errors import TapeEngineError, UnsupportedError
 from tapeengine.recursion import deep
 
 ENGINE = tapeengine.Engine()
@@ -134,3 +137,15 @@ def power(x: float, y: float, n: int) -> float:
 def test_what_a_text_adds_to_is_named_after_the_variables_of_these_cotangents():
     text = te.program(power).derivative("accumulate")
     assert set(re.findall(r"(\w+) \+= ", text)) == {"d_x", "d_y"}
+
+
+@pytest.mark.parametrize("form", [*FORMS, "tangent"])
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_functions_in_derivatives_of_each_form_are_used(name, form):
+    """A derivative that the form does not have is refused; otherwise each function of its text is named again."""
+    try:
+        text = specification_of(EXAMPLES[name][0], form)
+    except TapeEngineError:
+        return
+    for function in re.findall(r"^ +def (\w+)\(", text, re.MULTILINE):
+        assert len(re.findall(rf"\b{function}\b", text)) > 1, text

@@ -11,7 +11,7 @@ import random
 
 import numpy as np
 import pytest
-from chad.written_functions import function_of
+from chad.written_functions import defined, function_of
 
 import tapeengine
 from tapeengine import chad as te
@@ -372,3 +372,15 @@ def test_a_variable_that_has_the_name_of_one_outside(lines, name):
     program = te.program(function)
     for found in (outcome(ENGINE.vjp, program, 1.5), outcome(ENGINE.jvp, program, (1.5,), (1.0,))):
         assert type(found[1]) is type(wanted)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_functions_of_one_name_from_several_namespaces(count):
+    """Each keeps its own text; the program's own name is one of them."""
+    own = [defined(f"def step(x: float) -> float:\n    return x * x * {k + 2}.0 + {k}.0", "step") for k in range(count)]
+    names = {f"step{k}": f for k, f in enumerate(own)}
+    calls = " * ".join(f"step{k}(x + {k}.5)" for k in range(count))
+    f = defined(f"def step(x: float) -> float:\n    return {calls}", "step", **names)
+    value, slope = tapeengine.value_and_grad(te.program(f))(0.5)
+    assert value == f(0.5)
+    assert slope == pytest.approx(f(0.5 + 1e-30j).imag * 1e30, rel=1e-14)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tapeengine as te
-from tapeengine.errors import TapeEngineError
+from tapeengine.errors import CotangentError, TapeEngineError
 
 PRIMALS = {
     "array": np.array([0.3, 0.4, 0.5]),
@@ -55,3 +55,27 @@ def test_a_tangent_that_does_not_fit(kind, given, transform):
         pytest.skip("it fits, or is a list of the same numbers")
     with pytest.raises(TapeEngineError):
         getattr(te, transform)(te.program(globals()[f"of_{kind}"]), (primal,), given)
+
+
+def of_two(x: float, y: float) -> float:
+    return x * y * y
+
+
+def of_one_and_a_number(x: float, n: int) -> float:
+    return x**n
+
+
+def of_two_lists(x: te.Vec, y: te.Vec) -> float:
+    return sum(x) * y[0]
+
+
+NUMBERS = [(of_two, (0.5, 2.0)), (of_one_and_a_number, (0.5, 2)), (of_two_lists, ([0.5, 1.0], [2.0]))]
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize(("program", "primals"), NUMBERS)
+@pytest.mark.parametrize("backend", [None, "machine"])
+def test_another_number_of_tangents_than_arguments(program, primals, count, backend):
+    tangents = (*primals, *primals)[:count]
+    with pytest.raises(CotangentError, match="tangent for each of its 2 arguments"):
+        te.jvp(te.program(program, backend=backend), primals, tangents)

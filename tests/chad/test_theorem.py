@@ -1,5 +1,6 @@
 """The complexity theorem (EC section 6, appendix D, TH2), counted, and the counterexamples to the earlier forms."""
 
+import numpy as np
 import pytest
 from chad.terms_of_ec import cotangents, programs
 from hypothesis import HealthCheck, given, settings
@@ -7,10 +8,25 @@ from hypothesis import strategies as st
 
 from asv_bench.theorem import bound, gradient_term, steps
 from tapeengine.chad.language.derivative_types import cotangent
-from tapeengine.chad.language.terms import Apply, Lambda, Let, Op, Proj, Var
+from tapeengine.chad.language.terms import (
+    Apply,
+    Build,
+    Fold,
+    Index,
+    Lambda,
+    Let,
+    Map,
+    Op,
+    Proj,
+    Scan,
+    Size,
+    Total,
+    Var,
+    lit,
+)
 from tapeengine.chad.language.traverse import Names, all_names
 from tapeengine.chad.language.traverse import size as size_of_term
-from tapeengine.chad.language.types import FLOAT, Function, LReal, Product, is_discrete
+from tapeengine.chad.language.types import FLOAT, INT, Array, Float, Function, LReal, Product, is_discrete
 from tapeengine.chad.specification.dense import Dense, size
 from tapeengine.chad.specification.sparse import Sparse
 from tapeengine.recursion import deep
@@ -145,3 +161,43 @@ def test_let_is_one_step():
     x, y = Var("x", FLOAT), Var("y", FLOAT)
     assert steps(Let(y, x, y), {"x": 1.0}) == (1.0, 3)
     assert is_discrete(Product(())) and cotangent(FLOAT) == LReal()
+
+
+XS = Var("xs", Array(FLOAT))
+LEFT, RIGHT, PLACE = Var("left", FLOAT), Var("right", FLOAT), Var("i", INT)
+#: Terms on an array of n numbers, and their steps: one for each constructor, and one for each element that it visits.
+COSTS = {
+    "build": (lambda n: Build(lit(n), PLACE, PLACE), lambda n: 2 + 2 * n),
+    "map": (lambda n: Map((LEFT,), LEFT, (XS,)), lambda n: 2 + 2 * n),
+    "map of two": (lambda n: Map((LEFT, RIGHT), LEFT, (XS, XS)), lambda n: 3 + 2 * n),
+    "fold": (lambda n: Fold(LEFT, RIGHT, LEFT, XS), lambda n: 2 + n + (n - 1)),
+    "scan": (lambda n: Scan(LEFT, RIGHT, lit(1.0), RIGHT, XS), lambda n: 3 + 2 * n),
+    "total": (lambda n: Total(XS), lambda n: 2 + n),
+    "size": (lambda n: Size(XS), lambda n: 2),
+    "index": (lambda n: Index(XS, lit(0)), lambda n: 3),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_the_cost_of_operations_on_arrays(name):
+    term, cost = COSTS[name]
+    for n in (1, 2, 7):
+        assert steps(term(n), {"xs": [0.5] * n})[1] == cost(n), n
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 100, 1000])
+def test_sums_are_those_of_python_or_of_numpy(n):
+    floats, ints = [0.1 * k * (-1.1) ** (k % 7) for k in range(n)], list(range(n))
+    for of, values in ((FLOAT, floats), (INT, ints)):
+        array = Var("xs", Array(of))
+        for in_pairs in (False, True):
+            wanted = float(np.sum(values)) if in_pairs and of == FLOAT else in_order(values, type(of) is Float)
+            found = steps(Total(array, in_pairs=in_pairs), {"xs": values})[0]
+            assert (found, type(found)) == (wanted, float if of == FLOAT else int)
+
+
+def in_order(values, are_floats):
+    total = 0.0 if are_floats else 0
+    for x in values:
+        total = total + x
+    return total

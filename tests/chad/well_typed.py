@@ -90,6 +90,8 @@ class Checker:
             self.same(term, term.of, context[term.name], f"the variable {term.name}")
             return
         for child, binders in children(term):
+            if not all(isinstance(b.name, str) and isinstance(b.of, Type) for b in binders):
+                raise IllTyped(f"{type(term).__name__} binds what is no variable with a name and a type")
             self(child, {**context, **{b.name: b.of for b in binders}} if binders else context)
         rule = RULES.get(type(term))
         if rule is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +58,21 @@ def test_draws_into_arrays_of_a_program(method: str, place: str, options: dict[s
     else:
         assert all(numpy.array_equal(x, y) for x, y in zip(plain, found, strict=True))
         assert all(numpy.allclose(x, y) for x, y in zip(program(numpy, 1.0)[:2], slopes[:2], strict=True))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_array_is_given_by_position_as_in_numpys_signature(method: str) -> None:
+    names = list(re.findall(r"[(,] *(\w+)", getattr(numpy.random.Generator, method).__doc__.split("\n")[1]))
+    before = {"size": None, "dtype": float, **dict(zip(names, METHODS[method], strict=False))}
+
+    def program(np: Any, scale: Any) -> Any:
+        rng, out = np.random.default_rng(5), np.zeros(3)
+        drawn = getattr(rng, method)(*(before.get(name, True) for name in names[: names.index("out")]), out)
+        return scale * out, 1.0 * (drawn is out)
+
+    plain, (value, back) = program(numpy, 1.5), te.vjp(lambda scale: program(np, scale), 1.5)
+    assert (value[0].tolist(), value[1]) == (plain[0].tolist(), 1.0)
+    numpy.testing.assert_allclose(back((numpy.ones(3), 0.0))[0], plain[0].sum() / 1.5, rtol=1e-14)
 
 
 def test_what_an_array_held_before_a_draw_has_no_derivative() -> None:

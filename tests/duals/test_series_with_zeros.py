@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy
 import pytest
+from outcomes import shown
 
 import tapeengine as te
 import tapeengine.numpy as np
@@ -32,6 +34,10 @@ CALLS: dict[str, Any] = {
     "composition": lambda of, kind, a, b: kind(a)(kind(b)).coef,
     "conversion": lambda of, kind, a, b: kind(a, domain=[-2.0, 3.0]).convert(domain=[-1.0, 1.0]).coef,
 }
+
+
+#: Calls in which the last coefficients of the first series are zeros as well.
+WITH_ZEROS_AT_THE_END = ("multiply", "multiplied", "product with itself", "power", "operators")
 
 
 def series(rng: Any) -> Any:
@@ -62,12 +68,76 @@ def test_the_value_and_the_derivatives(kind: str, name: str) -> None:
 
         if len(numpy.unique(a)) < len(a) and name == "from roots":
             a = a + numpy.arange(len(a))  # numpy sorts roots, and equal ones have no order in complex steps
+        if name in WITH_ZEROS_AT_THE_END:
+            a = numpy.append(a, rng.choice([0.0, -0.0], rng.integers(3)))
         wanted = numpy.asarray(program(numpy, a))
         value, backpropagator = te.vjp(lambda a: program(np, a), a)
         assert (value.dtype, value.tobytes()) == (wanted.dtype, wanted.tobytes())
         found = numpy.stack([backpropagator(e)[0] for e in numpy.eye(len(value))])
         expected = steps(lambda a: program(numpy, a), a, len(value))
         numpy.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * max(1.0, abs(expected).max()))
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_last_coefficients_of_zero_have_the_derivative_of_the_series(kind: str, name: str) -> None:
+    """numpy leaves them out of the result; what the result holds of them depends on them as in a longer series."""
+    module, start = KINDS[kind]
+    for a, b in (([1.0, 2.0, 0.0], [3.0, 4.0, 5.0]), ([3.0, 4.0, 5.0], [1.0, -2.0, 0.0]), ([1.0], [2.0, 0.0, -0.0])):
+
+        def program(of: Any, a: Any, b: Any) -> Any:
+            return getattr(getattr(of.polynomial, module), start + name)(a, b)
+
+        a, b = numpy.array(a), numpy.array(b)
+        value, back = te.vjp(lambda a, b: program(np, a, b), a, b)
+        assert value.tobytes() == program(numpy, a, b).tobytes()
+        for k, e in enumerate(numpy.eye(len(value))):
+            rows = back(e)
+            for place, row in enumerate(rows):
+                ends = [[x + 1e-6 * s * d for d in numpy.eye(len(x))] for s in (1, -1) for x in [(a, b)[place]]]
+                args = [[(x, b) if place == 0 else (a, x) for x in end] for end in ends]
+                more, less = ([at(program(numpy, *both), k) for both in each] for each in args)
+                numpy.testing.assert_allclose(row, numpy.subtract(more, less) / 2e-6, atol=1e-8)
+
+
+def at(series: Any, k: int) -> Any:
+    """A coefficient, 0 behind the last."""
+    return series[k] if k < len(series) else 0.0
+
+
+WRONG = [0.5, numpy.ones((2, 2)), numpy.zeros((2, 0)), numpy.zeros(0), numpy.ones((1, 3)), numpy.array(0.0)]
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_series_has_the_value_or_the_error_of_numpy(kind: str, name: str) -> None:
+    module, start = KINDS[kind]
+    for wrong, order in itertools.product(WRONG, (1, -1)):
+
+        def program(of: Any, x: Any, order: int = order) -> Any:
+            return getattr(getattr(of.polynomial, module), start + name)(*[x, [1.0, 2.0]][::order])
+
+        assert shown(program, numpy, wrong) == shown(lambda x: te.vjp(lambda x: program(np, x), x)[0], wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_products_of_infinite_coefficients_are_those_of_numpy(kind: str) -> None:
+    module, start = KINDS[kind]
+    for a in ([numpy.inf, 0.0], [1.0, numpy.nan, 0.0], [0.0, 0.0], [-0.0], [1e308, 1e308, -0.0]):
+        for name, rest in (
+            ("mul", ([1e10, 0.0],)),
+            ("mul", ([1.0, 2.0, 3.0],)),
+            ("pow", (2,)),
+            ("pow", (0,)),
+            ("pow", (-1,)),
+        ):
+
+            def program(of: Any, a: Any, name: str = name, rest: Any = rest) -> Any:
+                return getattr(getattr(of.polynomial, module), start + name)(a, *rest)
+
+            assert shown(program, numpy, numpy.array(a)) == shown(
+                lambda a: te.vjp(lambda a: program(np, a), a)[0], numpy.array(a)
+            )
 
 
 @pytest.mark.parametrize("kind", KINDS)

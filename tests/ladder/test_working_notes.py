@@ -1,5 +1,6 @@
 """The systems of the working notes: equal derivatives on random terms, and the costs that the notes claim."""
 
+import dataclasses
 import itertools
 import os
 
@@ -11,9 +12,13 @@ from ladder.random_terms import FirstOrderGenerator, FoldGenerator, VectorGenera
 import tapeengine as te
 from asv_bench.ladder_costs import COSTS
 from asv_bench.ladder_programs import nested_calls
+from tapeengine.chad.language.terms import Let, Term, Var
+from tapeengine.chad.language.types import Type
 from tapeengine.ladder.wn import full, vectors
 from tapeengine.ladder.wn.application import apply, reverse, transpose
+from tapeengine.ladder.wn.jacobian import Jacobian
 from tapeengine.ladder.wn.steps import STEPS
+from tapeengine.ladder.wn.tupling import Tupling
 
 EXAMPLES = 1000 if os.environ.get("TAPEENGINE_NIGHTLY") else 40
 numbers = st.lists(st.floats(-2.0, 2.0), min_size=3, max_size=3).map(tuple)
@@ -45,6 +50,39 @@ def test_the_linear_maps_give_the_derivative_of_the_engine(seed, xs, dxs):
 def test_folds_and_families_give_the_derivative_of_the_engine(seed, xs, dxs):
     """WN Fig. 12 to 15, and the rule for functions on N of Fig. 6."""
     agrees(full.jacobian, FoldGenerator(seed).module(), xs, dxs)
+
+
+def subterms(term, scope):
+    """A term and the terms in it, each with the variables that are bound there."""
+    yield term, scope
+    for field in dataclasses.fields(term):
+        inner = scope | {x for name in term.BINDS.get(field.name, ()) for x in leaves(getattr(term, name))}
+        for part in leaves(getattr(term, field.name)):
+            if isinstance(part, Term) and field.name not in itertools.chain(*term.BINDS.values()):
+                yield from subterms(part, inner)
+
+
+def leaves(value):
+    return [x for part in value for x in leaves(part)] if isinstance(value, list | tuple) else [value]
+
+
+def check_terms(params, body):
+    """Each variable is bound with its type, and a let gives its variable a term of that type."""
+    assert all(isinstance(x.name, str) and isinstance(x.of, Type) for x in params)
+    for term, scope in subterms(body, frozenset(params)):
+        assert isinstance(term.type, Type)
+        assert not isinstance(term, Var) or term in scope, term
+        assert not isinstance(term, Let) or term.bound.type == term.var.of, term.var
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([VectorGenerator, FoldGenerator, FirstOrderGenerator]))
+def test_derivatives_are_closed_typed_terms(seed, generator):
+    module = generator(seed).module()
+    main = module.definitions[module.main]
+    check_terms(main.params, Jacobian().function(main.params, main.body))
+    if generator is not FoldGenerator:
+        check_terms(*Tupling().function(main.params, main.body))
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
 import pytest
+from outcomes import shown
+
+import tapeengine as te
 
 PACKAGES = "numpy numpy.lib numpy.linalg numpy.fft numpy.random numpy.polynomial".split()
 OF_SCIPY = (
@@ -34,3 +38,15 @@ def test_submodules_are_imported(packages: list[str]) -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", SCRIPT, *packages], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 1
+
+
+def test_a_lifted_package_reads_the_metadata_of_its_distribution(package, tmp_path):
+    """As the plain one does, or the same error where a module's name is that of no distribution."""
+    place = tmp_path / "measured-1.5.dist-info"
+    place.mkdir()
+    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: measured\nVersion: 1.5\n")
+    lines = "from importlib.metadata import version\ndef f(x):\n    return float(version(__name__)) * x * x\n"
+    package({"measured": lines, "unmeasured": lines})
+    assert te.lift("measured").f(2.0) == importlib.import_module("measured").f(2.0) == 6.0
+    assert te.value_and_grad(te.lift("measured").f)(2.0) == (6.0, 6.0)
+    assert shown(te.lift("unmeasured").f, 2.0) == shown(importlib.import_module("unmeasured").f, 2.0)

@@ -21,8 +21,9 @@ def f(x):
     y, i, o, d = x * 1.0, 0, Owner(), {"v": 2.0}
     o.v, o.w, xs = 3.0, CONTAINER([1.0, 2.0, x]), CONTAINER([x, 5.0, 6.0])
     m = [[x, 1.0, 3.0, 2.0], [2.0, 3.0, x, 1.0], [1.0, 1.0, 1.0, 1.0]]
+    q = CONTAINER([[1.0, 2.0, x, 3.0], [x, 4.0, 5.0, 2.0], [6.0, x, 7.0, 1.0]])
     def g():
-        nonlocal y, i, xs, m
+        nonlocal y, i, xs, m, q
         CHANGE
         return 2.0
     def gi():
@@ -30,7 +31,7 @@ def f(x):
         i += 1
         return i
     STATEMENT
-    parts = [y, i, o.v, *o.w, *xs, d["v"], *m[0], *m[1], *m[2]]
+    parts = [y, i, o.v, *o.w, *xs, d["v"], *m[0], *m[1], *m[2], *q[0], *q[1], *q[2]]
     return sum((k + 1.0) * part * part for k, part in enumerate(parts))
 """
 CHANGES = (
@@ -49,9 +50,24 @@ TARGETS = (
 )
 VALUES = ("g()", "g() * y", "y * g()", "gi() * x", "o.bump()", "x + (y := 4.0)", "x")
 OPERATORS = ("=", "+=", "*=", "-=")
+#: Parts of an index: what later parts change must have been evaluated before them.
+PARTS = (
+    *("i:2, gi()", "i:2, gi(), None", "None, i:, gi()", "gi(), i:", "gi(), :i + 1, None", ":gi(), i", "i:gi() + 1, i"),
+    *(
+        "i:gi() + 1:gi() - 1, i",
+        "i, gi():gi() + 1",
+        "..., i:3, gi()",
+        "::gi(), i:gi()",
+        "[i, 1], gi():",
+        "(*[i], gi())",
+    ),
+)
 CASES = [
     *itertools.product(("list", "np.array"), CHANGES, TARGETS, OPERATORS, VALUES),
     *itertools.product(("list",), CHANGES, ["xs[i:gi() + 1]", "xs[:int(g()) - 1]"], ["="], ["[y, x]", "[g(), y]"]),
+    *itertools.product(
+        ("np.array",), ["i += 1", "q[0, 1] = x * x", "q = q * 2.0"], [f"q[{x}]" for x in PARTS], OPERATORS, VALUES
+    ),
 ]
 
 

@@ -1,8 +1,10 @@
 """Enumerations and exceptions of lifted modules: there is one of each, so that identity and handlers mean the same."""
 
 import importlib
+from types import SimpleNamespace
 
 import pytest
+from chad.written_functions import defined
 from outcomes import shown
 
 import tapeengine as te
@@ -75,9 +77,17 @@ CALLS = (
 
 
 @pytest.fixture
-def module(package):
+def options(package):
     package({"options": MODULE})
     return importlib.import_module("options")
+
+
+@pytest.fixture(params=["a module", "a namespace"])
+def module(request):
+    """The definitions of a module of files, or of a script, whose classes have no source to be run again."""
+    if request.param == "a module":
+        return request.getfixturevalue("options")
+    return SimpleNamespace(**defined(MODULE, "catching", __name__="__main__").__globals__)
 
 
 def test_members_are_the_same_objects(module):
@@ -100,13 +110,13 @@ def test_exceptions_are_caught_inside_and_outside(module):
         te.lift(module.raising)(0.5, None)
 
 
-def test_members_of_a_lifted_package_are_those_of_the_original(module):
+def test_members_of_a_lifted_package_are_those_of_the_original(options):
     twin = te.lift("options")
-    assert list(twin.Kind) == list(module.Kind)
-    assert twin.Worse is module.Worse
+    assert list(twin.Kind) == list(options.Kind)
+    assert twin.Worse is options.Worse
 
 
-def test_methods_that_mean_something_else_for_traced_numbers_are_lifted(module):
-    for f in (module.by_method, module.by_exception):
+def test_methods_that_mean_something_else_for_traced_numbers_are_lifted(options):
+    for f in (options.by_method, options.by_exception):
         assert te.vjp(te.lift(f), 0.5)[0] == te.lift(f)(0.5) == f(0.5)
         assert te.grad(te.lift(f))(0.5) == f(0.5)

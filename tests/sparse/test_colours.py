@@ -24,6 +24,7 @@ from tapeengine.sparse.colours import (
     order_of,
     transposed,
 )
+from tapeengine.sparse.plans import _colours
 
 sp = pytest.importorskip("scipy.sparse")
 
@@ -71,6 +72,40 @@ def test_each_column_gets_the_least_allowed_colour(name: str, long: int, share: 
     assert greedy(1 << 62).tolist() == expected
     assert greedy(max(expected) + 2).tolist() == expected
     assert greedy(max(expected) + 1) is None
+
+
+def arrows(rng: Any, size: int, hubs: int, share: float) -> Any:
+    """A sparse square pattern, some rows and columns of which have many entries."""
+    dense = rng.random((size, size)) < share
+    np.fill_diagonal(dense, True)
+    for k in rng.permutation(size)[:hubs]:
+        dense[k] |= rng.random(size) < 0.9
+        dense[:, -1 - k] |= rng.random(size) < 0.9
+    return dense
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize("hubs", [0, 1, 3, 6])
+@pytest.mark.parametrize("size", [6, 24, 60])
+def test_rows_and_columns_are_swept_where_they_are_cheaper_than_either(size: int, hubs: int, share: float) -> None:
+    """Both are swept only if they need less than 0.7 of the sweeps of one; each entry is alone in a sweep."""
+    dense = arrows(np.random.default_rng(size + hubs), size, hubs, share)
+    pattern = sp.csr_array(dense)
+    graph = Graph(pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), size)
+    rows, columns = _colours(graph, graph)
+    sums = [dense[rows == k].sum(axis=0) for k in range(rows.max() + 1)]
+    rest = dense & (rows < 0)[:, None]
+    sums += [rest[:, columns == k].sum(axis=1) for k in range(columns.max() + 1)]
+    assert max(map(np.max, sums)) == 1
+    assert np.sum(sums) == dense.sum()
+    single = min(colour_columns(each).max() + 1 for each in (graph, transposed(graph)))
+    assert len(sums) < 0.7 * single if rows.max() >= 0 <= columns.max() else len(sums) == single
+    extents = dense.sum(axis=1)
+    for k in range(1, int(extents.max()).bit_length() if single >= 8 else 0):
+        apart = extents > extents.max() // 2**k
+        parts = [sp.csr_array(each) for each in (dense[apart].T, dense[~apart])]
+        both = [colour_columns(Graph(*(x.astype(np.int64) for x in (p.indptr, p.indices)), p.shape[1])) for p in parts]
+        assert sum(x.max(initial=-1) + 1 for x in both) >= 0.7 * len(sums) or apart.sum() >= single
 
 
 @pytest.mark.parametrize("name", ORDERS)

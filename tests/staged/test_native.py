@@ -311,3 +311,42 @@ def test_outputs_inside_of_bodies_and_cotangents_for_some_of_them() -> None:
             cotangent = [float(i in (k, k // 2)) * (1.5 - i) for i in range(90)]
             assert repr(back(cotangent)) == repr(wanted(cotangent))
     assert staged.stats().native == 1
+
+
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "int": int,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "trunc": math.trunc,
+    "floor division": lambda x: int(x // 0.5),
+    "is finite": lambda x: int(te.math.isfinite(x)),
+    "is infinite": lambda x: int(te.math.isinf(x)),
+    "is no number": lambda x: int(te.math.isnan(x)),
+    "truth": lambda x: 1 if x else 0,
+    "equal": lambda x: 2 if x == 0.75 else 0,
+    "less": lambda x: 1 if x < 0.6 else 0,
+}
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_conversions_in_loops_are_checked_by_native_code(name: str) -> None:
+    """Paths of one number, and points that leave them: the value and the slope are those of the plain program."""
+    convert = CONVERSIONS[name]
+
+    def run(xs: Any) -> Any:
+        total = 0.25
+        for x in xs:
+            total = total * 0.5 + x * (1.0 + 0.125 * convert(x))
+        return total
+
+    staged, plain = compiled(run), np.tile([0.3, 0.4, 0.55, 0.75], 20)
+    points = [plain, plain + 0.01, plain + 0.9, np.where(plain == 0.55, 0.0, plain), -plain, plain]
+    for xs in points:
+        value, gradient = te.value_and_grad(staged)(list(xs))
+        assert value == run(xs.tolist())
+        steps = [
+            0.5**k * (1.0 + 0.125 * convert(x)) for k, x in zip(range(len(xs) - 1, -1, -1), xs.tolist(), strict=True)
+        ]
+        np.testing.assert_allclose(gradient, steps, rtol=1e-14)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 from tapeengine.errors import StagingWarning
+from tapeengine.transforms.repeated.recorded_tasks import RecordedFunction
 
 SCALE = [2.0]
 WEIGHT = [1.0]
@@ -283,3 +284,33 @@ def test_random_programs_of_numbers(inner: Any, outer: Any, points: list[list[fl
                 outcomes.append((type(error), str(error)))  # type: ignore[arg-type]
         assert outcomes[0] == outcomes[1]
     assert staged.refused is None
+
+
+def growing(y: Any) -> Any:
+    return y * y * 0.5 + 0.1
+
+
+#: Steps, and how often each is recorded in all replays: once for each path, and once if it cannot be replayed.
+RECORDED: dict[str, tuple[Callable[[Any], Any], Any, int]] = {
+    "numbers": (growing, 0.5, 1),
+    "paths": (lambda y: growing(y) if y > 0.2 else y * 1.5, 0.5, 2),
+    "arrays": (growing, np.array([0.5, 0.25]), 1),
+    "not replayed": (lambda y: growing(y) if np.sum(y) > 0.2 else y * 1.5, 0.5, 1),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_step_is_recorded_once_for_each_path_or_refused_once(name: str, monkeypatch: Any) -> None:
+    step, start, count = RECORDED[name]
+    recorded, calls = RecordedFunction.recorded, list[int]()
+    monkeypatch.setattr(RecordedFunction, "recorded", lambda self, *args: calls.append(1) or recorded(self, *args))
+    staged = te.stage(lambda x: np.sum(te.iterate(step, 6, x)))
+    for k in range(4):
+        x = start + 0.01 * k
+        value, gradient = te.value_and_grad(staged)(x)
+        x = x + 1e-30j
+        for _ in range(6):
+            x = growing(x) if step is growing or x.real > 0.2 else x * 1.5
+        assert value == np.sum(np.real(x))
+        np.testing.assert_allclose(gradient, np.imag(x) * 1e30, rtol=1e-13)
+    assert len(calls) == count

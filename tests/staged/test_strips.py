@@ -225,3 +225,17 @@ def test_a_fault_of_the_compiler_in_the_reverse_pass(monkeypatch: pytest.MonkeyP
         assert in_strips(staged) == staged.stats().native == 0
         runs += [te.vjp(staged, x * k, y) for k in range(len(runs) + 1, len(runs) + 3)]
     assert [str(w.message) for w in recwarn] == ["program runs without native code: RuntimeError: no native code"]
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 6, 7, 8, 9, 16, 17])
+def test_sums_of_rows_have_numpys_bits(width: int) -> None:
+    """numpy adds eight numbers and more in another order."""
+    x = np.random.default_rng(width).normal(size=(ROWS, width)) * 10.0 ** np.arange(width)
+
+    def program(x: Any) -> Any:
+        return np.sum((x * 1.5 + 0.25).sum(axis=1) * 0.5)
+
+    agree(program, x)
+    kept = te.stage(lambda x: (x * 1.5 + 0.25).sum(axis=1), optimise="native")
+    for _ in range(4):
+        assert bits(te.vjp(kept, x)[0]) == bits(np.sum(x * 1.5 + 0.25, axis=1))

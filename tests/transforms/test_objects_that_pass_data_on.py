@@ -1,12 +1,15 @@
 """Writes of functions that run again into objects of Python's library: as in the plain program, or refused."""
 
 import argparse
+import array
 import collections
 import concurrent.futures
 import contextvars
 import queue
 import threading
+import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -90,6 +93,54 @@ def test_a_write_without_a_derivative_happens_once_or_is_refused(name: str) -> N
     assert found == 4.0
     assert get() == 3.0
     assert len(count) == 1
+
+
+def kept_numbers() -> dict[str, Way]:
+    """Objects of Python's library that hold the number 1: for each, a write and a read."""
+    of_attribute: list[Any] = [types.SimpleNamespace(v=1.0), argparse.Namespace(v=1.0), Space(v=1.0)]
+    of_key = [{"a": 1.0}, collections.ChainMap({"a": 1.0}), collections.UserDict(a=1.0), collections.OrderedDict(a=1.0)]
+    of_place = [[1.0], collections.UserList([1.0]), collections.deque([1.0]), array.array("d", [1.0])]
+    found: dict[str, Way] = {}
+    for held in of_attribute:
+        found[type(held).__name__] = (partial(setattr, held, "v"), partial(getattr, held, "v"))
+    for key, holders in (("a", of_key), (0, of_place)):
+        for held in holders:
+            found[type(held).__name__] = (partial(held.__setitem__, key), partial(held.__getitem__, key))
+    return found
+
+
+class Space(argparse.Namespace):
+    """A program's own options."""
+
+
+@pytest.mark.parametrize("n", [1, 4])
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("name", kept_numbers())
+def test_a_number_that_a_library_s_object_holds_is_put_back_for_the_second_run(name: str, call: str, n: int) -> None:
+    """The derivative runs the function again from the state before it; the object ends as after one run."""
+
+    def run(through: Callable[[Callable[[Any], Any], Any], Any], x: Any) -> tuple[Any, Any]:
+        write, read = kept_numbers()[name]
+
+        def f(y: Any) -> Any:
+            write(read() * 1.5 + 0.25)
+            return y * y * read() + 0.5
+
+        for _ in range(n):
+            x = through(f, x)
+        return x, read()
+
+    value, number = run(lambda f, x: f(x), 0.75 + 1e-30j)
+    numbers = []
+
+    def program(x: Any) -> Any:
+        found, kept = run(CALLS[call], x)
+        numbers.append(kept)
+        return found
+
+    found, slope = te.value_and_grad(program)(0.75)
+    assert (found, numbers) == (value.real, [number])
+    assert slope == pytest.approx(value.imag * 1e30, rel=1e-13)
 
 
 def test_signals_between_threads_are_no_effect() -> None:

@@ -200,3 +200,68 @@ def test_traced_numbers_in_a_list_or_in_an_array_of_objects_are_an_array(make):
         return np.sum(turned * moved) + linalg.det(make([[x, 1.0], [0.5, 2.0]]))
 
     assert_gradient(lambda p: program(p[0]), [1.3], rtol=1e-6)
+
+
+def falling(t, y, g):
+    return [y[1], -g + 0.0 * y[0]]
+
+
+def ground(t, y, g):
+    return y[0]
+
+
+def top(t, y, g):
+    return y[1]
+
+
+ground.terminal, ground.direction = True, -1
+
+
+def thrown(np, p):
+    """The end of a throw from a height ``p[0]`` with a speed ``p[1]`` under gravity ``p[2]``, in closed form."""
+    root = np.sqrt(p[1] ** 2 + 2.0 * p[2] * p[0])
+    end = (p[1] + root) / p[2]
+    grid = [0.0, 0.2, 0.45]
+    heights = [p[0] + p[1] * t - 0.5 * p[2] * t * t for t in grid]
+    return {
+        "time": end,
+        "speed": -root,
+        "event": end,
+        "top": p[1] / p[2],
+        "height at the top": p[0] + 0.5 * p[1] ** 2 / p[2],
+        "grid": sum((k + 1.0) * h for k, h in enumerate(heights)),
+        "halfway": p[0] + 0.5 * p[1] * end - 0.125 * p[2] * end**2,
+    }
+
+
+def solved(name, p, method, others):
+    """The same by solving the equation until the ball falls to the ground."""
+    events = {"ground": [ground], "both": [top, ground], "twice": [ground, ground, top]}[others]
+    times = [0.0, 0.2, 0.45, 3.0, 4.0] if name == "grid" else None
+    found = integrate.solve_ivp(
+        falling, (0.0, 5.0), tnp.array([p[0], p[1]]), method, times, name == "halfway", events, args=(p[2],), **TIGHT
+    )
+    assert found.status == 1
+    of = events.index
+    return {
+        "time": lambda: found.t[-1],
+        "speed": lambda: found.y[1, -1],
+        "event": lambda: found.t_events[of(ground)][0],
+        "top": lambda: found.t_events[of(top)][0],
+        "height at the top": lambda: found.y_events[of(top)][0][0],
+        "grid": lambda: np.sum(found.y[0] * np.arange(1.0, 4.0)),
+        "halfway": lambda: found.sol(found.t_events[of(ground)][0] * 0.5)[0],
+    }[name]()
+
+
+@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+@pytest.mark.parametrize(
+    ("name", "others"),
+    [(n, o) for o in ("ground", "both", "twice") for n in thrown(np, np.ones(3)) if o != "ground" or "top" not in n],
+)
+def test_a_solution_that_a_terminal_event_ends(name, method, others):
+    p = np.array([1.5, 2.0, 9.81])
+    value, found = te.value_and_grad(lambda p: solved(name, p, method, others))(p)
+    exact = [thrown(np, p + 1e-30j * e)[name] for e in np.eye(3)]
+    np.testing.assert_allclose(value, exact[0].real, rtol=1e-7)
+    np.testing.assert_allclose(found, np.imag(exact) * 1e30, rtol=1e-6, atol=1e-9)

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from chad import evaluated as specification
 
 import tapeengine as te
 from tapeengine.chad.backends import tiers
@@ -266,3 +267,46 @@ def test_calls_in_several_threads():
     for t in threads:
         t.join()
     assert found == [wanted] * 15
+
+
+def moved(args, k, step):
+    """The arguments with one number of the first changed."""
+    first = np.array(args[0], float)
+    first.flat[k] += step
+    return (first if first.ndim else float(first), *args[1:])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_the_specification_calls_primitives_and_their_rules(case):
+    """Terms are evaluated with the values, types and derivatives of plain Python."""
+    function, args = case
+    args = (args[0], min(args[1], 6))
+    of = te.program(function).executable
+    value, back = specification.vjp(of, args)
+    assert value == specification.value(of, args) == function(*args)
+    slopes = [
+        (8 * (function(*moved(args, k, 1e-4)) - function(*moved(args, k, -1e-4)))
+         - (function(*moved(args, k, 2e-4)) - function(*moved(args, k, -2e-4)))) / 12e-4
+        for k in range(np.size(args[0]))
+    ]  # fmt: skip
+    np.testing.assert_allclose(np.ravel(back(1.5)[0]), 1.5 * np.array(slopes), rtol=1e-8, atol=1e-10)
+    direction = np.cos(np.arange(np.size(args[0]))).reshape(np.shape(args[0]))
+    found = specification.jvp(of, args, (direction if direction.ndim else float(direction), None))
+    assert found[0] == value
+    assert found[1] == pytest.approx(float(np.ravel(direction) @ slopes), rel=1e-8, abs=1e-10)
+
+
+KINDS = [
+    Primitive("test.kind_of_bool", lambda x: bool(x > 1.0), vjp={"x": None}, jvp={"x": None}),
+    Primitive("test.kind_of_int", lambda x: int(x) + 1, vjp={"x": None}, jvp={"x": None}),
+    Primitive("test.kind_of_float", lambda x: x * 0.5, vjp={"x": None}, jvp={"x": None}),
+]
+
+
+@pytest.mark.parametrize("primitive", KINDS, ids=lambda primitive: primitive.name)
+def test_the_specification_keeps_kinds_of_numbers(primitive):
+    def called(x: float):
+        return primitive(x)
+
+    found = specification.value(te.program(called).executable, (2.5,))
+    assert (type(found), found) == (type(primitive.primal(2.5)), primitive.primal(2.5))

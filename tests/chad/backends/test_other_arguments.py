@@ -172,6 +172,10 @@ def test_native_code_takes_over_from_dual_numbers_with_the_same_derivatives(kind
     after = check(program, primals, np.random.default_rng(3))
     assert others.native is not None and along.native is not None
     np.testing.assert_allclose(numbers(after), numbers(before), rtol=1e-12, atol=1e-15)
+    tangents = refilled(primals, iter(draws.normal(size=len(numbers(primals)))))
+    value, tangent = program.executable.along(program.executable.continuous).by_references(primals, tangents)
+    assert value == after[0]
+    assert math.isclose(tangent, sloped(function, primals, tangents), rel_tol=1e-6, abs_tol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["lists", "arrays", "links", "trees"])

@@ -114,7 +114,7 @@ def _excess(x: Any, out: Any) -> Any:
     """x + hazard(x), computed as sqrt(2) I_1/I_0 at -x/sqrt(2), because the sum cancels for negative x."""
     z = np.where(x < 0, -x, 0.0) / math.sqrt(2)
     ratio = math.sqrt(2) * erfcx_integral(z, order=1) / erfcx_integral(z, order=0)
-    return np.where(x < 0, ratio, np.where(x < 0, 0.0, _finite(x)) + out)
+    return np.where(x < 0, ratio, _finite(x) + out)
 
 
 hazard: Primitive = elementwise(
