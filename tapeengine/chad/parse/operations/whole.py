@@ -87,17 +87,22 @@ def rectangular(p: Parser, of: Type) -> Type | None:
 
 def in_place_of(p: Parser, old: Term, new: Term) -> Term:
     """Make an array of tuples that replace numbers, or arrays of them, or are added to these."""
-    whole = rectangular(p, new.type) if numbers_of(old.type) in (FLOAT, INT, BOOL) else None
-    return (whole and p.convert(new, whole)) or new
+    return made_array(p, new) if numbers_of(old.type) in (FLOAT, INT, BOOL) else new
+
+
+def made_array(p: Parser, term: Term) -> Term:
+    """Make an array of numbers in tuples, as numpy does; another term is unchanged."""
+    whole = rectangular(p, term.type)
+    return (whole and p.convert(term, whole)) or term
 
 
 def as_numpy(p: Parser, given: Sequence[ast.expr], args: Sequence[Term]) -> list[Term]:
-    """Make arrays of the tuples of floats that a function of numpy is given; tuples of integers are shapes."""
-    wholes = [rectangular(p, arg.type) for arg in args]
-    made = [
-        arg if whole is None or numbers_of(whole) != FLOAT else p.convert(arg, whole) or arg
-        for arg, whole in zip(args, wholes, strict=True)
-    ]
+    """Make arrays of the tuples that a function of numpy is given; behind the first, integers may be a shape or axes."""
+
+    def is_shape(of: Type) -> bool:
+        return isinstance(of, Product) and (whole := rectangular(p, of)) is not None and numbers_of(whole) != FLOAT
+
+    made = [arg if k and is_shape(arg.type) else made_array(p, arg) for k, arg in enumerate(args)]
     by_position = list(itertools.takewhile(lambda a: not isinstance(a, ast.Starred), given))
     return [*(of_numpy(p, *pair) for pair in zip(by_position, made, strict=False)), *made[len(by_position) :]]
 
