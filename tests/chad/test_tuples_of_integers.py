@@ -9,7 +9,8 @@ import tapeengine as te
 
 #: Functions of one array.
 UNARY = """
-atleast_1d atleast_2d squeeze copy ravel transpose flipud fliplr flip rot90 cumsum cumprod diff sort abs sqrt negative square
+atleast_1d atleast_2d squeeze copy ravel transpose flipud fliplr flip rot90 cumsum cumprod diff sort abs sqrt
+negative square
 sum mean prod max min ptp median std var argmax argmin any all unique diag trace argsort count_nonzero array asarray
 ones_like zeros_like vstack hstack concatenate stack column_stack gradient size shape ndim
 """

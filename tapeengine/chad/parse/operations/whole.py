@@ -97,7 +97,7 @@ def made_array(p: Parser, term: Term) -> Term:
 
 
 def as_numpy(p: Parser, given: Sequence[ast.expr], args: Sequence[Term]) -> list[Term]:
-    """Make arrays of the tuples that a function of numpy is given; behind the first, integers may be a shape or axes."""
+    """Make arrays of the tuples that a function of numpy is given; behind the first, integers are shapes or axes."""
 
     def is_shape(of: Type) -> bool:
         return isinstance(of, Product) and (whole := rectangular(p, of)) is not None and numbers_of(whole) != FLOAT
