@@ -48,7 +48,7 @@ from .language.errors import OnDuals, ProgramError
 from .language.kinds import ARRAY, COMPUTED, NUMBER, decided, depends, has_lists, is_direct, with_kinds
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
-from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
+from .language.types import NEVER, Sum, Type, has_floats, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
 from .methods import Asking
@@ -483,6 +483,7 @@ class Program(Enterable):
         own = tuple(map(kept_array, primals))
         is_new = self.ways is None
         self.watched = self.constants
+        self.may_give_integers = self.chooses
         self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
         # An engine has tried the ways of a program that it knows, with just these primals.
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
@@ -497,7 +498,12 @@ class Program(Enterable):
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
             integers = getattr(backpropagator, "has_integers", None)
-            if integers or self.mixes or (integers is None and self.with_integers(value, own) is not value):
+            if (
+                integers
+                or self.mixes
+                or self.chooses
+                or (integers is None and self.with_integers(value, own) is not value)
+            ):
                 return self.of_integers(own, (value, backpropagator))
             return value, backpropagator
 
@@ -524,15 +530,19 @@ class Program(Enterable):
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
-        if self.fits((*primals, *others)) and not self.mixes:
+        if self.fits((*primals, *others)) and not (self.mixes or self.chooses):
             return made
         whole, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
+        if whole is made[0] and not self.mixes and self.fits(primals):
+            return made
 
         def back(cotangent: Any) -> Any:
             if whole is not made[0]:
                 cotangent = with_room(self.with_zeros, whole, cotangent)
             return with_room(of_plain, primals, made[1](cotangent), False)
 
+        if type(made[0]) is float:
+            back.is_scalar = True  # type: ignore[attr-defined]
         return whole, back
 
     def with_zeros(self, value: Any, cotangent: Any) -> Any:
@@ -553,7 +563,8 @@ class Program(Enterable):
 
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
-        if not has_whole(value) or (self.fits(primals) and not self.mixes) or holds_traced(primals):
+        takes_integers = self.mixes or not self.fits(primals)
+        if not (takes_integers or self.chooses) or not has_whole(value, takes_integers) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -585,6 +596,7 @@ class Program(Enterable):
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         if is_same and self.is_direct and not others and (self.given is not None or not self.by_blas):
             self.watched, self.tangent = self.constants, self.executable.tangent_ways
+            self.may_give_integers = self.chooses
         return whole, tangent if is_same else of_plain(whole, tangent)
 
     def unread_at(self, primals: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -674,6 +686,11 @@ class Program(Enterable):
     def mixes(self) -> bool:
         """Whether lists in the result may have integers where the language has floats."""
         return self.module.mixes and has_lists(self.executable.definition.kind, self.executable.definition.result)
+
+    @functools.cached_property
+    def chooses(self) -> bool:
+        """Whether numbers in the result may be integers where the language has floats."""
+        return self.module.chooses and has_floats(self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists that it has in Python."""

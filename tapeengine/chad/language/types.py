@@ -319,6 +319,11 @@ def widens(before: Type, after: Type) -> bool:
     return (after == FLOAT and before in (INT, BOOL)) or any(widens(*each) for each in inside)
 
 
+def has_floats(of: Type) -> bool:
+    """Tell whether a value of a type has floats outside arrays; a record of recursive data may have some."""
+    return isinstance(of, Float | Named) or (not isinstance(of, Array) and any(map(has_floats, parts_of(of))))
+
+
 @remembered
 def rank_of(of: Type) -> int:
     """Give the number of dimensions of an array of numbers; 0 for other types."""

@@ -654,10 +654,12 @@ def parts_of(x: Any) -> Sequence[Any]:
     return [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
 
 
-def has_whole(value: Any) -> bool:
-    """Tell whether a float in a value, or an array, may stand for an integer."""
+def has_whole(value: Any, in_lists: bool = True) -> bool:
+    """Tell whether a float in a value may stand for an integer, also in arrays and lists if `in_lists`."""
     if isinstance(value, float):
         return value % 1 == 0
+    if isinstance(value, np.ndarray | list) and not in_lists:
+        return False
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
-    return any(map(has_whole, parts_of(value)))
+    return any(has_whole(part, in_lists) for part in parts_of(value))

@@ -132,7 +132,7 @@ class Parsed:
     * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
-    * `mixes`: whether integers become floats where they are elements, or are chosen.
+    * `mixes`, `chooses`: whether integers become floats where they are elements, or where floats are chosen as well.
     * `multiplies`: whether it computes products of matrices, which BLAS may.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
@@ -147,6 +147,7 @@ class Parsed:
     by_numpy: bool
     copies: bool
     mixes: bool
+    chooses: bool
     multiplies: bool
     constants: Checks
 
@@ -277,7 +278,7 @@ class Parser(Lets):
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
-        self.by_numpy = self.copies = self.mixes = self.by_blas = False
+        self.by_numpy = self.copies = self.mixes = self.chooses = self.by_blas = False
         self.products: list[ast.AST] = []  # of matrices
         self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1.0  # how often the text that is being read stands in the arms of statements before it
@@ -770,9 +771,13 @@ class Parser(Lets):
         self.mixes = self.mixes or widens(term.type, of)
         return self.coerce(node, term, of)
 
-    def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
-        """Make a term one of a given type: integers become floats, members become members of their union."""
-        self.mixes = self.mixes or (isinstance(of, Array) and widens(term.type, of))
+    def coerce(self, node: ast.AST, term: Term, of: Type, is_operand: bool = False) -> Term:
+        """Make a term one of a given type: integers become floats, members become members of their union.
+
+        Where it is no operand, note an integer, which stays one in Python.
+        """
+        if not is_operand and widens(term.type, of):
+            self.chooses, self.mixes = True, self.mixes or isinstance(of, Array)
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"

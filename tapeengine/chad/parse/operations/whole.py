@@ -204,7 +204,7 @@ def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def to_float(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``float(x)`` of a number."""
-    return p.coerce(node, args[0], FLOAT)
+    return numeric.real(p, node, args[0])
 
 
 def to_int(p: Parser, node: ast.AST, args: list[Term], op: str = "trunc") -> Term:
@@ -223,7 +223,7 @@ def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``math.isnan`` and the like."""
-    return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
+    return lambda p, node, args: Op(op, (numeric.real(p, node, args[0]),), BOOL)
 
 
 def power(p: Parser, node: ast.AST, x: Term, y: Term, opcode: str = "pow") -> Term:
@@ -247,7 +247,7 @@ def inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
 @with_lets
 def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.isinf(x)``."""
-    x = p.bound("x", p.coerce(node, args[0], FLOAT))
+    x = p.bound("x", numeric.real(p, node, args[0]))
     return If(Op("isfinite", (x,), BOOL), lit(False), Op("not", (Op("isnan", (x,), BOOL),), BOOL))
 
 
@@ -267,6 +267,7 @@ def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         p.error(node, "the product of rows", "use np.prod")
     xs, a, b = p.bound("xs", whole), p.fresh("a", of), p.fresh("b", of)
     some = Fold(a, b, numeric.multiplied(a, b), xs)
+    p.chooses = p.chooses or of == FLOAT  # Python's product of nothing is an integer
     return If(Op("eq", (Size(xs), lit(0)), BOOL), lit(1) if of == INT else lit(1.0), some)
 
 
