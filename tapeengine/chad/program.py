@@ -183,10 +183,14 @@ class Program(Enterable):
         self.code, self.places = self.function.__code__, self.function.__code__.co_argcount
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
-            ProgramParser(self.function, self.symbol).refuse_stars()
+            self.refuse_stars()
         if not self.inferred and symbol is None:
             with contextlib.suppress(Unresolved, OnDuals):
                 self.parsed()
+
+    def refuse_stars(self) -> None:
+        """Refuse a program of any number of arguments."""
+        ProgramParser(self.function, self.symbol).refuse_stars()
 
     def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the same as a call, within a trace, for all arguments."""
@@ -1172,6 +1176,54 @@ class Unread(Program):
         return self.linked
 
 
+class AnyNumber(Unread):
+    """A program of any number of arguments."""
+
+    def __init__(self, function: Callable[..., Any], backend: str | None = None) -> None:
+        Program.__init__(self, function, backend=backend)
+        Unread.__init__(self, self, self.refusal)
+        self.places, self.unread = sys.maxsize, self
+
+    def refuse_stars(self) -> None:
+        """Remember the refusal."""
+        try:
+            super().refuse_stars()
+        except ProgramError as refusal:
+            self.refusal = refusal
+
+    @property
+    def by_position(self) -> Callable[..., Any]:
+        """The same as `python`, whose parameters by name get their defaults."""
+        return self.python
+
+    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
+        run = self.on_duals((*primals, *named.values()))
+        found: tuple[Any, Any] = engine.vjp(functools.partial(run, **named), *primals)
+        return found
+
+    def __tapeengine_signature__(self) -> NoReturn:
+        """Refuse to be a part of another program."""
+        raise copy.copy(self.refusal)
+
+    def value(self, *args: Any, **named: Any) -> Any:
+        """See `Program.value`."""
+        return self(*args, **named)
+
+    def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give no arguments beside those of the call."""
+        return ()
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__ if is_importable(self) else (type(self), (self.function, self.backend))
+
+
+def made_of(function: Callable[..., Any], backend: str | None) -> Program:
+    """Make a program of a function."""
+    own = attribute_of(function, "__tapeengine_function__", function)
+    has_stars = isinstance(own, FunctionType) and any(stars_of(own))
+    return AnyNumber(function, backend) if has_stars else Program(function, backend=backend)
+
+
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
     """Give a program and all programs that it calls, as far as they have been read."""
     found: list[Program] = []
@@ -1276,5 +1328,5 @@ def program(
     if backend not in BACKENDS:
         raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
     if function is None:
-        return lambda f: Program(f, backend=backend)
-    return Program(function, backend=backend)
+        return lambda f: made_of(f, backend)
+    return made_of(function, backend)
