@@ -597,7 +597,7 @@ class Program(Enterable):
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
         whole = self.with_integers(value, (*primals, *others))
-        is_same = whole is value and not holds_discrete(self.executable.definition.result)
+        is_same = (whole is value or type(value) is float) and not holds_discrete(self.executable.definition.result)
         if is_same and self.is_direct and not others and (self.given is not None or not self.by_blas):
             self.watched, self.tangent = self.constants, self.executable.tangent_ways
             self.may_give_integers = self.chooses

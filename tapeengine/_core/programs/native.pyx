@@ -388,9 +388,7 @@ include "fields.pxi"
 
 cdef inline bint has_parts(Form form, x) except -1:
     """Whether a value is a record of a form's class, or a tuple of so many parts."""
-    if form.kind == RECORD:
-        return is_record_of(form, x)
-    return form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count
+    return is_record_of(form, x) if form.kind == RECORD else form.kind == TUPLE and is_tuple_of(form, x)
 
 
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
@@ -497,8 +495,8 @@ cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
 
 
 cdef inline bint is_tuple_of(Form form, x) noexcept:
-    """Whether a value is a tuple of so many parts; None is one of none."""
-    return (PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count) or (x is None and form.count == 0)
+    """Whether a value is a tuple of so many parts; the form without any is that of None."""
+    return PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count if form.count else x is None
 
 
 cdef inline int fill_number(Form form, object x, char *to) except -1:

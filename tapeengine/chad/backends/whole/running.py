@@ -239,7 +239,8 @@ def whole_power(a: Any, b: Any) -> Any:
     """The power of one integer, which is no integer if the exponent is negative."""
     if b < 0:
         raise FloatingPointError("a negative power of a whole number")
-    return a**b
+    found = int(a) ** int(b)
+    return found if found.bit_length() < 63 else fitting(found, np.float64(np.inf))
 
 
 def ipow_(a: Any, b: Any) -> Any:
