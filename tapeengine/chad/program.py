@@ -846,6 +846,7 @@ class Program(Enterable):
         check_trees(values)
         names, whole = self.positional(values, {})
         if len(names) != len(whole):
+            self.function(*values)  # which raises an error and does not run
             raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
         given = dict(zip(names, whole, strict=True))
         found = {n: annotation_of(v, n) for n, v in given.items() if n in self.inferred}

@@ -111,6 +111,8 @@ class Executable:
         """Refuse a call with too many or too few arguments or tangents."""
         name, wanted = self.definition.name, len(self.definition.params)
         if len(primals) != wanted:
+            if self.python is not None and len(primals) < wanted:
+                self.python(*primals)  # which raises an error and does not run
             raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
         if tangents is None:
             return

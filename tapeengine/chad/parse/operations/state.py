@@ -110,6 +110,7 @@ from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
 from ..rewrites.desugar import BoundInside, OutOfOrder, Plain
 from ..rewrites.elements import with_places
+from ..rewrites.empty_calls import EmptyCalls
 from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
@@ -317,7 +318,7 @@ class Parser(Lets):
         if rewritten := getattr(self.function, "rewritten", None):
             rewritten(tree)
         try:
-            tree = OwnFunctions(self.function, self.outer).visit(tree)
+            tree = OwnFunctions(self.function, self.outer).visit(EmptyCalls(self.outer).visit(tree))
             tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             if not changed:
