@@ -597,7 +597,7 @@ class Program(Enterable):
         found = self._run(run, on_duals, (*primals, *others, tangents))
         value, tangent = (self.with_kinds(each, (*primals, *others)) for each in found)
         whole = self.with_integers(value, (*primals, *others))
-        is_same = (whole is value or type(value) is float) and not holds_discrete(self.executable.definition.result)
+        is_same = whole is value and not holds_discrete(self.executable.definition.result)
         if is_same and self.is_direct and not others and (self.given is not None or not self.by_blas):
             self.watched, self.tangent = self.constants, self.executable.tangent_ways
             self.may_give_integers = self.chooses
@@ -1097,6 +1097,11 @@ class Along(Program):
     def mixes(self) -> bool:
         """Whether its base may have integers in lists."""
         return self.base.mixes
+
+    @property
+    def chooses(self) -> bool:
+        """Whether its base may have integers outside lists."""
+        return self.base.chooses
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""

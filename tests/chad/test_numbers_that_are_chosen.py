@@ -123,3 +123,46 @@ def test_a_program_that_chooses_inside_another_trace():
     program = te.program(defined("def f(x):\n    return 0 if x < 0 else x * x\n"))
     for x, wanted in ((2.0, 12.0), (-2.0, 0.0), (1.5, 6.75)):
         assert te.grad(lambda y: program(y) * y)(x) == wanted
+
+
+def several(x, y):
+    return max(x - 1.0, 0), min(y, 2), x * y
+
+
+def chosen(x):
+    return (x, 0) if x < 0 else (1, x)
+
+
+def clipped(x):
+    return 0 if x < 0 else x * x
+
+
+def total(xs):
+    s = 0
+    for x in xs:
+        s += x * x
+    return s
+
+
+CALLS = {
+    several: ((0.5, 3.0), (2.0, 1.0), (1.7, 0.2)),
+    chosen: ((-1.0,), (2.0,)),
+    clipped: ((-1.0,), (2.0,), (1.5,)),
+    total: (([],), ([1.0, 2.0],)),
+}
+TRANSFORMS = {
+    "forward": lambda f, args: te.jacfwd(f)(*args),
+    "reverse": lambda f, args: te.jacrev(f)(*args),
+    "second": lambda f, args: te.hessian(f)(*args),
+    "linear": lambda f, args: te.linearize(f, *args)[1](*args),
+    "tangents": lambda f, args: te.jvp(f, args, args),
+    "staged": lambda f, args: te.vjp(te.stage(f), *args)[0],
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("function", CALLS)
+def test_derivatives_of_integers_are_those_of_dual_numbers(function, transform):
+    of, program = TRANSFORMS[transform], te.program(function)
+    for args in CALLS[function] * 2:
+        assert repr(of(program, args)) == repr(of(function, args)), args
