@@ -240,7 +240,9 @@ def whole_power(a: Any, b: Any) -> Any:
     if b < 0:
         raise FloatingPointError("a negative power of a whole number")
     found = int(a) ** int(b)
-    return found if found.bit_length() < 63 else fitting(found, np.float64(np.inf))
+    if found.bit_length() > 62:
+        raise FloatingPointError("a whole number of more than 64 bits")
+    return found
 
 
 def ipow_(a: Any, b: Any) -> Any:
