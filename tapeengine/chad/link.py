@@ -21,7 +21,8 @@ def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
     types: dict[str, Sum] = {}
     classes: dict[str, type] = {}
     primitives: dict[str, Any] = {}
-    by_numpy = copies = mixes = chooses = False
+    by_numpy = copies = mixes = False
+    chooses = 0
     pending: list[Any] = [program]
     seen: set[str] = set()
     while pending:
@@ -39,7 +40,7 @@ def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
         by_numpy = by_numpy or parsed.by_numpy
         copies = copies or parsed.copies
         mixes = mixes or parsed.mixes
-        chooses = chooses or parsed.chooses
+        chooses = max(chooses, parsed.chooses)
         pending += parsed.programs.values()
     short = short_names(definitions)
     renamed = {

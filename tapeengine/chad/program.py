@@ -48,7 +48,7 @@ from .language.errors import OnDuals, ProgramError
 from .language.kinds import ARRAY, COMPUTED, NUMBER, decided, depends, has_lists, is_direct, with_kinds
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
-from .language.types import NEVER, Sum, Type, has_floats, holds_discrete, parts_of
+from .language.types import FEW, NEVER, Sum, Type, has_floats, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
 from .methods import Asking
@@ -568,7 +568,12 @@ class Program(Enterable):
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
         takes_integers = self.mixes or not self.fits(primals)
-        if not (takes_integers or self.chooses) or not has_whole(value, takes_integers) or holds_traced(primals):
+        is_few = not takes_integers and self.chooses == FEW
+        if (
+            not (takes_integers or self.chooses)
+            or not has_whole(value, takes_integers, is_few)
+            or holds_traced(primals)
+        ):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -692,9 +697,9 @@ class Program(Enterable):
         return self.module.mixes and has_lists(self.executable.definition.kind, self.executable.definition.result)
 
     @functools.cached_property
-    def chooses(self) -> bool:
-        """Whether numbers in the result may be integers where the language has floats."""
-        return self.module.chooses and has_floats(self.executable.definition.result)
+    def chooses(self) -> int:
+        """Which numbers in the result may be integers where the language has floats."""
+        return self.module.chooses * has_floats(self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists that it has in Python."""
@@ -1099,8 +1104,8 @@ class Along(Program):
         return self.base.mixes
 
     @property
-    def chooses(self) -> bool:
-        """Whether its base may have integers outside lists."""
+    def chooses(self) -> int:
+        """Which numbers of its base may be integers."""
         return self.base.chooses
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:

@@ -1453,7 +1453,7 @@ cdef class Enterable:
     cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
-    cdef public bint may_give_integers   # whether a float of the value may be an integer in Python
+    cdef public int may_give_integers   # which floats of the value may be integers in Python: 0 and 1, or (2) any
     cdef public tuple along       # the same form, and the program of directional derivatives; None if unknown
 
     def __call__(self, *args, **named):
@@ -1489,7 +1489,7 @@ cdef class Enterable:
             return entered.executable.jvp_at_pole(primals, tangents)
         if type(made[1]) is not Backpropagator or (<Backpropagator> made[1]).has_integers:
             return None
-        if entered.may_give_integers and may_be_integer(made[0][0]):
+        if entered.may_give_integers and may_be_integer(made[0][0], entered.may_give_integers):
             return None
         return None if has_infinity(made[0][0]) else made[0]
 
@@ -1532,7 +1532,7 @@ cdef class Enterable:
         if made is not None:
             back = <object> PyTuple_GET_ITEM(made, 1)
             if ((type(back) is Backpropagator and (<Backpropagator> back).has_integers)
-                    or (self.may_give_integers and may_be_integer(<object> PyTuple_GET_ITEM(made, 0)))):
+                    or (self.may_give_integers and may_be_integer(<object> PyTuple_GET_ITEM(made, 0), self.may_give_integers))):
                 return self.of_integers(primals, made)
         return made
 
@@ -1554,13 +1554,13 @@ cdef class Enterable:
 include "calling.pxi"
 
 
-cdef bint may_be_integer(x) except -1:
+cdef bint may_be_integer(x, int which) except -1:
     """Whether a float outside lists and arrays may be an integer in Python; of a record the program finds out."""
     if type(x) is float:
-        return fmod(PyFloat_AS_DOUBLE(x), 1.0) == 0.0
+        return x == 0.0 or x == 1.0 or (which > 1 and fmod(PyFloat_AS_DOUBLE(x), 1.0) == 0.0)
     if type(x) is tuple:
         for part in <tuple> x:
-            if may_be_integer(part):
+            if may_be_integer(part, which):
                 return True
         return False
     return not (PyList_CheckExact(x) or PyLong_CheckExact(x) or type(x) is bool or PyArray_CheckExact(x))

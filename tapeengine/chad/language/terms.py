@@ -404,7 +404,7 @@ class Module:
     by_numpy: bool = False
     copies: bool = False
     mixes: bool = False
-    chooses: bool = False
+    chooses: int = 0
 
 
 #: The class of a literal's value, which its text in a derivative is that of.

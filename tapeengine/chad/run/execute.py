@@ -656,12 +656,12 @@ def parts_of(x: Any) -> Sequence[Any]:
     return [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
 
 
-def has_whole(value: Any, in_lists: bool = True) -> bool:
-    """Tell whether a float in a value may stand for an integer, also in arrays and lists if `in_lists`."""
+def has_whole(value: Any, in_lists: bool = True, is_few: bool = False) -> bool:
+    """Tell whether a float may stand for an integer: in arrays and lists if `in_lists`, only 0 and 1 if `is_few`."""
     if isinstance(value, float):
-        return value % 1 == 0
+        return value in (0.0, 1.0) if is_few else value % 1 == 0
     if isinstance(value, np.ndarray | list) and not in_lists:
         return False
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
-    return any(has_whole(part, in_lists) for part in parts_of(value))
+    return any(has_whole(part, in_lists, is_few) for part in parts_of(value))

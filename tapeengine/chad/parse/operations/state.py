@@ -55,6 +55,7 @@ from ...language.types import (
     BOOL,
     FLOAT,
     INT,
+    MANY,
     NEVER,
     UNIT,
     Array,
@@ -133,7 +134,8 @@ class Parsed:
     * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
-    * `mixes`, `chooses`: whether integers become floats where they are elements, or where floats are chosen as well.
+    * `mixes`, `chooses`: whether integers become floats where they are elements, or where floats are chosen as well:
+      `FEW` if these are only what a loop starts with, which the steps make floats, else `MANY`.
     * `multiplies`: whether it computes products of matrices, which BLAS may.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
@@ -148,7 +150,7 @@ class Parsed:
     by_numpy: bool
     copies: bool
     mixes: bool
-    chooses: bool
+    chooses: int
     multiplies: bool
     constants: Checks
 
@@ -279,7 +281,8 @@ class Parser(Lets):
         self.single_axes = SingleAxes()
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
-        self.by_numpy = self.copies = self.mixes = self.chooses = self.by_blas = False
+        self.by_numpy = self.copies = self.mixes = self.by_blas = False
+        self.chooses = 0
         self.products: list[ast.AST] = []  # of matrices
         self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1.0  # how often the text that is being read stands in the arms of statements before it
@@ -778,7 +781,7 @@ class Parser(Lets):
         Where it is no operand, note an integer, which stays one in Python.
         """
         if not is_operand and widens(term.type, of):
-            self.chooses, self.mixes = True, self.mixes or isinstance(of, Array)
+            self.chooses, self.mixes = MANY, self.mixes or isinstance(of, Array)
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"
