@@ -22,6 +22,7 @@ def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
     classes: dict[str, type] = {}
     primitives: dict[str, Any] = {}
     by_numpy = copies = mixes = False
+    chooses = 0
     pending: list[Any] = [program]
     seen: set[str] = set()
     while pending:
@@ -39,13 +40,14 @@ def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
         by_numpy = by_numpy or parsed.by_numpy
         copies = copies or parsed.copies
         mixes = mixes or parsed.mixes
+        chooses = max(chooses, parsed.chooses)
         pending += parsed.programs.values()
     short = short_names(definitions)
     renamed = {
         short[name]: dataclasses.replace(d, name=short[name], body=rename_calls(d.body, short))
         for name, d in definitions.items()
     }
-    return Module(short[program.symbol], renamed, types, by_numpy, copies, mixes), classes, primitives
+    return Module(short[program.symbol], renamed, types, by_numpy, copies, mixes, chooses), classes, primitives
 
 
 def short_names(definitions: Mapping[str, Definition]) -> dict[str, str]:

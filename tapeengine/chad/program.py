@@ -48,7 +48,7 @@ from .language.errors import OnDuals, ProgramError
 from .language.kinds import ARRAY, COMPUTED, NUMBER, decided, depends, has_lists, is_direct, with_kinds
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
-from .language.types import NEVER, Sum, Type, holds_discrete, parts_of
+from .language.types import FEW, NEVER, Sum, Type, has_floats, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
 from .methods import Asking
@@ -183,10 +183,14 @@ class Program(Enterable):
         self.code, self.places = self.function.__code__, self.function.__code__.co_argcount
         self.inferred = unannotated(self.function) if given is None else ()
         if symbol is None and any(stars_of(self.function)):
-            ProgramParser(self.function, self.symbol).refuse_stars()
+            self.refuse_stars()
         if not self.inferred and symbol is None:
             with contextlib.suppress(Unresolved, OnDuals):
                 self.parsed()
+
+    def refuse_stars(self) -> None:
+        """Refuse a program of any number of arguments."""
+        ProgramParser(self.function, self.symbol).refuse_stars()
 
     def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the same as a call, within a trace, for all arguments."""
@@ -476,6 +480,7 @@ class Program(Enterable):
         own = tuple(map(kept_array, primals))
         is_new = self.ways is None
         self.watched = self.constants
+        self.may_give_integers = self.chooses
         self.ways = executable.ways if self.is_direct and (self.given is not None or not self.by_blas) else None
         # An engine has tried the ways of a program that it knows, with just these primals.
         run = executable.vjp if is_new or self.ways is None or others else executable.general_vjp
@@ -490,7 +495,12 @@ class Program(Enterable):
         value = self.with_kinds(value, (*own, *others))
         if type(backpropagator) in OWN and not others:
             integers = getattr(backpropagator, "has_integers", None)
-            if integers or self.mixes or (integers is None and self.with_integers(value, own) is not value):
+            if (
+                integers
+                or self.mixes
+                or self.chooses
+                or (integers is None and self.with_integers(value, own) is not value)
+            ):
                 return self.of_integers(own, (value, backpropagator))
             return value, backpropagator
 
@@ -517,15 +527,19 @@ class Program(Enterable):
         self, primals: tuple[Any, ...], made: tuple[Any, Any], others: tuple[Any, ...] = ()
     ) -> tuple[Any, Any]:
         """Give a value and a backpropagator that leaves out integers among the primals."""
-        if self.fits((*primals, *others)) and not self.mixes:
+        if self.fits((*primals, *others)) and not (self.mixes or self.chooses):
             return made
         whole, primals = self.with_integers(made[0], (*primals, *others)), getattr(made[1], "given", primals)
+        if whole is made[0] and not self.mixes and self.fits(primals):
+            return made
 
         def back(cotangent: Any) -> Any:
             if whole is not made[0]:
                 cotangent = with_room(self.with_zeros, whole, cotangent)
             return with_room(of_plain, primals, made[1](cotangent), False)
 
+        if type(made[0]) is float:
+            back.is_scalar = True  # type: ignore[attr-defined]
         return whole, back
 
     def with_zeros(self, value: Any, cotangent: Any) -> Any:
@@ -546,7 +560,13 @@ class Program(Enterable):
 
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
-        if not has_whole(value) or (self.fits(primals) and not self.mixes) or holds_traced(primals):
+        takes_integers = self.mixes or not self.fits(primals)
+        is_few = not takes_integers and self.chooses == FEW
+        if (
+            not (takes_integers or self.chooses)
+            or not has_whole(value, takes_integers, is_few)
+            or holds_traced(primals)
+        ):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)
@@ -581,6 +601,7 @@ class Program(Enterable):
         is_same = whole is value and not holds_discrete(self.executable.definition.result)
         if is_same and self.is_direct and not others and (self.given is not None or not self.by_blas):
             self.watched, self.tangent = self.constants, self.executable.tangent_ways
+            self.may_give_integers = self.chooses
         return whole, tangent if is_same else of_plain(whole, tangent)
 
     def unread_at(self, primals: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -670,6 +691,11 @@ class Program(Enterable):
     def mixes(self) -> bool:
         """Whether lists in the result may have integers where the language has floats."""
         return self.module.mixes and has_lists(self.executable.definition.kind, self.executable.definition.result)
+
+    @functools.cached_property
+    def chooses(self) -> int:
+        """Which numbers in the result may be integers where the language has floats."""
+        return self.module.chooses * has_floats(self.executable.definition.result)
 
     def with_kinds(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value, or its tangent, with the lists that it has in Python."""
@@ -823,6 +849,7 @@ class Program(Enterable):
         check_trees(values)
         names, whole = self.names, (*values, *self.rest(len(values), {}))
         if len(names) != len(whole):
+            self.function(*values)  # which raises an error and does not run
             raise TypeError(f"{self.symbol} takes {len(names)} arguments, not {len(values)}")
         given = dict(zip(names, whole, strict=True))
         found = {n: annotation_of(v, n) for n, v in given.items() if n in self.inferred}
@@ -1087,6 +1114,11 @@ class Along(Program):
         """Whether its base may have integers in lists."""
         return self.base.mixes
 
+    @property
+    def chooses(self) -> int:
+        """Which numbers of its base may be integers."""
+        return self.base.chooses
+
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""
         self.base.check_lists(primals[: self.base.arity])
@@ -1164,6 +1196,54 @@ class Unread(Program):
     def __tapeengine_directional__(self) -> Along:
         """Refuse to give a program of directional derivatives."""
         return self.linked
+
+
+class AnyNumber(Unread):
+    """A program of any number of arguments."""
+
+    def __init__(self, function: Callable[..., Any], backend: str | None = None) -> None:
+        Program.__init__(self, function, backend=backend)
+        Unread.__init__(self, self, self.refusal)
+        self.places, self.unread = sys.maxsize, self
+
+    def refuse_stars(self) -> None:
+        """Remember the refusal."""
+        try:
+            super().refuse_stars()
+        except ProgramError as refusal:
+            self.refusal = refusal
+
+    @property
+    def by_position(self) -> Callable[..., Any]:
+        """The same as `python`, whose parameters by name get their defaults."""
+        return self.python
+
+    def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
+        run = self.on_duals((*primals, *named.values()))
+        found: tuple[Any, Any] = engine.vjp(functools.partial(run, **named), *primals)
+        return found
+
+    def __tapeengine_signature__(self) -> NoReturn:
+        """Refuse to be a part of another program."""
+        raise copy.copy(self.refusal)
+
+    def value(self, *args: Any, **named: Any) -> Any:
+        """See `Program.value`."""
+        return self(*args, **named)
+
+    def others(self, given: int, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Give no arguments beside those of the call."""
+        return ()
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__ if is_importable(self) else (type(self), (self.function, self.backend))
+
+
+def made_of(function: Callable[..., Any], backend: str | None) -> Program:
+    """Make a program of a function."""
+    own = attribute_of(function, "__tapeengine_function__", function)
+    has_stars = isinstance(own, FunctionType) and any(stars_of(own))
+    return AnyNumber(function, backend) if has_stars else Program(function, backend=backend)
 
 
 def reached(program: Program, parsed: Callable[[Program], Parsed | None]) -> list[Program]:
@@ -1270,5 +1350,5 @@ def program(
     if backend not in BACKENDS:
         raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
     if function is None:
-        return lambda f: Program(f, backend=backend)
-    return Program(function, backend=backend)
+        return lambda f: made_of(f, backend)
+    return made_of(function, backend)

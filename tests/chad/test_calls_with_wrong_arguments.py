@@ -115,3 +115,23 @@ def test_a_program_takes_arguments_as_the_function_does(names: tuple[str, ...]) 
     for _ in range(2):
         assert outcome(lambda: program.value(*args, **named)) == want
         assert outcome(lambda: te.vjp(lambda x, *xs: x + program(*xs, **named), 0.0, *args)[0]) == want
+
+
+@pytest.mark.parametrize("declared", [False, True])
+@pytest.mark.parametrize("count", [0, 1])
+def test_errors_of_calls_with_too_few_arguments_are_pythons(declared: bool, count: int) -> None:
+    def weighted(a, b, scale=1.0):
+        return a * b * scale
+
+    def typed(a: float, b: float, scale: float = 1.0) -> float:
+        return a * b * scale
+
+    f = typed if declared else weighted
+    program, args = te.program(f), (1.5,) * count
+    with pytest.raises(TypeError) as expected:
+        f(*args)
+    calls = (program.value, lambda *args: te.vjp(program, *args), lambda *args: te.jvp(program, args, args))
+    for call in calls:
+        with pytest.raises(TypeError) as found:
+            call(*args)
+        assert str(found.value) == str(expected.value)

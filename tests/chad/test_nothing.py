@@ -61,3 +61,13 @@ def test_the_empty_tuple_is_not_none(text):
     function = function_of("x, a", text.split("|"), taken=taken, np=np)
     for x, a in ((2.0, ()), (2.0, None), (0.5, ()), (0.5, (0.25, 3.0))):
         assert ENGINE.vjp(te.program(function), x, a)[0] == function(x, a), (x, a)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_annotation_of_none_takes_no_empty_tuple(backend):
+    function = function_of("a: None, x: float", ["return x * 2 if a is None else x"])
+    program = te.program(function, backend=backend)
+    assert ENGINE.vjp(program, None, 1.5)[0] == 3.0
+    with pytest.raises(tapeengine.errors.StructureError, match="tuple where None is wanted"):
+        ENGINE.vjp(program, (), 1.5)
+    assert program.value((), 1.5) == 1.5  # by the plain function

@@ -88,8 +88,3 @@ def test_lists_are_lists_inside():
     assert value == function([1.0], [2.0, 3.0]) == [1.0, 2.0, 3.0]
     assert [list(x) for x in back([1.0, 10.0, 100.0])] == [[1.0], [10.0, 100.0]]
     assert te.vjp(te.program(function), np.ones(2), np.ones(2))[0].tolist() == [2.0, 2.0]
-
-
-def test_a_program_itself_has_names_for_its_arguments():
-    with pytest.raises(ProgramError, match=r"a parameter with \*"):
-        te.program(total)

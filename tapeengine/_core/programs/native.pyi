@@ -98,6 +98,7 @@ class Enterable:
     by_kinds: dict[tuple[Any, ...], Any]
     rule_of: Callable[..., Any] | None
     tangent: tuple[Any, tuple[Any, ...]] | None
+    may_give_integers: int
     along: tuple[Any, Any] | None
     def __call__(self, *args: Any, **named: Any) -> Any: ...
     def at_once(self, primals: tuple[Any, ...]) -> Any: ...

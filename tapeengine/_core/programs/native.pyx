@@ -14,7 +14,7 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from cpython.object cimport PyObject_GenericSetAttr
 from cpython.sequence cimport PySequence_Fast_ITEMS
 from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from libc.math cimport isfinite
+from libc.math cimport fmod, isfinite
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
@@ -388,9 +388,7 @@ include "fields.pxi"
 
 cdef inline bint has_parts(Form form, x) except -1:
     """Whether a value is a record of a form's class, or a tuple of so many parts."""
-    if form.kind == RECORD:
-        return is_record_of(form, x)
-    return form.kind == TUPLE and PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count
+    return is_record_of(form, x) if form.kind == RECORD else form.kind == TUPLE and is_tuple_of(form, x)
 
 
 cdef int take(Form form, object x, Cursor *c, te_memory *memory) except -1:
@@ -497,8 +495,8 @@ cdef int fill(Form form, object x, char **to, Cursor *c, int depth) except -1:
 
 
 cdef inline bint is_tuple_of(Form form, x) noexcept:
-    """Whether a value is a tuple of so many parts; None is one of none."""
-    return (PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count) or (x is None and form.count == 0)
+    """Whether a value is a tuple of so many parts; the form without any is that of None."""
+    return PyTuple_CheckExact(x) and PyTuple_GET_SIZE(x) == form.count if form.count else x is None
 
 
 cdef inline int fill_number(Form form, object x, char *to) except -1:
@@ -1455,6 +1453,7 @@ cdef class Enterable:
     cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
+    cdef public int may_give_integers   # which floats of the value may be integers in Python: 0 and 1, or (2) any
     cdef public tuple along       # the same form, and the program of directional derivatives; None if unknown
 
     def __call__(self, *args, **named):
@@ -1493,6 +1492,8 @@ cdef class Enterable:
         if made is None:
             return entered.executable.jvp_at_pole(primals, tangents)
         if type(made[1]) is not Backpropagator or (<Backpropagator> made[1]).has_integers:
+            return None
+        if entered.may_give_integers and may_be_integer(made[0][0], entered.may_give_integers):
             return None
         return None if has_infinity(made[0][0]) else made[0]
 
@@ -1534,7 +1535,8 @@ cdef class Enterable:
         made = run(self.ways, engine, primals)
         if made is not None:
             back = <object> PyTuple_GET_ITEM(made, 1)
-            if type(back) is Backpropagator and (<Backpropagator> back).has_integers:
+            if ((type(back) is Backpropagator and (<Backpropagator> back).has_integers)
+                    or (self.may_give_integers and may_be_integer(<object> PyTuple_GET_ITEM(made, 0), self.may_give_integers))):
                 return self.of_integers(primals, made)
         return made
 
@@ -1554,6 +1556,18 @@ cdef class Enterable:
 
 
 include "calling.pxi"
+
+
+cdef bint may_be_integer(x, int which) except -1:
+    """Whether a float outside lists and arrays may be an integer in Python; of a record the program finds out."""
+    if type(x) is float:
+        return x == 0.0 or x == 1.0 or (which > 1 and fmod(PyFloat_AS_DOUBLE(x), 1.0) == 0.0)
+    if type(x) is tuple:
+        for part in <tuple> x:
+            if may_be_integer(part, which):
+                return True
+        return False
+    return not (PyList_CheckExact(x) or PyLong_CheckExact(x) or type(x) is bool or PyArray_CheckExact(x))
 
 
 cdef bint have_tangents(Form form, tuple primals, tuple tangents) except -1:

@@ -394,7 +394,8 @@ class Module:
     * `by_numpy`: whether it uses numpy's operations on whole arrays, whose order and functions differ from Python's.
     * `copies`: whether functions that call themselves change arrays that they are given, which would be copied at each
       call.
-    * `mixes`: whether integers become floats where they are elements of lists, or are chosen.
+    * `mixes`, `chooses`: whether integers become floats where they are elements of lists, or where floats are chosen
+      as well.
     """
 
     main: str
@@ -403,6 +404,7 @@ class Module:
     by_numpy: bool = False
     copies: bool = False
     mixes: bool = False
+    chooses: int = 0
 
 
 #: The class of a literal's value, which its text in a derivative is that of.

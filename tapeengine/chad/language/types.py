@@ -319,6 +319,15 @@ def widens(before: Type, after: Type) -> bool:
     return (after == FLOAT and before in (INT, BOOL)) or any(widens(*each) for each in inside)
 
 
+#: Which floats of a value may be integers in Python: 0 and 1, with which sums and products start, or any whole number.
+FEW, MANY = 1, 2
+
+
+def has_floats(of: Type) -> bool:
+    """Tell whether a value of a type has floats outside arrays; a record of recursive data may have some."""
+    return isinstance(of, Float | Named) or (not isinstance(of, Array) and any(map(has_floats, parts_of(of))))
+
+
 @remembered
 def rank_of(of: Type) -> int:
     """Give the number of dimensions of an array of numbers; 0 for other types."""

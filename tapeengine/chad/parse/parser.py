@@ -87,9 +87,10 @@ class ProgramParser(Parser):
         definitions = {n: replace(d, body=self.read(d.body, set())) for n, d in self.definitions.items()}
         wanted = {(each, of_lists): self.wanted(node, each, of_lists) for node, each, of_lists in self.operands}
         of = (self.table.named, self.table.classes, self.programs, self.primitives)
-        flags = (self.by_numpy, self.copies, self.mixes, bool(self.products))
-        read = self.constants.checks(self.table.classes.values())
-        return Parsed(definitions, *of, tuple(wanted.values()), tuple(self.passed), *flags, read)
+        flags = (self.by_numpy, self.copies, self.mixes)
+        read, multiplies = self.constants.checks(self.table.classes.values()), bool(self.products)
+        passed = (tuple(wanted.values()), tuple(self.passed))
+        return Parsed(definitions, *of, *passed, *flags, self.chooses, multiplies, read)
 
     @property
     def calls_itself(self) -> bool:

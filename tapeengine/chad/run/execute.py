@@ -117,6 +117,8 @@ class Executable:
         """Refuse a call with too many or too few arguments or tangents."""
         name, wanted = self.definition.name, len(self.definition.params)
         if len(primals) != wanted:
+            if self.python is not None and len(primals) < wanted:
+                self.python(*primals)  # which raises an error and does not run
             raise TypeError(f"{name} takes {wanted} arguments, not {len(primals)}")
         if tangents is None:
             return
@@ -660,10 +662,12 @@ def parts_of(x: Any) -> Sequence[Any]:
     return [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
 
 
-def has_whole(value: Any) -> bool:
-    """Tell whether a float in a value, or an array, may stand for an integer."""
+def has_whole(value: Any, in_lists: bool = True, is_few: bool = False) -> bool:
+    """Tell whether a float may stand for an integer: in arrays and lists if `in_lists`, only 0 and 1 if `is_few`."""
     if isinstance(value, float):
-        return value % 1 == 0
+        return value in (0.0, 1.0) if is_few else value % 1 == 0
+    if isinstance(value, np.ndarray | list) and not in_lists:
+        return False
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
-    return any(map(has_whole, parts_of(value)))
+    return any(has_whole(part, in_lists, is_few) for part in parts_of(value))

@@ -35,7 +35,9 @@ def test_nothing_is_read_for_an_empty_build(program: Any) -> None:
     value, backpropagator = te.vjp(program, x, 0)
     np.testing.assert_array_equal(value, program.python(x, 0))
     assert backpropagator(np.zeros(np.shape(value)))[0].shape == (0,)
-    np.testing.assert_array_equal(te.jvp(program, (x, 0), (x, None))[1], np.zeros(np.shape(value)))
+    tangent, wanted = (te.jvp(f, (x, 0), (x, None))[1] for f in (program, program.python))
+    assert (tangent is None) == (wanted is None) == isinstance(value, int)  # the sum of nothing
+    np.testing.assert_array_equal(tangent, wanted)
 
 
 @pytest.mark.parametrize("program", [products, gathered, total], ids=lambda p: p.__name__)

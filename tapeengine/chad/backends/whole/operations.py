@@ -38,7 +38,7 @@ def whole_text(operation: Operation, args: list[str], is_value: bool = True) -> 
 
 def scalar_text(operation: Operation, args: list[str]) -> tuple[str, bool]:
     """Write an operation on numbers; tell whether the text is an atom."""
-    if operation.name == "ipow" and not args[1].isdigit():
+    if operation.name == "ipow":
         return f"ops.whole_power({args[0]}, {args[1]})", True
     text = operation.text.format(*args)
     return f"float({text})" if operation.name in LOOPS else text, operation.binds == ATOM

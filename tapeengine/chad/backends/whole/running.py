@@ -199,7 +199,10 @@ def whole_power(a: Any, b: Any) -> Any:
     """The power of one integer, which is no integer if the exponent is negative."""
     if b < 0:
         raise FloatingPointError("a negative power of a whole number")
-    return a**b
+    found = int(a) ** int(b)
+    if found.bit_length() > 62:
+        raise FloatingPointError("a whole number of more than 64 bits")
+    return found
 
 
 def ipow_(a: Any, b: Any) -> Any:

@@ -361,10 +361,12 @@ class Writer:
         raise V.NotWhole("an index into a row whose size varies")
 
     def fixed(self, x: V.Number, at: Mapping[V.Axis, str]) -> V.Number:
-        """Read at loop-invariant indices."""
+        """Read at loop-invariant indices; a whole number stays numpy's, whose overflow is an error."""
         rest = tuple(a for a in x.axes if a not in at)
         if not rest:
-            return self.emit(f"{x.text}.item({', '.join(at[a] for a in x.axes)})", (), x.kind, "x", raises=True)
+            indices = ", ".join(at[a] for a in x.axes)
+            text = f"{x.text}[{indices}]" if x.kind == WHOLE else f"{x.text}.item({indices})"
+            return self.emit(text, (), x.kind, "x", raises=True)
         last = max(k for k, a in enumerate(x.axes) if a in at)
         index = ", ".join(at.get(a, ":") for a in x.axes[: last + 1])
         return self.emit(f"{x.text}[{index}]", rest, x.kind, "x", raises=True)

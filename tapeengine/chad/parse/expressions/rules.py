@@ -245,7 +245,7 @@ def record(p: Parser, node: ast.AST, value: Any) -> Term:
     """A dataclass or NamedTuple that is known when the program is defined."""
     types = p.field_types(type(value), node)
     items = {field: constant(p, node, getattr(value, field)) for field in types}
-    items = {f: x if (of := types[f]) is None else p.coerce(node, x, of) for f, x in items.items()}
+    items = {f: x if (of := types[f]) is None else p.element_of(node, x, of) for f, x in items.items()}
     return Tuple(tuple(items.values()), p.table.record(type(value), {field: x.type for field, x in items.items()}))
 
 

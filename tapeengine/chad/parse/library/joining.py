@@ -41,7 +41,7 @@ def parts_of(p: Parser, node: ast.Call, env: Env, written: Written, listed: Call
         return p.within("parts", term, lambda t: written(p, node, list(parts(t))))
     if not isinstance(term.type, Array):
         p.error(node, f"{show(term.type)} has no parts to put together", "write np.stack((a, b))")
-    return p.within("parts", whole.some(p, term), listed)
+    return p.within("parts", whole.some(p, whole.made_array(p, term)), listed)
 
 
 def with_rows(p: Parser, node: ast.expr, items: Sequence[Term]) -> list[Term]:

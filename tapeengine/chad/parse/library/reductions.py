@@ -73,7 +73,7 @@ def shown(p: Parser, node: ast.expr, env: Env) -> Any:
 
 def operand(p: Parser, given: ast.expr, env: Env) -> Term:
     """Give an argument of a function of numpy, which makes an array of a list."""
-    return whole.of_numpy(p, given, expression(p, given, env))
+    return whole.as_numpy(p, [given], [expression(p, given, env)])[0]
 
 
 def method_of(made: Reduction, default: int | None = None) -> Callable[[Parser, ast.Call, Term, Env], Term]:

@@ -38,7 +38,7 @@ from ...language.terms import (
     lit,
     tuple_of,
 )
-from ...language.types import BOOL, FLOAT, INT, UNIT, Array, Named, Product, Sum, numbers_of, show
+from ...language.types import BOOL, FEW, FLOAT, INT, UNIT, Array, Named, Product, Sum, numbers_of, show
 from ..analyses.lists import Element
 from ..expressions.closures import only_called
 from ..expressions.fixed_points import settled_step
@@ -80,7 +80,7 @@ def opcode(p: Parser, node: ast.AST, name: str, args: list[Term]) -> Term:
 
 def of_floats(function: Callable[..., Term]) -> Callable[..., Term]:
     """Make a function of numbers one that takes them as floats, as the functions of `math` do."""
-    return lambda p, node, args: function(p, node, [p.coerce(node, x, FLOAT) for x in args])
+    return lambda p, node, args: function(p, node, [numeric.real(p, node, x) for x in args])
 
 
 def logarithm(p: Parser, node: ast.AST, args: list[Term]) -> Term:
@@ -113,6 +113,7 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
         some = whole.some(p, xs)  # Python gives 0 if there are none
         return p.within("rows", some, lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
     term = numbers(p, node, xs)
+    p.chooses = max(p.chooses, FEW * (numbers_of(term.type) == FLOAT))  # an empty sum is an integer
     if numeric.rank(term.type) != 1:
         p.error(node, "Python's sum of an array of arrays", "use np.sum")
     return Total(term) if start is None else added_from(p, node, expression(p, start, env), Total(term))
@@ -721,12 +722,18 @@ OF_LISTS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "index": lambda p, node, args: membership.index_of(p, node, [whole.array(p, node, args[0]), args[1]]),
 }
 
+#: The functions of `operator`, and their operators.
+NAMES = ("add", "sub", "mul", "truediv", "floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift")
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, *numeric.BITS)
+
 FUNCTIONS: Mapping[str, Callable[[Parser, ast.AST, list[Term]], Term]] = {
     "builtins.len": whole.length,
     "builtins.int": whole.to_int,
     "builtins.bool": whole.to_bool,
     **dict.fromkeys(("builtins.abs", "numpy.absolute"), numeric.applied(numeric.absolute, 1, False)),
     **dict.fromkeys(("builtins.pow", "operator.pow"), numeric.of(2, whole.power)),
+    **{f"operator.{name}": numeric.operation(op()) for name, op in zip(NAMES, OPERATORS, strict=True)},
+    "operator.neg": numeric.applied(numeric.negative, 1, False),
     "math.pow": of_floats(numeric.of(2, whole.power)),
     **dict.fromkeys(("math.fabs", "numpy.fabs"), numeric.applied(of_floats(numeric.absolute), 1, False)),
     "numpy.power": numeric.of(2, functools.partial(whole.power, opcode="np.power")),

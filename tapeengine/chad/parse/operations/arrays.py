@@ -142,14 +142,16 @@ def mean(p: Parser, node: ast.AST, term: Term, axis: int | None) -> Term:
         return reduced(p, node, lambda p, node, xs: mean_of_vector(p, node, xs, along == n - 1), term, axis)
     xs = p.bound("xs", term)
     one = elementwise(p, node, lambda p, node, _: lit(1.0), (xs,))
-    return Op("div", (p.coerce(node, summed(p, node, xs), FLOAT), summed(p, node, one)))
+    return Op("div", (p.coerce(node, summed(p, node, xs), FLOAT, is_operand=True), summed(p, node, one)))
 
 
 @with_lets
 def mean_of_vector(p: Parser, node: ast.AST, xs: Term, in_pairs: bool) -> Term:
     """``np.mean`` of a vector."""
     xs = p.bound("xs", xs)
-    return Op("div", (p.coerce(node, Total(xs, in_pairs=in_pairs), FLOAT), Op("real", (Size(xs),), FLOAT)))
+    return Op(
+        "div", (p.coerce(node, Total(xs, in_pairs=in_pairs), FLOAT, is_operand=True), Op("real", (Size(xs),), FLOAT))
+    )
 
 
 def dot(p: Parser, left: Term, right: Term, in_pairs: bool = True) -> Term:

@@ -47,7 +47,7 @@ BITS = {ast.BitAnd: bit_and, ast.BitOr: bit_or, ast.BitXor: bit_xor, ast.LShift:
 
 def real(p: Parser, node: ast.AST, term: Term) -> Term:
     """Make a scalar a float."""
-    return p.coerce(node, term, FLOAT)
+    return p.coerce(node, term, FLOAT, is_operand=True)
 
 
 def number(p: Parser, node: ast.AST, term: Term) -> Term:
@@ -86,7 +86,7 @@ def of_kind(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
     if numbers_of(term.type) == of:
         return term
     if not isinstance(term.type, Array):
-        return counted(term) if of == INT else p.coerce(node, term, of)
+        return counted(term) if of == INT else p.coerce(node, term, of, is_operand=True)
     return p.of_each(term, lambda x: of_kind(p, node, x, of), "x")
 
 

@@ -55,6 +55,7 @@ from ...language.types import (
     BOOL,
     FLOAT,
     INT,
+    MANY,
     NEVER,
     UNIT,
     Array,
@@ -110,6 +111,7 @@ from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
 from ..rewrites.desugar import BoundInside, OutOfOrder, Plain
 from ..rewrites.elements import with_places
+from ..rewrites.empty_calls import EmptyCalls
 from ..rewrites.function_arguments import FunctionArguments
 from ..rewrites.generators import Generators
 from ..rewrites.matching import Matches
@@ -132,7 +134,8 @@ class Parsed:
     * `arrays`, `passed`: where it uses arguments as whole arrays, and its calls of other programs.
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
-    * `mixes`: whether integers become floats where they are elements, or are chosen.
+    * `mixes`, `chooses`: whether integers become floats where they are elements, or where floats are chosen as well:
+      `FEW` if these are only what a loop starts with, which the steps make floats, else `MANY`.
     * `multiplies`: whether it computes products of matrices, which BLAS may.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
@@ -147,6 +150,7 @@ class Parsed:
     by_numpy: bool
     copies: bool
     mixes: bool
+    chooses: int
     multiplies: bool
     constants: Checks
 
@@ -278,6 +282,7 @@ class Parser(Lets):
         self.operands: list[tuple[ast.AST, frozenset[Given], bool | str | None]] = []
         self.passed: list[Passed] = []
         self.by_numpy = self.copies = self.mixes = self.by_blas = False
+        self.chooses = 0
         self.products: list[ast.AST] = []  # of matrices
         self.unions: set[Type] = set()  # of records, which no annotation names
         self.repeated = 1.0  # how often the text that is being read stands in the arms of statements before it
@@ -316,7 +321,7 @@ class Parser(Lets):
         if rewritten := getattr(self.function, "rewritten", None):
             rewritten(tree)
         try:
-            tree = OwnFunctions(self.function, self.outer).visit(tree)
+            tree = OwnFunctions(self.function, self.outer).visit(EmptyCalls(self.outer).visit(tree))
             tree = Generators(Matches(without_tails(tree), self.outer).visit(tree), self.outer).visit(tree)
             tree = with_places(Stars(tree, self.outside, is_numpy(self.outer)).visit(tree), self.outer)
             if not changed:
@@ -770,9 +775,13 @@ class Parser(Lets):
         self.mixes = self.mixes or widens(term.type, of)
         return self.coerce(node, term, of)
 
-    def coerce(self, node: ast.AST, term: Term, of: Type) -> Term:
-        """Make a term one of a given type: integers become floats, members become members of their union."""
-        self.mixes = self.mixes or (isinstance(of, Array) and widens(term.type, of))
+    def coerce(self, node: ast.AST, term: Term, of: Type, is_operand: bool = False) -> Term:
+        """Make a term one of a given type: integers become floats, members become members of their union.
+
+        Where it is no operand, note an integer, which stays one in Python.
+        """
+        if not is_operand and widens(term.type, of):
+            self.chooses, self.mixes = MANY, self.mixes or isinstance(of, Array)
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"

@@ -40,6 +40,7 @@ from ...language.terms import (
 )
 from ...language.types import (
     BOOL,
+    FEW,
     FLOAT,
     INT,
     NEVER,
@@ -88,17 +89,22 @@ def rectangular(p: Parser, of: Type) -> Type | None:
 
 def in_place_of(p: Parser, old: Term, new: Term) -> Term:
     """Make an array of tuples that replace numbers, or arrays of them, or are added to these."""
-    whole = rectangular(p, new.type) if numbers_of(old.type) in (FLOAT, INT, BOOL) else None
-    return (whole and p.convert(new, whole)) or new
+    return made_array(p, new) if numbers_of(old.type) in (FLOAT, INT, BOOL) else new
+
+
+def made_array(p: Parser, term: Term) -> Term:
+    """Make an array of numbers in tuples, as numpy does; another term is unchanged."""
+    whole = rectangular(p, term.type)
+    return (whole and p.convert(term, whole)) or term
 
 
 def as_numpy(p: Parser, given: Sequence[ast.expr], args: Sequence[Term]) -> list[Term]:
-    """Make arrays of the tuples of floats that a function of numpy is given; tuples of integers are shapes."""
-    wholes = [rectangular(p, arg.type) for arg in args]
-    made = [
-        arg if whole is None or numbers_of(whole) != FLOAT else p.convert(arg, whole) or arg
-        for arg, whole in zip(args, wholes, strict=True)
-    ]
+    """Make arrays of the tuples that a function of numpy is given; behind the first, integers are shapes or axes."""
+
+    def is_shape(of: Type) -> bool:
+        return isinstance(of, Product) and (whole := rectangular(p, of)) is not None and numbers_of(whole) != FLOAT
+
+    made = [arg if k and is_shape(arg.type) else made_array(p, arg) for k, arg in enumerate(args)]
     by_position = list(itertools.takewhile(lambda a: not isinstance(a, ast.Starred), given))
     return [*(of_numpy(p, *pair) for pair in zip(by_position, made, strict=False)), *made[len(by_position) :]]
 
@@ -200,7 +206,7 @@ def length(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def to_float(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``float(x)`` of a number."""
-    return p.coerce(node, args[0], FLOAT)
+    return numeric.real(p, node, args[0])
 
 
 def to_int(p: Parser, node: ast.AST, args: list[Term], op: str = "trunc") -> Term:
@@ -219,7 +225,7 @@ def to_bool(p: Parser, node: ast.AST, args: list[Term]) -> Term:
 
 def test(op: str) -> Callable[[Parser, ast.AST, list[Term]], Term]:
     """``math.isnan`` and the like."""
-    return lambda p, node, args: Op(op, (p.coerce(node, args[0], FLOAT),), BOOL)
+    return lambda p, node, args: Op(op, (numeric.real(p, node, args[0]),), BOOL)
 
 
 def power(p: Parser, node: ast.AST, x: Term, y: Term, opcode: str = "pow") -> Term:
@@ -243,7 +249,7 @@ def inner(p: Parser, node: ast.AST, a: Term, b: Term) -> Term:
 @with_lets
 def is_infinite(p: Parser, node: ast.AST, args: list[Term]) -> Term:
     """``math.isinf(x)``."""
-    x = p.bound("x", p.coerce(node, args[0], FLOAT))
+    x = p.bound("x", numeric.real(p, node, args[0]))
     return If(Op("isfinite", (x,), BOOL), lit(False), Op("not", (Op("isnan", (x,), BOOL),), BOOL))
 
 
@@ -263,6 +269,7 @@ def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         p.error(node, "the product of rows", "use np.prod")
     xs, a, b = p.bound("xs", whole), p.fresh("a", of), p.fresh("b", of)
     some = Fold(a, b, numeric.multiplied(a, b), xs)
+    p.chooses = max(p.chooses, FEW * (of == FLOAT))  # Python's product of nothing is an integer
     return If(Op("eq", (Size(xs), lit(0)), BOOL), lit(1) if of == INT else lit(1.0), some)
 
 

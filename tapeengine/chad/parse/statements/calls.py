@@ -748,7 +748,7 @@ def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
             term = expression(p, given[field], env, of)
         else:
             term = default_of(p, node, cls, field)
-        items[field] = term if of is None else p.coerce(given.get(field, node), term, of)
+        items[field] = term if of is None else p.element_of(given.get(field, node), term, of)
     record = Tuple(tuple(items.values()), p.table.record(cls, {field: item.type for field, item in items.items()}))
     return validated(p, node, cls, record)
 

@@ -55,7 +55,7 @@ def with_fields(p: Parser, given: Mapping[str, tuple[ast.AST, Term]], record: Te
     cls = p.table.classes[of.name]
     for name, (node, term) in given.items():
         own = p.field_types(cls, node)[name]
-        record = Update(record, of.fields.index(name), term if own is None else p.coerce(node, term, own))
+        record = Update(record, of.fields.index(name), term if own is None else p.element_of(node, term, own))
     if len(of.fields) >= MANY:
         return record
     return Tuple(tuple(p.part(record, k) for k in range(len(of.fields))), record.type)  # type: ignore[arg-type]

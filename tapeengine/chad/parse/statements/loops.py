@@ -28,7 +28,7 @@ from ...language.terms import (
     lets,
     lit,
 )
-from ...language.types import BOOL, FLOAT, INT, NEVER, UNIT, Array, Product, Type
+from ...language.types import BOOL, FEW, FLOAT, INT, NEVER, UNIT, Array, Product, Type
 from ..expressions.closures import captured_in, is_function
 from ..expressions.rules import condition, dict_of, expression, text
 from ..library.iterables import Iteration, in_steps, iteration
@@ -222,9 +222,16 @@ def sum_in_order(p: Parser, node: ast.GeneratorExp, env: Env, start: Term) -> Te
     return following(p, node, start, total, term)
 
 
+def started(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
+    """Convert what a loop starts with; an integer, most often 0 or 1, stays one in Python if there are no steps."""
+    is_number = term.type == INT and of == FLOAT
+    p.chooses = max(p.chooses, FEW * is_number)
+    return p.coerce(node, term, of, is_operand=is_number)
+
+
 def following(p: Parser, node: ast.AST, before: Term, total: Var, term: Term) -> Term:
     """Continue a sum with the sum before it."""
-    return lets([(total, p.coerce(node, before, total.of))], term)
+    return lets([(total, started(p, node, before, total.of))], term)
 
 
 def one_more(
@@ -391,7 +398,7 @@ class Loop:
     def start(self, carried: Carried) -> Term:
         """Give the state before the first step."""
         each = zip(carried.names, carried.types, strict=True)
-        return packed([self.p.coerce(self.node, self.env[n], t) for n, t in each])
+        return packed([started(self.p, self.node, self.env[n], t) for n, t in each])
 
     def body(self, carried: Carried, env: Env) -> Term:
         """Parse the loop's body: it gives the state after a step."""
