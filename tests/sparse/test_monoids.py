@@ -236,7 +236,7 @@ def test_errors_of_derivatives_over_monoids() -> None:
         over(-1.0)
     with pytest.raises(CotangentError, match="1 numbers, which need 1 elements, not 2"):
         over(4.0, cotangent=[1.0, 2.0])
-    with pytest.raises(TypeError, match="takes 1 arguments, not 2"):
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
         over(4.0, 2.0)
     with pytest.raises(ValueError, match="in reverse, not 'forward'"):
         root.derivative("forward", monoid=monoids.absolute())
