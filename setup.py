@@ -32,7 +32,7 @@ ERRORS = " -DCYTHON_FAST_THREAD_STATE=0 -DCYTHON_USE_UNICODE_INTERNALS=0"
 WAYS, DRY = ["PYLONG_INTERNALS", "PYLIST_INTERNALS"], " -fno-code-hoisting -fno-tree-ch" * GCC
 SHORT = " -fno-".join(["-Os" + LESS, *LONG * GCC]) + ERRORS + " -DCYTHON_USE_DICT_VERSIONS=0"
 COLD = " -DCYTHON_USE_".join([SHORT + " -DCYTHON_VECTORCALL=0 -DCYTHON_UNPACK_METHODS=0", *(f"{w}=0" for w in WAYS)])
-GROUPS = {"array native": QUICK + LESS + DRY + ERRORS, "scalar trace": LOOPS}
+GROUPS = {"array native": QUICK + LESS + DRY + ERRORS, "scalar": LOOPS, "trace": LOOPS + ERRORS}
 GROUPS |= {"kernels": LOOPS + LESS, "accumulation machine": LOOPS + LESS + ERRORS}
 GROUPS |= {"boundary interleave replay tape": SHORT, "callables": COLD + " -UCYTHON_VECTORCALL"}
 LEVELS = {name: level for names, level in GROUPS.items() for name in names.split()}
