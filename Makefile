@@ -1,11 +1,11 @@
 # make demo    a virtual environment, the package, the main job
-# make test    the same and the tests, with an eighth of the cases of long sweeps
+# make test    the same and the tests, with a tenth of the cases of long sweeps
 # make help    the other commands
 
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
-SHARE ?= 8
+SHARE ?= 10
 BENCH_ARGS ?=
 PEERS_ARGS ?=
 MUTANTS_ARGS ?=
