@@ -40,7 +40,7 @@ def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
         by_numpy = by_numpy or parsed.by_numpy
         copies = copies or parsed.copies
         mixes = mixes or parsed.mixes
-        chooses = max(chooses, parsed.chooses)
+        chooses |= parsed.chooses
         pending += parsed.programs.values()
     short = short_names(definitions)
     renamed = {

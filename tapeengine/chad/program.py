@@ -48,7 +48,7 @@ from .language.errors import OnDuals, ProgramError
 from .language.kinds import ARRAY, COMPUTED, NUMBER, decided, depends, has_lists, is_direct, with_kinds
 from .language.signatures import by_position, defaults_of, names_of, source_of, stars_of
 from .language.terms import Module
-from .language.types import FEW, NEVER, Sum, Type, has_floats, holds_discrete, parts_of
+from .language.types import MANY, NEVER, Sum, Type, has_floats, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
 from .methods import Asking
@@ -561,12 +561,8 @@ class Program(Enterable):
     def with_integers(self, value: Any, primals: tuple[Any, ...]) -> Any:
         """Give a value with the integers that Python gives where integers stand for floats among the arguments."""
         takes_integers = self.mixes or not self.fits(primals)
-        is_few = not takes_integers and self.chooses == FEW
-        if (
-            not (takes_integers or self.chooses)
-            or not has_whole(value, takes_integers, is_few)
-            or holds_traced(primals)
-        ):
+        which = MANY if takes_integers else self.chooses
+        if not which or not has_whole(value, which, takes_integers) or holds_traced(primals):
             return value
         plain = self._as_python(primals)
         return value if plain is NOT_TAKEN else with_room(of_plain, plain, value, True, True)

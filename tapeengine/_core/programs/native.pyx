@@ -1453,7 +1453,7 @@ cdef class Enterable:
     cdef public dict by_kinds     # the programs for arguments, by what `kind_of` of the frontend gives for these
     cdef public object rule_of    # what makes the rule of a call that is one record; None if none has been
     cdef public tuple tangent     # the form of tangents of all primals, and what `run` takes for them; None if unknown
-    cdef public int may_give_integers   # which floats of the value may be integers in Python: 0 and 1, or (2) any
+    cdef public int may_give_integers   # which floats of the value may be integers in Python: (1) 0, (2) 1, (4) any
     cdef public tuple along       # the same form, and the program of directional derivatives; None if unknown
 
     def __call__(self, *args, **named):
@@ -1560,8 +1560,10 @@ include "calling.pxi"
 
 cdef bint may_be_integer(x, int which) except -1:
     """Whether a float outside lists and arrays may be an integer in Python; of a record the program finds out."""
+    cdef double v
     if type(x) is float:
-        return x == 0.0 or x == 1.0 or (which > 1 and fmod(PyFloat_AS_DOUBLE(x), 1.0) == 0.0)
+        v = PyFloat_AS_DOUBLE(x)
+        return (which & 1 and v == 0.0) or (which & 2 and v == 1.0) or (which & 4 and fmod(v, 1.0) == 0.0)
     if type(x) is tuple:
         for part in <tuple> x:
             if may_be_integer(part, which):

@@ -319,8 +319,9 @@ def widens(before: Type, after: Type) -> bool:
     return (after == FLOAT and before in (INT, BOOL)) or any(widens(*each) for each in inside)
 
 
-#: Which floats of a value may be integers in Python: 0 and 1, with which sums and products start, or any whole number.
-FEW, MANY = 1, 2
+#: Which floats of a value may be integers in Python: 0, with which sums start, 1, with which products start, or any
+#: whole number; added up.
+ZERO, ONE, MANY = 1, 2, 4
 
 
 def has_floats(of: Type) -> bool:

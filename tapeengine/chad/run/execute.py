@@ -40,7 +40,7 @@ from ..backends.whole.values import NotWhole
 from ..forward.tangents import tangents as tangent_module
 from ..language.depth import with_room
 from ..language.terms import Module
-from ..language.types import Array, Float, Product, is_discrete, records_in
+from ..language.types import MANY, ONE, ZERO, Array, Float, Product, is_discrete, records_in
 from ..language.values import check_discrete
 from ..lowering.passes import Lowered, lower_reverse, lower_value
 from ..lowering.values import NotLowered
@@ -662,12 +662,12 @@ def parts_of(x: Any) -> Sequence[Any]:
     return [getattr(x, name) for name in getattr(x, "__dataclass_fields__", ())]
 
 
-def has_whole(value: Any, in_lists: bool = True, is_few: bool = False) -> bool:
-    """Tell whether a float may stand for an integer: in arrays and lists if `in_lists`, only 0 and 1 if `is_few`."""
+def has_whole(value: Any, which: int = MANY, in_lists: bool = True) -> bool:
+    """Tell whether a float may stand for an integer: for `which`, and in arrays and lists if `in_lists`."""
     if isinstance(value, float):
-        return value in (0.0, 1.0) if is_few else value % 1 == 0
+        return value % 1 == 0 and bool(which & (MANY | ZERO * (value == 0.0) | ONE * (value == 1.0)))
     if isinstance(value, np.ndarray | list) and not in_lists:
         return False
     if isinstance(value, np.ndarray):
         return bool(np.all(value % 1 == 0))
-    return any(has_whole(part, in_lists, is_few) for part in parts_of(value))
+    return any(has_whole(part, which, in_lists) for part in parts_of(value))

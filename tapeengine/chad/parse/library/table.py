@@ -38,7 +38,7 @@ from ...language.terms import (
     lit,
     tuple_of,
 )
-from ...language.types import BOOL, FEW, FLOAT, INT, UNIT, Array, Named, Product, Sum, numbers_of, show
+from ...language.types import BOOL, FLOAT, INT, UNIT, ZERO, Array, Named, Product, Sum, numbers_of, show
 from ..analyses.lists import Element
 from ..expressions.closures import only_called
 from ..expressions.fixed_points import settled_step
@@ -113,7 +113,7 @@ def sum_(p: Parser, node: ast.Call, env: Env) -> Term:
         some = whole.some(p, xs)  # Python gives 0 if there are none
         return p.within("rows", some, lambda xs: arrays.summed(p, node, numbers(p, node, xs), 0))
     term = numbers(p, node, xs)
-    p.chooses = max(p.chooses, FEW * (numbers_of(term.type) == FLOAT))  # an empty sum is an integer
+    p.chooses |= ZERO * (numbers_of(term.type) == FLOAT)  # an empty sum is an integer
     if numeric.rank(term.type) != 1:
         p.error(node, "Python's sum of an array of arrays", "use np.sum")
     return Total(term) if start is None else added_from(p, node, expression(p, start, env), Total(term))

@@ -135,7 +135,7 @@ class Parsed:
     * `by_numpy`: whether it calls numpy's operations on whole arrays, which have an order and functions of their own.
     * `copies`: whether a function that calls itself changes arrays that it is given.
     * `mixes`, `chooses`: whether integers become floats where they are elements, or where floats are chosen as well:
-      `FEW` if these are only what a loop starts with, which the steps make floats, else `MANY`.
+      `ZERO` and `ONE` for what loops start with, which the steps make floats, else `MANY`.
     * `multiplies`: whether it computes products of matrices, which BLAS may.
     * `constants`: compares what the program has read from outside with what is there now; None if it has read nothing.
     """
@@ -781,7 +781,7 @@ class Parser(Lets):
         Where it is no operand, note an integer, which stays one in Python.
         """
         if not is_operand and widens(term.type, of):
-            self.chooses, self.mixes = MANY, self.mixes or isinstance(of, Array)
+            self.chooses, self.mixes = self.chooses | MANY, self.mixes or isinstance(of, Array)
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"

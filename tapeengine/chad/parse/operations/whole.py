@@ -40,10 +40,10 @@ from ...language.terms import (
 )
 from ...language.types import (
     BOOL,
-    FEW,
     FLOAT,
     INT,
     NEVER,
+    ONE,
     UNIT,
     Array,
     Fixed,
@@ -269,7 +269,7 @@ def product(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         p.error(node, "the product of rows", "use np.prod")
     xs, a, b = p.bound("xs", whole), p.fresh("a", of), p.fresh("b", of)
     some = Fold(a, b, numeric.multiplied(a, b), xs)
-    p.chooses = max(p.chooses, FEW * (of == FLOAT))  # Python's product of nothing is an integer
+    p.chooses |= ONE * (of == FLOAT)  # Python's product of nothing is an integer
     return If(Op("eq", (Size(xs), lit(0)), BOOL), lit(1) if of == INT else lit(1.0), some)
 
 

@@ -28,7 +28,7 @@ from ...language.terms import (
     lets,
     lit,
 )
-from ...language.types import BOOL, FEW, FLOAT, INT, NEVER, UNIT, Array, Product, Type
+from ...language.types import BOOL, FLOAT, INT, NEVER, ONE, UNIT, ZERO, Array, Product, Type
 from ..expressions.closures import captured_in, is_function
 from ..expressions.rules import condition, dict_of, expression, text
 from ..library.iterables import Iteration, in_steps, iteration
@@ -225,7 +225,8 @@ def sum_in_order(p: Parser, node: ast.GeneratorExp, env: Env, start: Term) -> Te
 def started(p: Parser, node: ast.AST, term: Term, of: Type) -> Term:
     """Convert what a loop starts with; an integer, most often 0 or 1, stays one in Python if there are no steps."""
     is_number = term.type == INT and of == FLOAT
-    p.chooses = max(p.chooses, FEW * is_number)
+    known = {0: ZERO, 1: ONE}.get(int(term.value), 0) if isinstance(term, Literal) else ZERO | ONE
+    p.chooses |= known * is_number
     return p.coerce(node, term, of, is_operand=is_number)
 
 
