@@ -12,6 +12,7 @@ import tapeengine
 from tapeengine import chad as te
 from tapeengine.chad.backends.tiers import is_installed
 from tapeengine.chad.language.errors import ProgramError
+from tapeengine.chad.program import Program
 from tapeengine.errors import StructureError
 
 ENGINE = tapeengine.Engine()
@@ -245,3 +246,23 @@ def test_results_of_recursive_programs_have_pythons_classes_in_each_call(result,
         assert repr(ENGINE.vjp(program, *args)[0]) == repr(f(*args))
         assert repr(program.value(*args)) == repr(f(*args))
         assert repr(ENGINE.jvp(program, args, args)[0]) == repr(f(*args))
+
+
+@pytest.mark.parametrize(
+    ("result", "xs", "runs"),
+    [
+        ("sum(x / 2.0 for x in xs)", [1.0, 1.0], 0),
+        ("sum(x / 2.0 for x in xs)", [1.0, -1.0], 1),
+        ("math.prod([x * 2.0 for x in xs])", [0.0, 1.0], 0),
+        ("math.prod([x * 2.0 for x in xs])", [0.5, 0.5], 1),
+        ("(sum(x * 2.0 for x in xs), xs[0])", [0.5, 0.0], 0),
+    ],
+)
+def test_the_plain_function_runs_only_where_a_sum_or_a_product_may_be_an_integer(monkeypatch, result, xs, runs):
+    seen, plain = [], Program._as_python
+    monkeypatch.setattr(Program, "_as_python", lambda program, *args: (seen.append(0), plain(program, *args))[1])
+    f = function_of("xs", [f"return {result}"], math=math)
+    program = tapeengine.program(f)
+    for count in range(1, 4):
+        assert repr(ENGINE.vjp(program, xs)[0]) == repr(f(xs))
+        assert len(seen) == runs * count
