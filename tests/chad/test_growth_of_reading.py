@@ -429,6 +429,11 @@ def of_lines(n: int, line: str, first: str = "") -> str:
     return f"def f(x: float):\n    s = x\n{first}" + "".join(line.format(k=k) for k in range(n)) + "    return s\n"
 
 
+MOVING = "@dataclasses.dataclass\nclass M:\n    x: float\n\n"
+BODIES, OF_BODIES = (
+    "    ms = [M(x), M(2.0 * x)]\n",
+    "    for m{k} in ms:\n        m{k}.x += s\n        s = s * 0.5 + m{k}.x\n",
+)
 LOOP, ALTERNATIVE = (
     "    v = [x * i for i in range({n} + 2)]\n    for i in range(2):\n",
     "    if x < -1:\n        s = 1.0\n",
@@ -462,6 +467,7 @@ FIRST_CALLS = {
     "returns": lambda n: of_lines(n, "    if s > 1{k}.5:\n        return s * {k}.5\n    s = s * 1.1 + x\n"),
     "local functions": lambda n: of_lines(n, "    def g{k}(a):\n        return a * s\n    s = g{k}(x)\n"),
     "functions in functions": of_closures,
+    "loops over records that change": lambda n: MOVING + of_lines(n, OF_BODIES, BODIES),
     "reads in a loop": lambda n: of_lines(n, "        s += v[i + {k}] * s\n", LOOP.format(n=n)),
 }
 

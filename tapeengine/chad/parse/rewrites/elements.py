@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import inspect
 import itertools
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -68,23 +69,24 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
 
 def with_own_targets(tree: ast.FunctionDef) -> ast.FunctionDef:
     """Give the variables of loops names of their own, where nothing else uses them: loops over two lists share none."""
-    loops = [n for n in every_node(tree) if isinstance(n, ast.For)]
-    inside = [[n for n in every_node(loop) if isinstance(n, ast.Name)] for loop in loops]
-    targets = [{n.id for n in every_node(loop.target) if isinstance(n, ast.Name)} for loop in loops]
-    free = Names(n.id for n in every_node(tree) if isinstance(n, ast.Name))
-    for name in dict.fromkeys(name for found in targets for name in found):
-        owners = [names for names, found in zip(inside, targets, strict=True) if name in found]
-        uses = [
-            n
-            for n in every_node(tree)
-            if name in (getattr(n, "id", ""), getattr(n, "arg", ""), *getattr(n, "names", ()))
-        ]
-        if sum(n.id == name for names in owners for n in names) != len(uses):
-            continue  # it is used after a loop, in a loop inside, or by a function
-        for names in owners[1:]:
-            own = free(name)
-            for n in names:
-                n.id = own if n.id == name else n.id
+    nodes, groups = every_node(tree), dict[str, list[list[ast.Name]]]()
+    uses = Counter(
+        name for n in nodes for name in (getattr(n, "id", ""), getattr(n, "arg", ""), *getattr(n, "names", ()))
+    )
+    for loop in (n for n in nodes if isinstance(n, ast.For)):
+        inside = dict[str, list[ast.Name]]()
+        for n in every_node(loop):
+            if isinstance(n, ast.Name):
+                inside.setdefault(n.id, []).append(n)
+        for name in dict.fromkeys(n.id for n in every_node(loop.target) if isinstance(n, ast.Name)):
+            groups.setdefault(name, []).append(inside[name])
+    free = Names(uses)
+    for name, found in groups.items():
+        if sum(map(len, found)) == uses[name]:  # it is not used after a loop, in a loop inside, or by a function
+            for group in found[1:]:
+                own = free(name)
+                for n in group:
+                    n.id = own
     return tree
 
 
