@@ -1,6 +1,7 @@
 """Walks through syntax trees give the nodes of the module `ast`, in its order; texts are found and read once."""
 
 import ast
+import inspect
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from chad.written_functions import run_in
 import tapeengine as te
 from tapeengine.chad.language.nodes import Transformer, child_nodes, every_node
 from tapeengine.chad.language.signatures import source_of
+from tapeengine.chad.parse.analyses.lists import Changed, Element, Held, Known, WithField
 from tapeengine.chad.parse.operations.state import Parser
 
 FILES = sorted(Path(__file__).parent.glob("*.py"))[::9]
@@ -72,3 +74,14 @@ def test_the_text_of_a_function_is_that_of_the_file(tmp_path):
         exec(compile(path.read_text(), str(path), "exec"), scope)
         for _ in range(2):
             assert source_of(scope["f"]) == (["def f(x):\n", f"    return {factor} * x\n"], 1)
+
+
+@pytest.mark.parametrize("cls", [Element, Known, Held, Changed, WithField])
+def test_nodes_of_the_package_are_walked_as_their_fields_say(cls: type[ast.expr]) -> None:
+    """The texts of Python's classes of nodes say the types of their fields; docstrings of others do not."""
+    parts = {"over": ast.Name("a"), "value": ast.Name("b"), "record": ast.Name("c"), "field": "over", "kind": None}
+    names = inspect.signature(cls).parameters.keys() - {"position"}
+    node = cls(**{name: parts[name] for name in names})
+    below = [parts[name] for name in ("over", "record", "value") if name in names]
+    assert every_node(node)[1:] == below
+    assert every_node(node) == without_contexts(ast.walk(node))

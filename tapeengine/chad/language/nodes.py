@@ -12,11 +12,12 @@ PLAIN = frozenset(("identifier", "string", "int", "constant", "expr_context"))
 
 
 class Fields(dict[type, tuple[str, ...]]):
-    """The fields of a class of nodes that may have nodes, of which the class's own text says the types."""
+    """The fields of a class that may have nodes: Python's classes say the types, others name only such fields."""
 
     def __missing__(self, cls: type) -> tuple[str, ...]:
-        found = re.findall(r"(\w+)[*?]? (\w+)", (issubclass(cls, AST) and cls.__doc__) or "")
-        self[cls] = tuple(name for of, name in found if of not in PLAIN)
+        found = re.findall(r"(\w+)[*?]? (\w+)", cls.__doc__ or "") if cls.__module__ == AST.__module__ else ()
+        own = cls._fields if issubclass(cls, AST) and cls.__module__ != AST.__module__ else ()
+        self[cls] = tuple(name for of, name in found if of not in PLAIN) or own
         return self[cls]
 
 

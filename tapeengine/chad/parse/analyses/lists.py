@@ -604,7 +604,7 @@ class Changed(Held):
 class WithField(ast.expr):
     """Stands for a record or a dict after an assignment to one of its fields or keys."""
 
-    _fields = ("record", "field", "value")
+    _fields = ("record", "value")
 
     def __init__(self, record: ast.expr, field: str, value: ast.expr) -> None:
         super().__init__()
