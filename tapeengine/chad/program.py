@@ -59,7 +59,7 @@ from .parse.names.sizes import Sizes
 from .parse.names.types import TypeTable
 from .parse.operations.numeric import rank
 from .parse.operations.state import Parsed, unannotated
-from .parse.parser import ProgramParser
+from .parse.parser import ProgramParser, refuse_code
 from .parse.refusals import forget
 from .parse.rewrites.procedures import changed_parameters, starting
 from .parse.rewrites.results import TOGETHER
@@ -362,6 +362,7 @@ class Program(Enterable):
 
     def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
         """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
+        refuse_code(self.function, self.symbol, self.module.definitions[self.module.main].result)
         asking = Asking(self.function, frozenset(self.linked[1].values()))
         declared = is_declared(self.function)
         return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
@@ -800,7 +801,7 @@ class Program(Enterable):
             found = self.of_types(values)
             if isinstance(found, Unread):
                 return found.at(values)
-            _ = found.linked
+            _ = found.executable
             if found is not self:
                 found.unread = None
             if self.inferred and found.wanted and (found.arrays == () or not ARRAYS.issuperset(map(type, values))):

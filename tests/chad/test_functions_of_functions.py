@@ -1,11 +1,12 @@
 """Functions that make functions, applied to one another's results; and variables with a declared type."""
 
+import functools
 import random
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from chad.written_functions import defined
+from chad.written_functions import defined, refused
 
 import tapeengine as te
 import tapeengine.math as math
@@ -42,6 +43,53 @@ def test_chains(seed):
     expected, on_duals = te.vjp(function, 0.7, 0.3)
     assert value == pytest.approx(expected, rel=1e-13)
     np.testing.assert_allclose(back(1.0), on_duals(1.0), rtol=1e-12)
+
+
+#: Functions of the module that give functions, as `made`, from two numbers.
+GIVERS = (
+    "def made(a, b):\n    def inner(y, c=b):\n        return a * y + c\n    return inner",
+    "def made(a, b):\n    return lambda y: a * y + b",
+    "def made(a: float, b: float):\n    def inner(y: float) -> float:\n        return a * y + b\n    return inner",
+    "def made(a, b):\n    def inner(y):\n        return a * y\n    a = a * b\n    return inner",
+    "def made(a, b):\n    if a > 0.5:\n        return lambda y: a * y\n    return math.cos",
+    "def inside(a):\n    return lambda y: y * y * a\ndef made(a, b):\n    return lambda y: inside(b)(y) * a",
+    "def inside(f):\n    return lambda y: f(f(y))\ndef made(a, b):\n    return inside(inside(lambda y: a * math.sin(y) - b))",
+    "def pair(a, b):\n    return (lambda y: a + y), b * b\ndef made(a, b):\n    f, k = pair(a, b)\n    return lambda y: k * f(y)",
+    "def made(a, b):\n    g = {'p': lambda y: a - y, 'q': math.exp}\n    return g['p'] if b > 0.5 else g['q']",
+    "def made(a, b):\n    return [lambda y, k=k: y * k * a - b for k in range(3)][2]",
+    "def inside(a, y, b):\n    return a * y - b\ndef made(a, b):\n    return functools.partial(inside, a, b=b)",
+)
+#: What a program does with `made`.
+USES = (
+    "return made(x, w)(w)",
+    "g = made(x, w)\nreturn g(g(x)) - g(2.0)",
+    "g = made(x, w)\nif w > x:\n    g = made(w, x)\nreturn g(0.75)",
+    "return sum(made(k, w)(x) for k in [x, w])",
+    "fs = [made(x, w), made(w, 0.25)]\nreturn fs[0](x) * fs[1](w)",
+    "y = x\nfor _ in range(3):\n    y = made(y, w)(x)\nreturn y",
+    "compose = lambda f, g: lambda z: f(g(z))\nreturn compose(made(x, w), made(w, x))(0.5)",
+)
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("giver", GIVERS)
+def test_functions_of_the_module_may_give_functions(giver, use):
+    text = f"{giver}\ndef f(x, w):\n" + "".join(f"    {line}\n" for line in use.split("\n"))
+    function = defined(text, math=math, functools=functools)
+    program = te.program(function)
+    for x, w in ((0.7, 0.3), (0.25, 0.875)):
+        refused(program, x, w)
+        value, back = te.vjp(program, x, w)
+        assert value == function(x, w)
+        slopes = [(function(x + d, w + e) - function(x - d, w - e)) / 2e-5 for d, e in ((1e-5, 0.0), (0.0, 1e-5))]
+        np.testing.assert_allclose(back(1.0), slopes, rtol=1e-8, atol=1e-9)
+
+
+def test_a_program_does_not_give_a_function_to_its_caller():
+    program = te.program(defined(f"{GIVERS[1]}\ndef f(x, w):\n    return made(x, w)\n"))
+    with pytest.raises(ProgramError, match="the function lambda as a result"):
+        refused(program, 0.7, 0.3)
+    assert program(0.7, 0.3)(2.0) == 0.7 * 2.0 + 0.3
 
 
 def endless(x: float) -> float:

@@ -79,9 +79,6 @@ class ProgramParser(Parser):
             self.note_copies(self.tree, result)
         term = body(self, self.tree, env, result)
         term = self.coerce(self.tree, term, with_elements(term.type))
-        if holds_code(term.type):
-            what = f"{show(term.type)} as a result"
-            self.error(self.tree, what, "return numbers, and choose functions outside the program")
         kind = of_arrays(self.kinds.names.get(RESULT), term.type)
         self.definitions[self.symbol] = Definition(self.symbol, params, term.type, term, kind)
         definitions = {n: replace(d, body=self.read(d.body, set())) for n, d in self.definitions.items()}
@@ -115,6 +112,18 @@ class ProgramParser(Parser):
     def wanted(self, node: ast.AST, operands: frozenset[Given], of_lists: bool | str | None) -> Wanted:
         """Record that an operation at a node needs arguments to be arrays, or lists."""
         return Wanted(operands, f"line {self.first + getattr(node, 'lineno', 1) - 1}", of_lists)
+
+
+def refuse_code(function: Callable[..., Any], symbol: str, result: Type) -> None:
+    """Refuse a program that gives its caller a function or another object that is known only while it is read."""
+    if holds_code(result):
+        parser = ProgramParser(function, symbol)
+        try:
+            advice = "return numbers, and choose functions outside the program"
+            parser.error(parser.tree, f"{show(result)} as a result", advice)
+        except ProgramError as error:
+            error.checks = watched(function, parser.constants, ())
+            raise
 
 
 @deep()
