@@ -348,6 +348,7 @@ class Program(Enterable):
         except Unresolved as error:
             raise UnsupportedError(f"{self.symbol} uses the name {error}, which is not defined") from None
         main = replace(module.definitions[module.main], kind=self.kind_at(self.kinds))
+        refuse_code(self.function, self.symbol, main.result)
         return replace(module, definitions={**module.definitions, module.main: main}), classes, primitives
 
     @property
@@ -362,7 +363,6 @@ class Program(Enterable):
 
     def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
         """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
-        refuse_code(self.function, self.symbol, self.module.definitions[self.module.main].result)
         asking = Asking(self.function, frozenset(self.linked[1].values()))
         declared = is_declared(self.function)
         return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
@@ -712,7 +712,6 @@ class Program(Enterable):
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
         """Where the program wants arrays or lists as arguments, which the short way leaves to `check_lists`."""
-        _ = self.linked  # which refuses names that are never defined
         found = self.parsed().arrays
         self.__dict__["wanted"] = found  # for programs that call themselves by way of others
         found += tuple(each for call in self.parsed().passed for each in through(call, call.program.wanted))
@@ -801,7 +800,7 @@ class Program(Enterable):
             found = self.of_types(values)
             if isinstance(found, Unread):
                 return found.at(values)
-            _ = found.executable
+            _ = found.linked
             if found is not self:
                 found.unread = None
             if self.inferred and found.wanted and (found.arrays == () or not ARRAYS.issuperset(map(type, values))):

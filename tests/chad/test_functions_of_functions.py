@@ -53,8 +53,8 @@ GIVERS = (
     "def made(a, b):\n    def inner(y):\n        return a * y\n    a = a * b\n    return inner",
     "def made(a, b):\n    if a > 0.5:\n        return lambda y: a * y\n    return math.cos",
     "def inside(a):\n    return lambda y: y * y * a\ndef made(a, b):\n    return lambda y: inside(b)(y) * a",
-    "def inside(f):\n    return lambda y: f(f(y))\ndef made(a, b):\n    return inside(inside(lambda y: a * math.sin(y) - b))",
-    "def pair(a, b):\n    return (lambda y: a + y), b * b\ndef made(a, b):\n    f, k = pair(a, b)\n    return lambda y: k * f(y)",
+    "def inside(f):\n    return lambda y: f(f(y))\ndef made(a, b):\n    return inside(inside(lambda y: a * y - b))",
+    "def pair(a):\n    return (lambda y: a + y), a\ndef made(a, b):\n    f, k = pair(a)\n    return lambda y: k * f(y)",
     "def made(a, b):\n    g = {'p': lambda y: a - y, 'q': math.exp}\n    return g['p'] if b > 0.5 else g['q']",
     "def made(a, b):\n    return [lambda y, k=k: y * k * a - b for k in range(3)][2]",
     "def inside(a, y, b):\n    return a * y - b\ndef made(a, b):\n    return functools.partial(inside, a, b=b)",
@@ -82,11 +82,12 @@ def test_functions_of_the_module_may_give_functions(giver, use):
         value, back = te.vjp(program, x, w)
         assert value == function(x, w)
         slopes = [(function(x + d, w + e) - function(x - d, w - e)) / 2e-5 for d, e in ((1e-5, 0.0), (0.0, 1e-5))]
-        np.testing.assert_allclose(back(1.0), slopes, rtol=1e-8, atol=1e-9)
+        np.testing.assert_allclose(back(1.0), slopes, rtol=1e-7, atol=1e-9)
 
 
-def test_a_program_does_not_give_a_function_to_its_caller():
-    program = te.program(defined(f"{GIVERS[1]}\ndef f(x, w):\n    return made(x, w)\n"))
+@pytest.mark.parametrize("head", ["x, w", "x: float, w: float"])
+def test_a_program_does_not_give_a_function_to_its_caller(head):
+    program = te.program(defined(f"{GIVERS[1]}\ndef f({head}):\n    return made(x, w)\n"))
     with pytest.raises(ProgramError, match="the function lambda as a result"):
         refused(program, 0.7, 0.3)
     assert program(0.7, 0.3)(2.0) == 0.7 * 2.0 + 0.3

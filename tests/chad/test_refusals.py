@@ -96,10 +96,6 @@ def argument_missing(x: float) -> float:
     return f(z=x)
 
 
-def any_number(x: float, *others: float) -> float:
-    return x * sum(others)
-
-
 def default_of_another_type(x: float, y: te.Vec = 1.0) -> float:
     return x
 
@@ -258,10 +254,6 @@ def spreads_an_array(xs: te.Vec) -> float:
     return max(*xs)
 
 
-def gives_a_function(x: float):
-    return lambda y: y * x
-
-
 def sees_the_last_one(xs: te.Vec) -> float:
     fs = [lambda y: y * x for x in xs]  # noqa: B023
     return fs[0](1.0)
@@ -310,7 +302,6 @@ REFUSED = {
     unknown_argument: ("w is not one", "y, z"),
     argument_twice: ("y is given twice", "y, z"),
     argument_missing: ("y is missing", "match"),
-    any_number: ("a parameter with *", "one parameter an array"),
     default_of_another_type: ("of type float where Array[float] is wanted", "give"),
     too_few: ("too few arguments", "parameters"),
     too_few_for_a_loop: ("too few arguments", "parameters"),
@@ -336,7 +327,6 @@ REFUSED = {
     no_return: ("not every path", "return"),
     prints: ("the value of this call is not used", "assign or return"),
     string: ("arithmetic on 'text'", "numbers"),
-    gives_a_function: ("as a result", "outside"),
     sees_the_last_one: ("these functions capture x", "x=x"),
     sees_the_last_one_of_a_loop: ("another function after each step", "captures"),
     fractions_in_whole_numbers: ("float in an array of int", "dtype=float"),
