@@ -17,8 +17,9 @@ from .._core.arrays.array import Array
 from .._core.scalars.scalar import Dual
 from ..errors import UnsupportedError
 from ..naming import names_in
-from .ordinary import NUMBERS, functions_on_duals, names_of, parts_of
+from .ordinary import NUMBERS, functions_on_duals, parts_of
 from .parse.names.callees import is_plain
+from .parse.names.constants import content, global_names
 
 ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
 CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
@@ -75,6 +76,13 @@ def called(functions: Sequence[FunctionType], methods: Sequence[FunctionType]) -
         names.update(names_in(f.__code__))
         found += [m for m in methods if m.__name__ in names and m not in found]
     return found[len(functions) :]
+
+
+def names_of(functions: Iterable[FunctionType]) -> Iterator[Any]:
+    """Go through what functions read from outside."""
+    for f in functions:
+        yield from (f.__globals__.get(name) for name in global_names(f.__code__))
+        yield from map(content, f.__closure__ or ())
 
 
 def leaves(values: Iterable[Any]) -> Iterator[Any]:

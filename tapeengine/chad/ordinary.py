@@ -30,8 +30,6 @@ from ..numpy import asarray
 from ..primitive import Primitive, is_traced
 from .parse.names.callees import MEMOISED, is_plain
 from .parse.names.constants import content, global_names, imports, watch
-from .parse.names.types import class_fields
-from .parse.rewrites.classes import record_of
 
 
 def on_duals(
@@ -66,9 +64,8 @@ def on_duals(
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
     named = used.difference(given)
     exchanged |= {n: builtin[n] for n in named if builtin[n] is not getattr(builtins, n, None)}
-    given_cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells = tuple(c if n == "__class__" else _cell(c, function, known) for n, c in given_cells.items())
-    captured = zip(given_cells, cells, given_cells.values(), strict=True)
+    cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
+    captured = zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True)
     own = {name for name, new, old in captured if content(new) is not content(old)}
     given_defaults, given_by_name = function.__defaults__ or (), function.__kwdefaults__ or {}
     defaults = tuple(_exchanged(x, known) for x in given_defaults)
@@ -146,76 +143,24 @@ def functions_on_duals(function: Callable[..., Any]) -> list[FunctionType]:
     return list(filter(is_plain, known))
 
 
-class _Twin(type):
-    """The class of classes that stand for others, whose objects also are their own: constants outside keep theirs."""
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, cls.__bases__[0])
-
-
 def records_on_duals(classes: Iterable[type]) -> dict[Any, Any]:
-    """Give for each class whose methods are to be exchanged, and for each below it, a class with the exchanged ones.
-
-    Such a class is derived from its original first, then from what stands for the bases of that: ``super()`` in a
-    method finds the exchanged methods of the bases.
-    """
-    family = dict.fromkeys(base for cls in _with_named(classes) for base in reversed(cls.__mro__))
-    twins: dict[Any, Any] = {}
-    while more := [c for c in family if c not in twins and _is_exchanged(c, twins)]:
-        twins |= dict.fromkeys(more)
-    for cls in filter(twins.__contains__, family):
-        bases = (cls, *(twins[base] for base in cls.__bases__ if base in twins))
-        meta: Any = _Twin if type(cls) is type else type("_Twin", (_Twin, type(cls)), {})
-        twins[cls] = meta(cls.__name__, bases, {"__module__": cls.__module__, "__slots__": ()})
-    for cls, twin in twins.items():
-        for name, held, method in _methods(cls):
+    """Give for each class of records whose methods are to be exchanged a class with the exchanged ones."""
+    methods = {cls: dict(_methods(cls)) for cls in classes}
+    found = {c: each for c, each in methods.items() if any(on_duals(f) is not f for f in each.values())}
+    twins: dict[Any, Any] = {c: type(c.__name__, (c,), {"__module__": c.__module__}) for c in found}
+    for cls, each in found.items():
+        for name, method in each.items():
             made = on_duals(method, dict(twins)) or method
-            if made is not method:
-                setattr(twin, name, _held_as(held, made))
+            setattr(twins[cls], name, property(made) if isinstance(vars(cls)[name], property) else made)
     return twins
 
 
-def records_named(functions: Iterable[FunctionType]) -> Iterator[type]:
-    """Go through the classes of the language that functions name, also where the program drops what they are for."""
-    yield from (x for x in names_of(functions) if isinstance(x, type) and class_fields(record_of(x)) is not None)
-
-
-def names_of(functions: Iterable[FunctionType]) -> Iterator[Any]:
-    """Go through what functions read from outside."""
-    for f in functions:
-        yield from (f.__globals__.get(name) for name in global_names(f.__code__))
-        yield from map(content, f.__closure__ or ())
-
-
-def _with_named(classes: Iterable[type]) -> list[type]:
-    """Give classes with those that their methods name."""
-    found = list(dict.fromkeys(classes))
-    for cls in found:  # which grows
-        named = records_named(method for base in cls.__mro__ for _, _, method in _methods(base))
-        found += [x for x in dict.fromkeys(named) if x not in found]
-    return found
-
-
-def _is_exchanged(cls: type, known: dict[Any, Any]) -> bool:
-    """Whether a base of a class is exchanged, or one of its methods is to be, given the classes that are."""
-    return any(base in known for base in cls.__bases__) or any(
-        on_duals(method, dict(known)) is not method for _, _, method in _methods(cls)
-    )
-
-
-def _methods(cls: type) -> Iterator[tuple[str, Any, FunctionType]]:
-    """Go through the methods and properties that a class itself has, as it holds them and as functions."""
+def _methods(cls: type) -> Iterator[tuple[str, FunctionType]]:
+    """Go through the methods and properties that a class itself has."""
     for name, value in vars(cls).items():
-        method = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
-        if isinstance(method, FunctionType) and is_plain(method):
-            yield name, value, method
-
-
-def _held_as(held: Any, method: FunctionType) -> Any:
-    """Give a method as a class holds another one: as a property, a static method, a method of the class, or plain."""
-    if isinstance(held, property):
-        return held.getter(method)
-    return type(held)(method) if isinstance(held, staticmethod | classmethod) else method
+        method = value.fget if isinstance(value, property) else value
+        if isinstance(method, FunctionType) and is_plain(method) and not name.startswith("__"):
+            yield name, method
 
 
 #: The classes of most arguments; they hold no other values.

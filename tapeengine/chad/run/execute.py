@@ -44,7 +44,7 @@ from ..language.types import MANY, ONE, ZERO, Array, Float, Product, is_discrete
 from ..language.values import check_discrete
 from ..lowering.passes import Lowered, lower_reverse, lower_value
 from ..lowering.values import NotLowered
-from ..ordinary import check_trees, functions_on_duals, holds_traced, on_duals, records_named, records_on_duals
+from ..ordinary import check_trees, holds_traced, on_duals, records_on_duals
 from ..prepare.close import close
 from ..prepare.fusion import fused
 from ..reverse import reverse
@@ -570,10 +570,8 @@ class Executable:
     @functools.cached_property
     def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
         """The program as Python for dual numbers, and a converter of records in arguments to classes for these."""
-        if self.python is None:
-            return self.python, self.converter
-        twins = records_on_duals([*self.classes.values(), *records_named(functions_on_duals(self.python))])
-        if not twins:
+        twins = records_on_duals(self.classes.values())
+        if not twins or self.python is None:
             return self.python, self.converter
         run = on_duals(self.python, dict(twins))
         classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
