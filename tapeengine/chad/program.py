@@ -52,7 +52,7 @@ from .language.types import MANY, NEVER, Sum, Type, has_floats, holds_discrete, 
 from .link import link
 from .lowering.values import NotLowered
 from .methods import Asking
-from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
+from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
 from .parse.names.sizes import Sizes
@@ -68,6 +68,7 @@ from .registered import find
 from .run.execute import Checked, Executable, Ways, has_whole
 from .run.monoids import Monoid, OverMonoid
 from .state import changes_outside
+from .twins import watched_on_duals
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
@@ -362,7 +363,7 @@ class Program(Enterable):
 
     def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
         """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
-        asking = Asking(self.function, frozenset(self.linked[1].values()))
+        asking = Asking(self.function)
         declared = is_declared(self.function)
         return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
 

@@ -197,9 +197,11 @@ class Relinked:
         """A copy of a class of this namespace with the twins of its methods; the counterpart of another class."""
         if value.__module__ != self.there.get("__name__") or value.__module__ == "builtins":
             return replaced_object(value) if value.__module__ == "builtins" else self.elsewhere(value)
-        if isinstance(value, enum.EnumType) or issubclass(value, BaseException):  # they must stay unique
-            return value
-        if is_typeddict(value):  # which makes dicts
+        return self.copied(value)
+
+    def copied(self, value: type) -> Any:
+        """A copy of a class of this namespace; a class itself if it must stay unique, or makes dicts."""
+        if isinstance(value, enum.EnumType) or issubclass(value, BaseException) or is_typeddict(value):
             return value
         bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
         if value in self.classes:  # a method of a base names it
