@@ -12,9 +12,10 @@ from types import FunctionType
 from typing import Any
 
 from ..errors import UnsupportedError
+from ..lift.functions import WITHOUT_PARTS
 from ..naming import names_in
-from .ordinary import NUMBERS, WITHOUT_PARTS, functions_on_duals, parts_of
-from .twins import is_class, is_copied, methods_of, names_of
+from .ordinary import NUMBERS, functions_on_duals, parts_of
+from .twins import is_copied, methods_of, names_of
 
 ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
 CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
@@ -32,8 +33,10 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
     """
     functions = functions_on_duals(function)
     outside = list(names_of(functions))
-    met = {*filter(is_class, outside), *map(type, leaves(values))} - NUMBERS
-    classes = {type(x) for x in outside if not is_class(x)} - NUMBERS | {cls for cls in met if not is_copied(cls)}
+    met = {*(x for x in outside if isinstance(x, type)), *map(type, leaves(values))} - NUMBERS
+    classes = {type(x) for x in outside if not isinstance(x, type)} - NUMBERS | {
+        cls for cls in met if not is_copied(cls)
+    }
     methods = [m for cls in classes for m in methods_of(cls)]
     for method in called(functions, methods):
         if asks(method):

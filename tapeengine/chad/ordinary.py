@@ -18,9 +18,7 @@ from typing import Any
 import numpy
 from numpy.lib.array_utils import byte_bounds
 
-from .._core.arrays.array import Array
 from .._core.programs.callables import Memoised
-from .._core.scalars.scalar import Dual
 from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
 from ..lift.modules import replaced_object
 from ..lift.rewrite import changed_code
@@ -137,8 +135,6 @@ def functions_on_duals(function: Callable[..., Any]) -> list[FunctionType]:
 
 #: The classes of most arguments; they hold no other values.
 NUMBERS = frozenset({float, int, bool, str, type(None)})
-#: Arguments of these types hold no others.
-WITHOUT_PARTS = frozenset((float, int, bool, numpy.ndarray, numpy.float64, Dual, Array))
 
 
 def holds_traced(value: Any) -> bool:

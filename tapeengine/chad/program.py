@@ -146,7 +146,7 @@ class Program(Enterable):
 
     __name__: str
     __qualname__: str
-    _python: tuple[Callable[..., Any], Checks] | None = None
+    _python: tuple[Any, Any, Checks] | None = None
     _by_position: tuple[Any, Any] = (None, None)
     untyped: Program | None = None
     unread: Unread | None = None
@@ -254,11 +254,11 @@ class Program(Enterable):
     @property
     def python(self) -> Callable[..., Any]:
         """The function with `tapeengine.math` and `tapeengine.numpy` where it says `math` and `numpy`."""
-        if self._python is None or not self._python[1].same():
-            made, checks = watched_on_duals(self.function)
-            if made is None:
+        if self._python is None or not self._python[2].same():
+            found = watched_on_duals(self.function)
+            if found[0] is None:
                 return self.function
-            self._python = made, checks
+            self._python = found
         return self._python[0]
 
     def on_duals(self, values: tuple[Any, ...]) -> Callable[..., Any]:
@@ -935,7 +935,7 @@ class Program(Enterable):
         """The same as `python` on arguments by position, of which copies are changed."""
         python = self.python
         if self._by_position[0] is not python:
-            made = by_position(python)
+            made = by_position(python) if self._python is None else self._python[1]
             self._by_position = python, of_copies(made) if self.changes else made
         return self._by_position[1]  # type: ignore[no-any-return]
 
