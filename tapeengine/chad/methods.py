@@ -11,28 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-import numpy
-
-from .._core.arrays.array import Array
-from .._core.scalars.scalar import Dual
 from ..errors import UnsupportedError
+from ..lift.functions import WITHOUT_PARTS
 from ..naming import names_in
 from .ordinary import NUMBERS, functions_on_duals, parts_of
-from .parse.names.callees import is_plain
-from .parse.names.constants import content, global_names
+from .twins import is_copied, methods_of, names_of
 
 ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
 CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
-#: Arguments of these types hold no others.
-WITHOUT_PARTS = frozenset((float, int, bool, numpy.ndarray, numpy.float64, Dual, Array))
 #: Methods that are called without their names. Operators on what they do not know fail, and are not refused here.
 UNNAMED = frozenset({"__init__", "__post_init__", "__call__"})
 
 
-def check_methods(function: Callable[..., Any], values: Iterable[Any], known: Iterable[type] = ()) -> None:
+def check_methods(function: Callable[..., Any], values: Iterable[Any]) -> None:
     """Refuse a function that calls, by its names or at some arguments, methods of a class that ask for a float.
-
-    `known`: classes whose methods are exchanged for dual numbers.
 
     Raises
     ------
@@ -40,8 +32,11 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any], known: It
         With the method, and what to write instead.
     """
     functions = functions_on_duals(function)
-    met = [*names_of(functions), *leaves(values)]
-    classes = {x if isinstance(x, type) else type(x) for x in met} - NUMBERS - set(known)
+    outside = list(names_of(functions))
+    met = {*(x for x in outside if isinstance(x, type)), *map(type, leaves(values))} - NUMBERS
+    classes = {type(x) for x in outside if not isinstance(x, type)} - NUMBERS | {
+        cls for cls in met if not is_copied(cls)
+    }
     methods = [m for cls in classes for m in methods_of(cls)]
     for method in called(functions, methods):
         if asks(method):
@@ -55,8 +50,8 @@ def check_methods(function: Callable[..., Any], values: Iterable[Any], known: It
 class Asking:
     """Looks for such methods before a function runs on dual numbers; once for each combination of classes."""
 
-    def __init__(self, function: Callable[..., Any], known: frozenset[type] = frozenset()) -> None:
-        self.function, self.known = function, known
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
         self.checked: set[frozenset[type]] = set()
 
     def __call__(self, values: Sequence[Any]) -> None:
@@ -65,7 +60,7 @@ class Asking:
         if not WITHOUT_PARTS.issuperset(classes):
             classes = frozenset(map(type, leaves(values)))
         if classes not in self.checked:
-            check_methods(self.function, values, self.known)
+            check_methods(self.function, values)
             self.checked.add(classes)
 
 
@@ -78,13 +73,6 @@ def called(functions: Sequence[FunctionType], methods: Sequence[FunctionType]) -
     return found[len(functions) :]
 
 
-def names_of(functions: Iterable[FunctionType]) -> Iterator[Any]:
-    """Go through what functions read from outside."""
-    for f in functions:
-        yield from (f.__globals__.get(name) for name in global_names(f.__code__))
-        yield from map(content, f.__closure__ or ())
-
-
 def leaves(values: Iterable[Any]) -> Iterator[Any]:
     """Go through values and all that containers among them hold."""
     seen = set()
@@ -95,14 +83,6 @@ def leaves(values: Iterable[Any]) -> Iterator[Any]:
             seen.add(id(value))
             yield value
             pending += parts_of(value)
-
-
-def methods_of(cls: type) -> Iterator[FunctionType]:
-    """Go through the functions of methods, properties, class methods and static methods, also of classes above."""
-    for value in (x for c in cls.__mro__ for x in vars(c).values()):
-        function = getattr(value, "fget", None) or getattr(value, "__func__", value)
-        if is_plain(function):
-            yield function
 
 
 def asks(function: FunctionType) -> bool:

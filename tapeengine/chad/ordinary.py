@@ -10,7 +10,7 @@ import builtins
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from types import CellType, FunctionType
 from typing import Any
@@ -19,7 +19,6 @@ import numpy
 from numpy.lib.array_utils import byte_bounds
 
 from .._core.programs.callables import Memoised
-from .._core.programs.replay import Checks
 from ..errors import CONTAINS_ITSELF, StructureError, UnsupportedError, class_name
 from ..lift.modules import replaced_object
 from ..lift.rewrite import changed_code
@@ -29,7 +28,7 @@ from ..naming import GLOBAL_STORES, OUTER_STORES, named_by, names_in
 from ..numpy import asarray
 from ..primitive import Primitive, is_traced
 from .parse.names.callees import MEMOISED, is_plain
-from .parse.names.constants import content, global_names, imports, watch
+from .parse.names.constants import content, global_names, imports
 
 
 def on_duals(
@@ -42,7 +41,7 @@ def on_duals(
     function : callable
         A Python function.
     known : dict, optional
-        What stands for functions that are being exchanged, and for classes.
+        What stands for functions that are being exchanged; under `type`, what gives the copy of a class.
 
     Returns
     -------
@@ -127,40 +126,11 @@ class Scope(dict[str, Any]):
 NAMESPACES = frozenset({"eval", "exec", "globals"})
 
 
-def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] | None, Checks]:
-    """Do the same as `on_duals`; give as well what compares the code and the names of all these functions."""
-    known, checks = dict[Any, Any](), Checks()
-    made = on_duals(function, known)
-    for each in filter(is_plain, known):
-        watch(checks, each)
-    return made, checks
-
-
 def functions_on_duals(function: Callable[..., Any]) -> list[FunctionType]:
     """Give the user's functions that a program on dual numbers runs through: its own and those that they call."""
     known = dict[Any, Any]()
     on_duals(function, known)
     return list(filter(is_plain, known))
-
-
-def records_on_duals(classes: Iterable[type]) -> dict[Any, Any]:
-    """Give for each class of records whose methods are to be exchanged a class with the exchanged ones."""
-    methods = {cls: dict(_methods(cls)) for cls in classes}
-    found = {c: each for c, each in methods.items() if any(on_duals(f) is not f for f in each.values())}
-    twins: dict[Any, Any] = {c: type(c.__name__, (c,), {"__module__": c.__module__}) for c in found}
-    for cls, each in found.items():
-        for name, method in each.items():
-            made = on_duals(method, dict(twins)) or method
-            setattr(twins[cls], name, property(made) if isinstance(vars(cls)[name], property) else made)
-    return twins
-
-
-def _methods(cls: type) -> Iterator[tuple[str, FunctionType]]:
-    """Go through the methods and properties that a class itself has."""
-    for name, value in vars(cls).items():
-        method = value.fget if isinstance(value, property) else value
-        if isinstance(method, FunctionType) and is_plain(method) and not name.startswith("__"):
-            yield name, method
 
 
 #: The classes of most arguments; they hold no other values.
@@ -232,8 +202,10 @@ def check_shared(values: Iterable[Any]) -> None:
 
 def _exchanged(value: Any, known: dict[Any, Callable[..., Any]]) -> Any:
     """Tapeengine's counterpart of a module, or of a function of one; a plain function exchanged; all else itself."""
-    if isinstance(value, type | FunctionType | MEMOISED) and value in known:
+    if isinstance(value, FunctionType | MEMOISED) and value in known:
         return known[value]
+    if isinstance(value, type) and type in known and value.__module__ != "builtins":
+        value = known[type](value)
     if is_plain(value):
         return on_duals(value, known) or value
     if isinstance(value, MEMOISED) and is_plain(value.__wrapped__):

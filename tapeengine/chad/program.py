@@ -52,7 +52,7 @@ from .language.types import MANY, NEVER, Sum, Type, has_floats, holds_discrete, 
 from .link import link
 from .lowering.values import NotLowered
 from .methods import Asking
-from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced, watched_on_duals
+from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
 from .parse.names.sizes import Sizes
@@ -68,6 +68,7 @@ from .registered import find
 from .run.execute import Checked, Executable, Ways, has_whole
 from .run.monoids import Monoid, OverMonoid
 from .state import changes_outside
+from .twins import watched_on_duals
 
 #: Errors of arithmetic and of indexing.
 ERRORS = (ArithmeticError, ValueError, LookupError)
@@ -145,7 +146,7 @@ class Program(Enterable):
 
     __name__: str
     __qualname__: str
-    _python: tuple[Callable[..., Any], Checks] | None = None
+    _python: tuple[Any, Any, Checks] | None = None
     _by_position: tuple[Any, Any] = (None, None)
     untyped: Program | None = None
     unread: Unread | None = None
@@ -253,11 +254,11 @@ class Program(Enterable):
     @property
     def python(self) -> Callable[..., Any]:
         """The function with `tapeengine.math` and `tapeengine.numpy` where it says `math` and `numpy`."""
-        if self._python is None or not self._python[1].same():
-            made, checks = watched_on_duals(self.function)
-            if made is None:
+        if self._python is None or not self._python[2].same():
+            found = watched_on_duals(self.function)
+            if found[0] is None:
                 return self.function
-            self._python = made, checks
+            self._python = found
         return self._python[0]
 
     def on_duals(self, values: tuple[Any, ...]) -> Callable[..., Any]:
@@ -363,7 +364,7 @@ class Program(Enterable):
 
     def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
         """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
-        asking = Asking(self.function, frozenset(self.linked[1].values()))
+        asking = Asking(self.function)
         declared = is_declared(self.function)
         return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
 
@@ -934,7 +935,7 @@ class Program(Enterable):
         """The same as `python` on arguments by position, of which copies are changed."""
         python = self.python
         if self._by_position[0] is not python:
-            made = by_position(python)
+            made = by_position(python) if self._python is None else self._python[1]
             self._by_position = python, of_copies(made) if self.changes else made
         return self._by_position[1]  # type: ignore[no-any-return]
 

@@ -17,7 +17,11 @@ from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
 
+import numpy
+
+from .._core.arrays.array import Array
 from .._core.programs.callables import Linked, Made, changed, original
+from .._core.scalars.scalar import Dual
 from ..errors import TWINS
 from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in, reached
 from ..structure import own_slots, slots_of
@@ -29,6 +33,9 @@ from .wrappers import dispatching, memoised, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
 _HOOK = "__init_subclass__"
+CONTAINERS = (list, tuple, dict)
+#: Values of these classes hold no others.
+WITHOUT_PARTS = frozenset((float, int, bool, numpy.ndarray, numpy.float64, Dual, Array))
 
 
 class Relinked:
@@ -58,9 +65,11 @@ class Relinked:
         undefined = named_by(twin.__code__, GLOBAL_LOADS).difference(self.there, self.used, vars(builtins))
         self.used += undefined  # as the function's own name, while it is decorated
 
+        run = self.around(twin)
+
         def around(*args: Any, **options: Any) -> Any:
             try:
-                return self.out_of(twin(*self.into(args), **self.into(options)))
+                return run(*args, **options)
             finally:
                 for name in stored:
                     self.write_back(name)
@@ -92,7 +101,8 @@ class Relinked:
     def write_back(self, name: str) -> None:
         """Copy a name that a function has bound to the module."""
         if name in self.here:
-            self.there[name] = self.seen[name] = self.out_of(self.here[name])
+            recast([self.here[name]], self.left)
+            self.there[name] = self.seen[name] = self.here[name]
 
     # -- objects ---------------------------------------------------------------------------------------------------
     def twin(self, value: Any) -> Any:
@@ -197,9 +207,11 @@ class Relinked:
         """A copy of a class of this namespace with the twins of its methods; the counterpart of another class."""
         if value.__module__ != self.there.get("__name__") or value.__module__ == "builtins":
             return replaced_object(value) if value.__module__ == "builtins" else self.elsewhere(value)
-        if isinstance(value, enum.EnumType) or issubclass(value, BaseException):  # they must stay unique
-            return value
-        if is_typeddict(value):  # which makes dicts
+        return self.copied(value)
+
+    def copied(self, value: type) -> Any:
+        """A copy of a class of this namespace; a class itself if it must stay unique, or makes dicts."""
+        if isinstance(value, enum.EnumType) or issubclass(value, BaseException) or is_typeddict(value):
             return value
         bases = resolve_bases(tuple(original(self.twin(base)) for base in value.__bases__))
         if value in self.classes:  # a method of a base names it
@@ -236,26 +248,61 @@ class Relinked:
         return twin
 
     # -- instances -------------------------------------------------------------------------------------------------
-    def into(self, value: Any) -> Any:
-        """Convert arguments: an instance of a class with a twin becomes one of the twin, with the same attributes."""
-        return self.seen_as(value, self.classes)
+    def around(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """A function whose arguments are instances of twins while it runs, and which leaves no such instances."""
 
-    def out_of(self, value: Any) -> Any:
-        """Convert results: an instance of a twin becomes one of the original class."""
-        return self.seen_as(value, {twin: cls for cls, twin in self.classes.items()})
+        def inside(*args: Any, **options: Any) -> Any:
+            given = [x for x in (*args, *options.values()) if type(x) not in WITHOUT_PARTS]
+            entered = recast(given, self.entered)
+            try:
+                result = run(*(constant(x, self.entered) for x in args), **options)
+                if self.classes:
+                    recast((result, *given), self.left)
+                return constant(result, self.left)
+            finally:
+                for one, cls in entered:
+                    object.__setattr__(one, "__class__", cls)
 
-    def seen_as(self, value: Any, classes: dict[type, type]) -> Any:
-        """A value, or the items of plain containers, with their classes replaced."""
-        cls = type(value)
-        if cls in classes:
-            return viewed(value, classes[cls])
-        if cls is tuple or cls is list:
-            parts = [self.seen_as(item, classes) for item in value]
-            return value if all(a is b for a, b in zip(parts, value, strict=True)) else cls(parts)
-        if cls is dict:
-            items = {key: self.seen_as(item, classes) for key, item in value.items()}
-            return value if all(items[key] is value[key] for key in value) else items
-        return value
+        return functools.wraps(run)(inside)
+
+    def entered(self, cls: type) -> type:
+        """The class of instances of a class while a twin runs."""
+        return self.classes.get(cls, cls)
+
+    def left(self, cls: type) -> type:
+        """The class of instances of a class after a twin has run."""
+        own = vars(cls).get(ORIGINAL, cls)
+        return own if self.classes.get(own) is cls else cls
+
+
+def recast(values: Iterable[Any], of: Callable[[type], type]) -> list[tuple[Any, type]]:
+    """Change the classes of values and of all that they hold; give what has changed, with the classes before."""
+    pending, seen, found = list(values), dict[int, Any](), list[tuple[Any, type]]()
+    while pending:
+        one = pending.pop()
+        cls = type(one)
+        if cls in WITHOUT_PARTS or id(one) in seen or (cls.__module__ == "builtins" and cls not in CONTAINERS):
+            continue
+        seen[id(one)] = one
+        if isinstance(one, CONTAINERS):
+            parts = one.values() if isinstance(one, dict) else one
+            pending += () if WITHOUT_PARTS.issuperset(map(type, parts)) else parts
+        if cls not in CONTAINERS and not isinstance(one, type):
+            if (new := of(cls)) is not cls and not issubclass(cls, CONSTANTS[1:]):
+                object.__setattr__(one, "__class__", new)
+                found.append((one, cls))
+            pending += getattr(one, "__dict__", {}).values()
+            pending += (getattr(one, name, None) for name in slots_of(cls))
+    return found
+
+
+def constant(value: Any, of: Callable[[type], type]) -> Any:
+    """A value with another class, if it is an instance of a class of constants, whose class cannot change."""
+    return (
+        viewed(value, of(type(value)))
+        if isinstance(value, CONSTANTS[1:]) and of(type(value)) is not type(value)
+        else value
+    )
 
 
 def remade(value: Any, twin: Callable[[Any], Any]) -> Any:

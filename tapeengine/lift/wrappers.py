@@ -32,7 +32,8 @@ def dispatching(value: Any, twin: Callable[[Any], Any]) -> Any:
         for cls, implementation in value.registry.items():
             if seen.get(cls) is not implementation:
                 seen[cls] = implementation
-                made.register(cls, twin(implementation))
+                for each in dict.fromkeys((cls, cls if cls.__module__ == "builtins" else twin(cls))):
+                    made.register(each, twin(implementation))
         return made
 
     @functools.wraps(made)

@@ -197,10 +197,52 @@ def test_random_programs(seed):
         assert slope == pytest.approx(list(slopes(f, xs, dt)), rel=1e-5, abs=1e-6), lines
 
 
+REMADE = """
+bodies = [Body(b.x, 2.0 * b.v) for b in bodies]
+bodies = [Body(b.x * i, dt) for i, b in enumerate(bodies, 1)]
+bodies.append(Body(dt, xs[0]))
+if bodies[0].x > 0.9:|    bodies = [Body(x, b.x) for x, b in zip(xs, bodies)]
+if xs[0] > 1.0:|    bodies.append(Body(bodies[-1].v, dt))|else:|    bodies = [Body(xs[1], x) for x in xs]
+while len(bodies) < 6:|    for b in bodies:|        b.v += 0.1 * b.x|    bodies.append(Body(bodies[-1].v, dt))
+""".strip().splitlines()
+IN_FUNCTION = ["def inner(xs, dt):", "return inner(xs, 1.0) + inner([x + dt for x in xs], dt)"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_programs_that_make_records_anew(seed):
+    rng = random.Random(seed)
+    scoped = [step for step in STEPS if not any(name in step for name in ("a = b", "a, b = b", "b = b", "first = "))]
+    steps = [
+        step.split("|") for step in (rng.choice(REMADE), rng.choice(scoped), rng.choice(REMADE), rng.choice(scoped))
+    ]
+    if rng.random() < 0.5:
+        steps = [["for step in range(2):", *("    " + line for step in steps for line in step)]]
+    lines = [*rng.choice(MAKERS).split("|"), *(line for step in steps for line in step), *RESULTS[seed % 4].split("|")]
+    if seed % 3 == 0:
+        lines = [IN_FUNCTION[0], *("    " + line for line in lines), IN_FUNCTION[1]]
+    f = function_of("xs, dt", lines, **{**NAMES, "Body": (Body, Plain)[seed % 2]})
+    xs, dt = [rng.uniform(0.3, 1.5) for _ in range(rng.choice((3, 4)))], 0.1
+    value, slope = ENGINE.value_and_grad(tapeengine.program(f, backend=(None, "machine", "native")[seed % 3]))(xs, dt)
+    assert value == pytest.approx(f(xs, dt), rel=1e-12), lines
+    assert slope == pytest.approx(list(slopes(f, xs, dt)), rel=1e-5, abs=1e-6), lines
+
+
 def test_each_step_is_in_the_language():
     for step in STEPS:
         f = function_of("xs, dt", [*MAKERS[0].split("|"), *step.split("|"), *RESULTS[0].split("|")], **NAMES)
         assert outcome(tapeengine.program(f), [0.5, 0.7, 1.1], 0.1) is not None, step
+
+
+@pytest.mark.parametrize("text", REMADE)
+def test_records_that_are_made_anew_are_in_the_language(text):
+    lines = [
+        *MAKERS[0].split("|"),
+        *STEPS[0].split("|"),
+        *text.split("|"),
+        *STEPS[1].split("|"),
+        *RESULTS[0].split("|"),
+    ]
+    assert outcome(tapeengine.program(function_of("xs, dt", lines, **NAMES)), [0.5, 0.7, 1.1], 0.1) is not None
 
 
 SHARED_VARIABLES = """
@@ -250,6 +292,11 @@ b = Body(xs[0], 1.0)|bodies = [b for _ in range(2)]|bodies[0].x = 5.0 * xs[0]|re
 @|best = bodies[0]|for b in bodies:|    if b.x > best.x:|        best = b|best.x = 9.0 * xs[1]|return #
 @|for b in bodies:|    b.x += 1.0|    bodies[0].x = b.x * 2.0|return #
 @|for b in bodies:|    last = b|last.x = 4.0 * xs[1]|return #
+@|for b in bodies:|    b.x += 1.0|    bodies = [Body(7.0 * b.x, 1.0)]|    b.x += 1.0|return #
+@|for b in bodies:|    b.x += 1.0|bodies = [Body(7.0 * b.x, 1.0)]|b.x += 1.0|return #
+@|for b in bodies:|    b.x += 1.0|    if len(bodies) < 5:|        bodies.append(Body(b.x, 1.0))|return #
+@|for b in bodies:|    b.x += 1.0|    for c in bodies:|        bodies = [Body(c.x, 1.0)]|    b.v += 2.0|return #
+@|def f():|    nonlocal bodies|    bodies = [Body(xs[0], 1.0)]|    for b in bodies:|        b.x += 1.0|f()|return #
 @|for b in bodies:|    pass|b.x = 4.0 * xs[1]|return sum(c.x for c in bodies)
 @|for k in range(2):|    for b in bodies:|        b.x = 2.0 * b.x|    bodies.append(Body(xs[0], 1.0))|return #
 @|for k in range(2):|    bodies = [Body(b.x, 2.0) for b in bodies]|    for b in bodies:|        b.x = 2.0 * b.x|return #
@@ -319,7 +366,7 @@ def test_other_names_of_records(text):
     [
         "t = [b for b in bodies]",
         "t = bodies[0].me()",
-        "bodies.append(Body(xs[0], 1.0))",
+        "bodies.append(Body(b.x, 1.0))",
         "t = bodies[0].same",
     ],
 )

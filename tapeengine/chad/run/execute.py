@@ -44,7 +44,7 @@ from ..language.types import MANY, ONE, ZERO, Array, Float, Product, is_discrete
 from ..language.values import check_discrete
 from ..lowering.passes import Lowered, lower_reverse, lower_value
 from ..lowering.values import NotLowered
-from ..ordinary import check_trees, holds_traced, on_duals, records_on_duals
+from ..ordinary import check_trees, holds_traced
 from ..prepare.close import close
 from ..prepare.fusion import fused
 from ..reverse import reverse
@@ -397,8 +397,7 @@ class Executable:
         steps: Steps = (lambda: self.by_text,)
         if self.by_text is None:
             steps = compiling(lower, of.name, again, self.backend, is_assembled) if has_rows else NO_STEPS
-        run, converter = self.for_duals
-        return Others(steps, run if converter is self.converter else None, (params, result), self.converted_back)
+        return Others(steps, self.python, (params, result), self.converted_back)
 
     def lower_rows(self) -> Passes | None:
         """Lower both passes for rows of any sizes."""
@@ -503,20 +502,12 @@ class Executable:
         """Run the program as Python on dual numbers."""
         run, given = self.on_duals(primals)
 
-        of, is_same = self.definition.result, self.for_duals[1] is self.converter
         value, back = with_room(self.engine.vjp, run, *given)
-        if is_same and self.converter.fits(of, value):
+        if self.converter.fits(self.definition.result, value):
             return value, or_else(self.converted_back, value, back)
-
-        def converted(cotangent: Any) -> tuple[Any, ...]:
-            found = self.converted_back(value, back, cotangent)
-            each = zip(self.definition.params, primals, found, strict=True)
-            if is_same:
-                return found
-            return tuple(self.converter.tangent(p.of, x, d, f"the cotangent of {p.name}") for p, x, d in each)
-
         made = with_room(self.returned, value)
-        return (value, back) if made is None else (made[0], functools.partial(with_room, converted))
+        converted = functools.partial(with_room, self.converted_back, value, back)
+        return (value, back) if made is None else (made[0], converted)
 
     def returned(self, value: Any) -> tuple[Any] | None:
         """Give a value of the plain function as the typed program returns it, in a tuple.
@@ -533,31 +524,26 @@ class Executable:
     def converted_back(self, value: Any, back: Callable[[Any], Any], cotangent: Any) -> tuple[Any, ...]:
         """Call the backpropagator of a value of the plain program with a cotangent that has to be converted."""
         if holds_traced(cotangent):
-            if self.for_duals[1] is self.converter:
-                return back(cotangent)  # type: ignore[no-any-return]
-            raise UnsupportedError(
-                f"{self.definition.name} has records whose methods use math or numpy, so its cotangent cannot be "
-                "traced while its arguments are plain. Use tapeengine.math in the methods"
-            )
+            return back(cotangent)  # type: ignore[no-any-return]
         made = self.converter.tangent(self.definition.result, value, cotangent, VALUE)
         found: tuple[Any, ...] = back(of_plain(value, made))
         return found
 
     def on_duals(self, primals: Sequence[Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Give the program as Python for dual numbers, and its arguments as values of the parameters' types."""
-        run, convert = self.for_duals
-        if run is None:
+        if self.python is None:
             raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and has no Python function")
         self.engine = self.engine or default_engine()
         self.check_number(primals)
         self.check(primals)
         each = zip(self.definition.params, primals, strict=True)
-        return run, [with_room(convert.conformed, p.of, x, f"the argument {p.name}") for p, x in each]
+        convert = self.converter.conformed
+        return self.python, [with_room(convert, p.of, x, f"the argument {p.name}") for p, x in each]
 
     def recorded(self, engine: Any, primals: Sequence[Any], places: Sequence[int]) -> tuple[Any, Any] | None:
         """Record a run on dual numbers of some arguments, for any cotangents and tangents; None where these convert."""
         run, at = self.on_duals(primals)
-        if self.for_duals[1] is not self.converter or any(x is not y for x, y in zip(at, primals, strict=True)):
+        if any(x is not y for x, y in zip(at, primals, strict=True)):
             return None
 
         def program(*given: Any) -> Any:
@@ -566,16 +552,6 @@ class Executable:
 
         found: tuple[Any, Any] = with_room(engine.trace, program, tuple(primals[k] for k in places))
         return found
-
-    @functools.cached_property
-    def for_duals(self) -> tuple[Callable[..., Any] | None, Converter]:
-        """The program as Python for dual numbers, and a converter of records in arguments to classes for these."""
-        twins = records_on_duals(self.classes.values())
-        if not twins or self.python is None:
-            return self.python, self.converter
-        run = on_duals(self.python, dict(twins))
-        classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
-        return run, Converter(self.converter.types, classes)
 
     @functools.cached_property
     def continuous(self) -> tuple[int, ...]:
@@ -625,7 +601,7 @@ class Executable:
             value, tangent = self.engine.jvp(run, tuple(at), tuple(tangents))
         except CotangentError:  # tangents that need to be converted, or are refused by what converts them
             value, tangent = self.engine.jvp(run, tuple(at), tuple(self.converted(at, tangents)))
-        if self.for_duals[1] is self.converter and self.converter.fits(of, value):
+        if self.converter.fits(of, value):
             return value, tangent
         made = self.returned(value)
         if made is None:
@@ -635,7 +611,7 @@ class Executable:
     def converted(self, at: Sequence[Any], tangents: Sequence[Any]) -> Iterator[Any]:
         """Give tangents in the structures of their primals."""
         for i, (p, x, t) in enumerate(zip(self.definition.params, at, tangents, strict=True)):
-            yield of_plain(x, self.for_duals[1].tangent(p.of, x, t, f"tangent {i}"))
+            yield of_plain(x, self.converter.tangent(p.of, x, t, f"tangent {i}"))
 
 
 @dataclass(slots=True, eq=False)

@@ -85,7 +85,14 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
             return name(p, node, env, wanted)
         case ast.BinOp() | ast.Call() | ast.JoinedStr() if (value := p.known(node, env)) is not MISSING:
             return constant(p, node, value)
-        case ast.BinOp() | ast.JoinedStr() | ast.Subscript() if chosen := chosen_text(node, env):
+        case (
+            ast.BinOp()
+            | ast.JoinedStr()
+            | ast.Subscript()
+            | ast.ListComp()
+            | ast.DictComp()
+            | ast.Call(args=[ast.ListComp() | ast.GeneratorExp(), *_])
+        ) if chosen := chosen_text(node, env):
             return of_each_option(p, node, env[chosen], lambda own: expression(p, node, {**env, chosen: own}, wanted))
         case ast.JoinedStr():
             advice = "make it of texts and constants, or outside the program; raise and assert take any text"
@@ -153,18 +160,30 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
     p.error(node, f"{type(node).__name__} is not in the language", "write it with the operations of the language")
 
 
-def chosen_text(node: ast.expr, env: Env) -> str:
-    """Give the name of an operand that is one of several texts; an empty one if there is none."""
+def chosen_text(node: ast.AST, env: Env) -> str:
+    """Give the name of an operand, or of what a loop runs over, that is one of several texts; empty if none is."""
     match node:
+        case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Sum):
+            return name if all(isinstance(o, Text) for o in of.options) else ""
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            operands = [left, right]
+            parts = [left, right]
         case ast.JoinedStr(values=values):
-            operands = [v.value for v in values if isinstance(v, ast.FormattedValue)]
+            parts = [v.value for v in values if isinstance(v, ast.FormattedValue)]
+        case ast.Subscript(value=value) | ast.Call(func=ast.Attribute(value=value), args=[]) | ast.For(iter=value):
+            parts = [value]
+        case ast.Call(func=ast.Name(id="enumerate" | "reversed" | "zip"), args=over):
+            parts = over
+        case (
+            ast.ListComp(generators=[first, *_])
+            | ast.GeneratorExp(generators=[first, *_])
+            | ast.DictComp(generators=[first, *_])
+        ):
+            parts = [first.iter]
+        case ast.Call(args=[ast.ListComp() | ast.GeneratorExp() as each, *_]):
+            parts = [each]
         case _:
-            operands = [node.value] if isinstance(node, ast.Subscript) else []
-    names = (e.id for e in operands if isinstance(e, ast.Name))
-    types = ((name, getattr(env.get(name), "type", None)) for name in names)
-    return next((n for n, of in types if isinstance(of, Sum) and all(isinstance(o, Text) for o in of.options)), "")
+            parts = []
+    return next(filter(None, (chosen_text(part, env) for part in parts)), "")
 
 
 def read_ahead(p: Parser, node: ast.expr, env: Env) -> Term:

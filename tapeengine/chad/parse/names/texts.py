@@ -27,6 +27,12 @@ def known_text(node: ast.expr, known: Callable[[ast.expr], Any]) -> Any:
         case ast.Call(func=ast.Attribute(value=value, attr=attr), args=args, keywords=[]):
             owner = known(value)
             return method(owner, attr, list(map(known, args))) if isinstance(owner, str) else MISSING
+        case ast.Call(func=ast.Name() as function, args=[only], keywords=[]) if isinstance(text := known(only), str):
+            called = known(function)
+            try:
+                return called(text) if any(called is number for number in (float, int, len, ord)) else MISSING
+            except (TypeError, ValueError):  # which a run raises
+                return MISSING
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
             return -value
         case ast.Subscript(value=value, slice=index) if isinstance(owner := known(value), str):

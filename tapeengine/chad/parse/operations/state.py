@@ -919,8 +919,9 @@ class Parser(Lets):
         return params, self.result_type(node)
 
     def result_type(self, node: ast.FunctionDef) -> Type | None:
-        """Give the type of a result as annotated; None where nothing says it."""
-        if node.returns is None:
+        """Give the type of a result as annotated; None where nothing says it, or a bool may be meant by ``int``."""
+        is_int = isinstance(node.returns, ast.Name) and node.returns.id == "int"
+        if node.returns is None or (is_int and any(map(gives_bool, every_node(node)))):
             return None
         annotation = self.annotation_object(node.returns, "the result")
         members = [m for m in typing.get_args(annotation) if m is not type(None)]
@@ -948,6 +949,14 @@ class Parser(Lets):
         """Give the parameter types and the result type as they are annotated."""
         params, result = self.signature(self.tree)
         return tuple(v.of for v in params), result
+
+
+def gives_bool(node: ast.AST) -> bool:
+    """Tell whether a statement returns what the text shows to be a bool."""
+    match getattr(node, "value", None):
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Constant(True | False):
+            return isinstance(node, ast.Return)
+    return False
 
 
 def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:

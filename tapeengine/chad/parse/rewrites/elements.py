@@ -48,6 +48,12 @@ class NotAlone(Exception):
 def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef:
     """Rewrite a function that changes records in lists, where this has Python's meaning."""
     nodes = every_node(tree)
+    stored = {getattr(n, "arg", getattr(n, "name", getattr(n, "id", ""))) for n in nodes if not is_read(n)}
+    for f in (n for n in nodes[1:] if isinstance(n, ast.FunctionDef)):
+        names = {n: x for n, x in outer.items() if n not in stored}
+        f.body = with_places(f, names).body
+        outer.update({MODULE: dataclasses} if MODULE in names else {})
+    nodes = every_node(tree)
     statements = [n for n in nodes if isinstance(n, ast.stmt)]
     makers = [s for s in statements if isinstance(getattr(s, "value", None), ast.List | ast.ListComp)]
     held: dict[str, list[Any]] = {}
@@ -57,7 +63,7 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
         if not all(record_made(item, outer) for item in held.get(name, [None])):
             continue
         places = Places(tree, outer, name)
-        if places.cls and any(map(places.changes, nodes)):
+        if places.cls and any(map(places.changes, nodes)) and not any(name in getattr(n, "names", ()) for n in nodes):
             try:
                 apart, _ = separated(with_own_targets(copy.deepcopy(tree)))
                 tree, outer[MODULE] = Places(apart, outer, name).rewritten(apart), dataclasses
@@ -65,6 +71,11 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
                 what, node = found.args
                 places.explain(statements, what, node)
     return tree
+
+
+def is_read(node: ast.AST) -> bool:
+    """Tell whether a node is a use of a variable, or a keyword of a call."""
+    return isinstance(node, ast.keyword) or isinstance(getattr(node, "ctx", None), ast.Load)
 
 
 def with_own_targets(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -131,16 +142,27 @@ class Places(Transformer):
         self.cls = made.pop() if len(made) == 1 else None
 
     def rewritten(self, tree: ast.FunctionDef) -> ast.FunctionDef:
-        """Rewrite the function; it adds records before the first statement in which one has a name or changes."""
+        """Rewrite the function; it adds records where none has a name that is used afterwards."""
         if not self.other.isdisjoint((self.name, *self.at)):
             raise NotAlone("may use a record in another function", tree)
-        body, self.is_open = [], True
+        body, is_scoped = [], self.is_scoped(tree)
+        self.is_open = True
         for s in tree.body:
             inside = [n for n in every_node(s) if not isinstance(n, ast.comprehension)]
-            self.is_open = self.is_open and not any(self.bound(n) or self.changes(n) for n in inside)
+            self.is_open = self.is_open and (is_scoped or not any(self.bound(n) or self.changes(n) for n in inside))
             body += self.visited([s])
         tree.body = body
         return tree
+
+    def is_scoped(self, tree: ast.FunctionDef) -> bool:
+        """Tell whether names of elements occur only in the loops and comprehensions that bind them."""
+        nodes, inside = every_node(tree), set[int]()
+        for n in nodes:
+            names = [
+                b for part in (n, *getattr(n, "generators", ())) for b in self.bound(part) if hasattr(part, "iter")
+            ]
+            inside.update(id(x) for x in (every_node(n) if names else ()) if getattr(x, "id", "") in names)
+        return all(id(n) in inside for n in nodes if getattr(n, "id", "") in self.at)
 
     def explain(self, statements: list[ast.stmt], what: str, node: Any) -> None:
         """Note in the loops over the list the statement that stands against a change."""
@@ -306,8 +328,10 @@ class Places(Transformer):
         for n in every_node(node.target):
             if isinstance(n, ast.Name):
                 n.id = self.at.get(n.id, n.id)
+        self.is_open, was_open = False, self.is_open  # the list must stay the one that the loop runs over
         for block in ("ifs", "body", "orelse"):
             setattr(node, block, self.visited(getattr(node, block, [])))
+        self.is_open = was_open
         return node
 
     visit_comprehension = visit_For

@@ -744,7 +744,7 @@ def like(p: Parser, node: ast.If, made: ast.If) -> ast.If:
 def local_function(p: Parser, node: ast.FunctionDef, env: Env, then: Rest) -> Term:
     """A def inside a program: a function value, or a definition of its own if it is recursive."""
     if node.decorator_list:
-        p.error(node.decorator_list[0], "a local function has no decorator", "leave it out")
+        p.on_duals(node.decorator_list[0], "a local function has no decorator", "leave it out")
     if node.name in uses(node.body):
         return _recursive(p, node, env, then)
     return define(p, node, node.name, env, then)

@@ -30,7 +30,7 @@ from ...language.terms import (
 )
 from ...language.types import BOOL, FLOAT, INT, NEVER, ONE, UNIT, ZERO, Array, Product, Type
 from ..expressions.closures import captured_in, is_function
-from ..expressions.rules import condition, dict_of, expression, text
+from ..expressions.rules import chosen_text, condition, dict_of, expression, of_each_option, text
 from ..library.iterables import Iteration, in_steps, iteration
 from ..names.texts import is_key
 from ..names.uses import jumps, uses
@@ -474,9 +474,16 @@ def for_each(p: Parser, node: ast.For, items: Sequence[Term], env: Env, after: R
 
 def for_statement(p: Parser, node: ast.For, env: Env, after: Rest, flow: Flow) -> Term:
     """``for x in it: ...`` with carried variables; a loop that may be left early is a while over its index."""
+    names = [*changed(node.body), *(n.id for n in every_node(node.target) if isinstance(n, ast.Name))]
+    if chosen := chosen_text(node, env):
+
+        def each_text(after: Rest, flow: Flow) -> Term:
+            one = lambda own: for_statement(p, node, {**env, chosen: own}, after, flow)  # noqa: E731
+            return of_each_option(p, node, env[chosen], one)
+
+        return followed(p, node, names, 2, each_text, env, after, flow)
     over = iteration(p, node.iter, env)
     if (items := over.items) is not None:
-        names = [*changed(node.body), *(n.id for n in every_node(node.target) if isinstance(n, ast.Name))]
         times = 1 + len(items) * jumps(node.body).breaks
         each: Callable[[Rest, Flow], Term] = lambda *to: for_each(p, node, items, env, *to)  # noqa: E731
         return over.around(followed(p, node, names, times, each, env, after, flow))

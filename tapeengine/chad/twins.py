@@ -1,0 +1,92 @@
+"""Classes in programs that run on dual numbers: copies of them, whose methods are exchanged as functions are.
+
+What the program makes or gets is an instance of such a copy while it runs, and of its own class before and after.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from .._core.programs.replay import Checks
+from ..errors import UnsupportedError
+from ..lift.functions import ORIGINAL, Relinked
+from ..lift.modules import replaced_object
+from .language.signatures import by_position
+from .ordinary import functions_on_duals, on_duals
+from .parse.names.callees import is_plain
+from .parse.names.constants import content, global_names, watch
+
+
+def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] | None, Any, Checks]:
+    """Do the same as `on_duals`, with classes; give it by position as well, and what compares all code and names."""
+    known, checks = dict[Any, Any](), Checks()
+    twins = Twins(function, known)
+    made = on_duals(function, known)
+    for each in filter(is_plain, known):
+        watch(checks, each)
+    return made and twins.around(made), made and twins.around(by_position(made)), checks
+
+
+class Twins(Relinked):
+    """The copies of classes that a program meets.
+
+    * `known`: what stands for functions in them, see `on_duals`.
+    * `needed`: whether a class is copied. The keys of a table outside, as in ``AREAS[type(x)]``, stay what they are.
+    """
+
+    def __init__(self, function: Callable[..., Any], known: dict[Any, Any]) -> None:
+        tables = [x for x in names_of(functions_on_duals(function)) if isinstance(x, dict)]
+        self.known, self.needed = known, dict.fromkeys((k for x in tables for k in x if isinstance(k, type)), False)
+        self.made, self.functions, self.classes = {}, WeakKeyDictionary(), {}
+        known[type] = self.class_
+
+    def function(self, value: FunctionType) -> Any:
+        """A function for dual numbers."""
+        return on_duals(value, self.known) or value
+
+    def module(self, value: ModuleType) -> Any:
+        """The counterpart of a module."""
+        return replaced_object(value)
+
+    def class_(self, value: type) -> Any:
+        """A copy of a class of the user's own if it needs one; the class itself otherwise."""
+        if value not in self.needed:
+            self.needed[value] = is_copied(value)
+        return self.classes.get(value) or (self.copied(value) if self.needed[value] else value)
+
+    entered = class_
+
+
+def is_copied(cls: type) -> bool:
+    """Whether dual numbers run other methods of a class, or of one that it names, and its instances can have others."""
+    same: dict[Any, Any] = {type: lambda value: value}
+    found = [] if ORIGINAL in vars(cls) or issubclass(cls, enum.Enum | BaseException) else [cls]
+    try:
+        for each in found:  # which grows
+            methods = list(methods_of(each))
+            if any((on_duals(m, dict(same)) or m) is not m for m in methods):
+                return True
+            named = names_of(f for m in methods for f in functions_on_duals(m))
+            found += [x for x in dict.fromkeys(x for x in named if isinstance(x, type)) if x not in found]
+    except UnsupportedError:  # one changes or looks up names outside
+        pass
+    return False
+
+
+def names_of(functions: Iterable[FunctionType]) -> Iterator[Any]:
+    """Go through what functions read from outside."""
+    for f in functions:
+        yield from (f.__globals__.get(name) for name in global_names(f.__code__))
+        yield from map(content, f.__closure__ or ())
+
+
+def methods_of(cls: type) -> Iterator[FunctionType]:
+    """Go through the functions of methods, properties, class methods and static methods, also of classes above."""
+    for value in (x for c in cls.__mro__ for x in vars(c).values()):
+        function = getattr(value, "fget", None) or getattr(value, "__func__", value)
+        if is_plain(function):
+            yield function
