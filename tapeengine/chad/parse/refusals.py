@@ -13,7 +13,7 @@ from ..language.nodes import every_node
 from .names.callees import is_plain
 from .names.constants import Constants, global_names, path_of, value_at
 from .names.outside import named_outside, names_outside, root
-from .rewrites.classes import maker_of
+from .rewrites.classes import made_by
 from .rewrites.generators import collected
 from .rewrites.procedures import changed_parameters, made_handing_back, text_of
 
@@ -44,5 +44,5 @@ def watched(function: Any, constants: Constants, classes: Iterable[type]) -> tup
 
 def forget() -> None:
     """Forget all that was found from texts of functions and classes."""
-    for find in (maker_of, collected, changed_parameters, made_handing_back):
+    for find in (made_by, collected, changed_parameters, made_handing_back):
         find.cache_clear()
