@@ -70,7 +70,10 @@ def arrays(x: te.Vec, n: int) -> float:
     for k in range(n):
         z = smooth([v * 0.9 + k for v in y])
         y = [damped(v) + w for v, w in zip(z, x)]
-    return sum(y)
+    s = 0.0
+    for v in y:  # Python's own sum compensates for rounding since 3.12
+        s = s + v
+    return s
 
 
 def matrices(x: te.Array[te.Vec], n: int) -> float:
