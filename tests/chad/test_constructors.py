@@ -338,7 +338,9 @@ def test_replace_calls_the_constructor(function, record):
 
 def test_replace_takes_no_field_that_the_constructor_sets():
     function = lambda r: dataclasses.replace(r, second=r.x).second  # noqa: E731
-    with pytest.raises(ValueError, match="init=False"):
+    with pytest.raises((ValueError, TypeError), match="init=False") as plain:  # a TypeError since Python 3.13
+        function(of_reset(1.5, 5.0))
+    with pytest.raises(plain.type, match="init=False"):
         te.vjp(te.program(function), of_reset(1.5, 5.0))
 
 
