@@ -8,10 +8,12 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.duals import offered
+from tapeengine.duals.creation import is_number
 from tapeengine.duals.outputs import constant_of
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, is_traced, patterns, uniform
 from tapeengine.primitive.builders import rules_of_partial
 
+_ONE = numpy.float64(1.0)
 Domain = Mapping[str, tuple[float, ...]]
 
 
@@ -120,11 +122,14 @@ def of_orders(
 
 
 def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function without warnings: products with partials that are not finite keep zeros."""
+    """A function without warnings: products with partials that are not finite keep zeros.
+
+    It gets numpy's numbers in the place of Python's, whose division by zero is an error.
+    """
 
     def quiet(*given: Any) -> Any:
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            return function(*given)
+            return function(*(_ONE * x if type(x) is float or (is_traced(x) and is_number(x)) else x for x in given))
 
     return quiet
 
