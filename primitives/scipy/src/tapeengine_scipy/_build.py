@@ -51,21 +51,22 @@ def ufunc(
     partials: Mapping[str, Callable[..., Any]],
     domain: Domain,
     doc: str,
-    refused: Mapping[str, str] | None = None,
+    refused: str = "",
     edges: Domain | None = None,
 ) -> Primitive:
     """Build the record of ``scipy.special.<name>``; the submodule is imported at the first call.
 
     `domain` gives for each argument, in order, the interval of its samples, or a list of more than two values.
-    `partials` gives the partial derivatives, as functions whose parameters name what they need; an argument in neither
-    `partials` nor `refused` is discrete.
+    `partials` gives the partial derivatives, as functions whose parameters name what they need; `refused` names other
+    parameters that have a derivative. An argument in neither is discrete.
     """
 
     def primal(*values: Any) -> Any:
         return getattr(scipy.special, name)(*values)
 
     names = tuple(domain)
-    options: Any = {"refused": refused, "args": names, "edges": edges, "kind": Ufunc}
+    reasons = {arg: f"the parameter {arg} of {name}" for arg in refused.split()}
+    options: Any = {"refused": reasons, "args": names, "edges": edges, "kind": Ufunc}
     return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, **options)
 
 
