@@ -635,7 +635,12 @@ DISTANCE = {
     ),
     "cdist with keywords": Function(
         [(POINTS, normal(2, 3))],
-        {"metric": ["minkowski", "euclidean"], "p": [1.0, 3.0], "w": [np.array([1.0, 2.0, 0.5])], "V": [np.ones(3)]},
+        {
+            "metric": [*METRICS, "cheby", "SqE", lambda u, v, p=3.0, w=1.0, V=2.0: (w * V * (u - v) ** p).sum()],
+            "p": [1.0, 3.0],
+            "w": [np.array([1.0, 2.0, 0.5])],
+            "V": [np.ones(3)],
+        },
         ("XA", "XB"),
         lambda f: lambda a, b, metric="minkowski", **o: f(a, b, metric, **o),
     ),

@@ -102,7 +102,9 @@ s.fft.fft(X[0]), s.fft.irfft(X[0]), s.fft.fftshift(X)
 *(s.spatial.distance.pdist(Z, k) for k in ("seuclidean", "SEuclidean", "mahalanobis"))
 s.spatial.distance.cdist(X, Y, "minkowski", p=3), s.spatial.distance.cdist(X, Y, "seuclidean", V=v)
 s.spatial.distance.cdist(X, Y, "mahalanobis", VI=np.diag(v))
-s.spatial.distance.cdist(X, Y, lambda u, v: np.sum((u - v) ** 4))
+s.spatial.distance.cdist(X, Y, lambda u, v, p: np.sum((u - v) ** p), p=4)
+*(s.spatial.distance.cdist(X, Y, k, w=v) for k in ("euclidean", "sqeuclidean", "cityblock", "chebychev", "cos"))
+*(s.spatial.distance.pdist(X, k, w=v * v) for k in ("correlation", "braycurtis", "canberra", "minkowski")) | first
 s.spatial.distance.squareform(s.spatial.distance.pdist(X))
 s.spatial.distance.squareform(X[:3] + X[:3].T - np.diag(np.diag(X[:3] + X[:3].T)))
 """,

@@ -27,7 +27,8 @@ def test_plain_values_are_scipys(name):
         "multigammaln": (x + 3, 3), "polygamma": (2, x), "yn": (2, x), "expn": (2, x), "zeta": (x + 1.5, x),
         "hyp2f1": (0.5, 1.5, 2.5, x), "betainc": (1.5, 0.7, x), "eval_gegenbauer": (2, 0.5, x),
         "eval_genlaguerre": (2, 0.5, x), "eval_jacobi": (2, 0.5, 0.3, x),
-        "eval_hermite": (2, x), "eval_hermitenorm": (2, x),
+        "eval_hermite": (2, x), "eval_hermitenorm": (2, x), "diric": (x, 3), "ivp": (2, x), "jvp": (2, x),
+        "kvp": (2, x), "yvp": (2, x), "kn": (2, x),
     }.get(name)  # fmt: skip
     if arguments is None:
         count = theirs.nin if isinstance(theirs, np.ufunc) else 1

@@ -8,10 +8,12 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.duals import offered
+from tapeengine.duals.creation import is_number
 from tapeengine.duals.outputs import constant_of
-from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, patterns, uniform
+from tapeengine.primitive import NotDifferentiable, Primitive, Rule, Sample, is_traced, patterns, uniform
 from tapeengine.primitive.builders import rules_of_partial
 
+_ONE = numpy.float64(1.0)
 Domain = Mapping[str, tuple[float, ...]]
 
 
@@ -49,21 +51,22 @@ def ufunc(
     partials: Mapping[str, Callable[..., Any]],
     domain: Domain,
     doc: str,
-    refused: Mapping[str, str] | None = None,
+    refused: str = "",
     edges: Domain | None = None,
 ) -> Primitive:
     """Build the record of ``scipy.special.<name>``; the submodule is imported at the first call.
 
     `domain` gives for each argument, in order, the interval of its samples, or a list of more than two values.
-    `partials` gives the partial derivatives, as functions whose parameters name what they need; an argument in neither
-    `partials` nor `refused` is discrete.
+    `partials` gives the partial derivatives, as functions whose parameters name what they need; `refused` names other
+    parameters that have a derivative. An argument in neither is discrete.
     """
 
     def primal(*values: Any) -> Any:
         return getattr(scipy.special, name)(*values)
 
     names = tuple(domain)
-    options: Any = {"refused": refused, "args": names, "edges": edges, "kind": Ufunc}
+    reasons = {arg: f"the parameter {arg} of {name}" for arg in refused.split()}
+    options: Any = {"refused": reasons, "args": names, "edges": edges, "kind": Ufunc}
     return elementwise(f"scipy.special.{name}", primal, partials, domain, doc, **options)
 
 
@@ -120,11 +123,14 @@ def of_orders(
 
 
 def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function without warnings: products with partials that are not finite keep zeros."""
+    """A function without warnings: products with partials that are not finite keep zeros.
+
+    It gets numpy's numbers in the place of Python's, whose division by zero is an error.
+    """
 
     def quiet(*given: Any) -> Any:
         with numpy.errstate(divide="ignore", invalid="ignore"):
-            return function(*given)
+            return function(*(_ONE * x if type(x) is float or (is_traced(x) and is_number(x)) else x for x in given))
 
     return quiet
 

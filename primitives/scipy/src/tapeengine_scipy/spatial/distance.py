@@ -1,6 +1,8 @@
 """Derivatives of `scipy.spatial.distance`: distances between points, pair by pair."""
 
+import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy
@@ -43,7 +45,6 @@ METRICS: dict[str, Callable[..., Any]] = {
     "seuclidean": lambda u, v, V: root(np.sum((u - v) ** 2 / floating(V), axis=-1)),
     "mahalanobis": lambda u, v, VI: root(np.einsum("...i,ij,...j", u - v, floating(VI), u - v)),
 }
-_SHORT = {"cheb": "chebyshev"}
 
 
 #: The scales of a metric that are not given, of all points.
@@ -54,20 +55,24 @@ DEFAULTS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 def _metric(name: Any, options: dict[str, Any], *points: Any) -> Callable[..., Any]:
+    options = {key: value for key, value in options.items() if value is not None}
+    if "out" in options:
+        raise UnsupportedError("scipy.spatial.distance: out is not differentiated; use the result")
+    if not callable(name):
+        name = getattr(scipy.spatial.distance._METRIC_ALIAS.get(name.lower()), "canonical_name", name)
+        if name not in METRICS:
+            scipy.spatial.distance.pdist(numpy.eye(2), name)  # which refuses names that it does not know
+            raise UnsupportedError(f"scipy.spatial.distance: {name!r} is not differentiated")
+        if "w" in options:  # the function of two points takes weights
+            name = getattr(sys.modules[__name__], name)
     if callable(name):
-        return lambda u, v: np.vectorize(name, signature="(n),(n)->()")(u, v)
-    name = _SHORT.get(name.lower(), name.lower())
-    found = METRICS.get(name)
-    if found is None:
-        scipy.spatial.distance.pdist(numpy.eye(2), name)  # which refuses names that it does not know
-    if found is None or options.get("out") is not None or options.get("w") is not None:
-        raise UnsupportedError(f"scipy.spatial.distance: {name!r} with {sorted(options)} is not differentiated")
+        return np.vectorize(partial(name, **options), signature="(n),(n)->()")
     if name in DEFAULTS and options.get(DEFAULTS[name][0]) is None:
         (key, of_points), every = DEFAULTS[name], np.concatenate(points)
         if key == "VI" and every.shape[0] <= every.shape[1]:
             raise ValueError("too few points for their covariance")
         options[key] = of_points(every)
-    return lambda u, v: found(u, v, **{key: value for key, value in options.items() if key != "out"})
+    return partial(METRICS[name], **options)
 
 
 def _points(X: Any) -> Any:

@@ -11,7 +11,7 @@ Examples
 """
 
 from tapeengine_scipy._names import names_of
-from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kv, y0, y1, yn, yv
+from tapeengine_scipy.special.bessel import i0, i0e, i1, i1e, iv, ive, j0, j1, jn, jv, k0, k1, kn, kv, y0, y1, yn, yv
 from tapeengine_scipy.special.chances import (
     chdtr,
     chdtrc,
@@ -40,6 +40,7 @@ from tapeengine_scipy.special.elementary import (
     exprel,
     huber,
     hyp0f1,
+    hyperu,
     inv_boxcox,
     inv_boxcox1p,
     kl_div,
@@ -92,10 +93,10 @@ __all__ = [
     "eval_genlaguerre", "eval_hermite", "eval_hermitenorm", "eval_jacobi", "eval_laguerre", "eval_legendre", "exp1",
     "exp2", "exp10", "expi", "expit", "expm1", "expn", "exprel", "fdtr", "fdtrc", "fdtri", "fresnel", "gamma",
     "gammainc", "gammaincc", "gammainccinv", "gammaincinv", "gammaln", "gammasgn", "gdtr", "gdtrc", "huber",
-    "hyp0f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p", "iv", "ive", "j0", "j1", "jn", "jv",
-    "k0", "k1", "kl_div", "kv", "lambertw", "log1p", "log_expit", "log_ndtr", "loggamma", "logit", "logsumexp",
-    "ndtr", "ndtri", "owens_t", "pdtr", "pdtrc", "polygamma", "pseudo_huber", "psi", "rel_entr", "rgamma",
-    "shichi", "sici", "sinc", "sindg", "spence", "stdtr", "stdtrit", "tandg", "voigt_profile", "wofz",
+    "hyp0f1", "hyp2f1", "hyperu", "i0", "i0e", "i1", "i1e", "inv_boxcox", "inv_boxcox1p", "iv", "ive", "j0",
+    "j1", "jn", "jv", "k0", "k1", "kl_div", "kn", "kv", "lambertw", "log1p", "log_expit", "log_ndtr", "loggamma",
+    "logit", "logsumexp", "ndtr", "ndtri", "owens_t", "pdtr", "pdtrc", "polygamma", "pseudo_huber", "psi", "rel_entr",
+    "rgamma", "shichi", "sici", "sinc", "sindg", "spence", "stdtr", "stdtrit", "tandg", "voigt_profile", "wofz",
     "wrightomega", "xlog1py", "xlogy", "y0", "y1", "yn", "yv", "zeta",
 ]  # fmt: skip
 

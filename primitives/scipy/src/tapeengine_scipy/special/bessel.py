@@ -87,7 +87,7 @@ _ORDERED = {"v": (-2.5, 0.0, 0.5, 1.0, 3.2), "z": _ARGUMENT}
 
 def _of_order(name: str, partial: Callable[..., Any], doc: str) -> Primitive:
     """The record of a function of the order v, which is not differentiated, and of z."""
-    return ufunc(name, {"z": partial}, _ORDERED, doc, refused={"v": f"the order v of {name}"})
+    return ufunc(name, {"z": partial}, _ORDERED, doc, "v")
 
 
 jv = _of_order("jv", lambda v, z: (jv(v - 1, z) - jv(v + 1, z)) / 2, "d/dz = (jv(v-1, z) - jv(v+1, z))/2")
@@ -115,8 +115,12 @@ yn: Primitive = ufunc(
     {"n": (-1, 0, 1, 2), "x": _ARGUMENT},
     "yv of an integer order; d/dx = (yn(n-1, x) - yn(n+1, x))/2",
 )
-
-
+kn: Primitive = ufunc(
+    "kn",
+    {"x": lambda n, x: -(kn(np.trunc(n) - 1, x) + kn(np.trunc(n) + 1, x)) / 2},
+    {"n": (0, 1, 2, 4), "x": _ARGUMENT},
+    "kv of an integer order; d/dx = -(kn(n-1, x) + kn(n+1, x))/2",
+)
 kv: Primitive = ufunc(
     "kv",
     {"v": lambda v, z: macdonald(v, z, order=1), "z": lambda v, z: -(kv(v - 1, z) + kv(v + 1, z)) / 2},

@@ -11,7 +11,7 @@ from typing import Any
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import ufunc
-from tapeengine_scipy.special.entropy import xlogy
+from tapeengine_scipy.special.entropy import quotient, xlogy
 from tapeengine_scipy.special.errorfunctions import erf
 from tapeengine_scipy.special.gamma import betaln
 from tapeengine_scipy.special.incomplete import beta_slope, gamma_density, gammainc_slope
@@ -90,7 +90,7 @@ chdtrc: Primitive = ufunc("chdtrc", _chi(-1.0), _CHI, "gammaincc(v/2, x/2)")
 chdtri: Primitive = ufunc(
     "chdtri",
     {
-        "v": lambda v, out: -gammainc_slope(v / 2, out / 2) / gamma_density(v / 2, out / 2),
+        "v": lambda v, out: quotient(-gammainc_slope(v / 2, out / 2), gamma_density(v / 2, out / 2)),
         "p": lambda v, out: -2.0 / gamma_density(v / 2, out / 2),
     },
     {"v": (0.8, 6.0), "p": (0.1, 0.9)},
@@ -103,8 +103,8 @@ fdtrc: Primitive = ufunc("fdtrc", _f(-1.0), _F, "1 - fdtr(dfn, dfd, x)")
 fdtri: Primitive = ufunc(
     "fdtri",
     {
-        "dfn": lambda dfn, dfd, out: -_f_in_dfn(dfn, dfd, out) / _f_density(dfn, dfd, out),
-        "dfd": lambda dfn, dfd, out: -_f_in_dfd(dfn, dfd, out) / _f_density(dfn, dfd, out),
+        "dfn": lambda dfn, dfd, out: quotient(-_f_in_dfn(dfn, dfd, out), _f_density(dfn, dfd, out)),
+        "dfd": lambda dfn, dfd, out: quotient(-_f_in_dfd(dfn, dfd, out), _f_density(dfn, dfd, out)),
         "p": lambda dfn, dfd, out: 1.0 / _f_density(dfn, dfd, out),
     },
     {"dfn": (1.0, 6.0), "dfd": (2.0, 6.0), "p": (0.1, 0.9)},
@@ -113,7 +113,7 @@ fdtri: Primitive = ufunc(
 stdtrit: Primitive = ufunc(
     "stdtrit",
     {
-        "df": lambda df, out: -slope_in_df(df, out) / t_density(df, out),
+        "df": lambda df, out: quotient(-slope_in_df(df, out), t_density(df, out)),
         "p": lambda df, out: 1.0 / t_density(df, out),
     },
     {"df": (0.8, 6.0), "p": (0.1, 0.9)},

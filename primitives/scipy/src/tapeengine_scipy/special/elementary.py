@@ -61,7 +61,14 @@ hyp0f1: Primitive = ufunc(
     {"z": lambda v, z: hyp0f1(v + 1.0, z) / v},
     {"v": (0.5, 2.0), "z": (-2.0, 2.0)},
     "0F1(; v; z); d/dz = 0F1(; v+1; z)/v",
-    refused={"v": "the parameter v of hyp0f1"},
+    "v",
+)
+hyperu: Primitive = ufunc(
+    "hyperu",
+    {"x": lambda a, b, x: -a * hyperu(a + 1, b + 1, x)},
+    {"a": (0.3, 1.5), "b": (0.3, 1.5), "x": (0.3, 3.0)},
+    "Tricomi's U(a, b, x); d/dx = -a U(a+1, b+1, x)",
+    "a b",
 )
 
 

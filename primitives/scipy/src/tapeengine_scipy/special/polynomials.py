@@ -22,10 +22,8 @@ def _family(
     name: str, slope: Callable[..., Any], formula: str, parameters: tuple[str, ...] = (), low: float = -1.0
 ) -> Primitive:
     """The record of ``scipy.special.<name>(n, *parameters, x)``; `slope` takes the same arguments."""
-    order = ("n", *parameters)
-    refused = {parameter: f"the degree or parameter {parameter} of {name}" for parameter in order}
     domain = {"n": (0, 1, 2, 5)} | dict.fromkeys(parameters, (0.3, 1.5)) | {"x": (low, 1.0)}
-    return ufunc(name, {"x": slope}, domain, f"{name}; d/dx = {formula}", refused=refused)
+    return ufunc(name, {"x": slope}, domain, f"{name}; d/dx = {formula}", " ".join(("n", *parameters)))
 
 
 eval_legendre: Primitive = _family(
