@@ -91,29 +91,27 @@ cdef int without_strips(Arena arena) except -1:
 
 
 def adopt_strips(tuple made):
-    # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist, slots that
-    # share buffers). The groups have the numbers of their operations, with the last one: the operations on columns; the
+    # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist). The groups have the numbers of their operations, with the last one: the operations on columns; the
     # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
     # cotangents; the function that makes them, or returns None if native code cannot be made.
     cdef ArrayPart part = (<Path> made[0]).part
-    part.fused, part.inner, part.shared, part.spare, part.pool = made[1], made[2], made[3], [], {}
+    part.fused, part.inner, part.spare, part.pool = made[1], made[2], [], {}
 
 
 def array_notes(Path path):
-    # The steps of a path, its slots by storage and epoch, what a run leaves out, the storages of its value with their
-    # epochs, the number of doubles in each storage, the storage of each slot, the accesses as (slot, whether it is
-    # written, element, register), and the slots that share buffers.
+    # The steps of a path, its slots by storage and epoch, the storages of its value with their
+    # epochs, the number of doubles in each storage, the storage of each slot, and the accesses as (slot, whether it
+    # is written, element, register).
     cdef ArrayPart part = path.part
     cdef Layout layout = path.outputs
     cdef Py_ssize_t k
-    return (part.steps, part.numbers, part.unneeded | part.settled,
+    return (part.steps, part.numbers,
             [layout.steps[k].n for k in range(layout.count) if layout.steps[k].kind == ARRAY], part.epochs,
             [part.places.places[k].size * (part.places.places[k].type == NPY_DOUBLE)
              for k in range(part.places.place_count)],
             part.storages,
             [(part.accesses[k].slot, part.accesses[k].writes, part.accesses[k].element, part.accesses[k].value)
-             for k in range(part.access_count)],
-            part.shared)
+             for k in range(part.access_count)])
 
 
 def parts_of(x):
