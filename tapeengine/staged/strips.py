@@ -83,7 +83,8 @@ class Notes:
 
     def __init__(self, path: Path, rows: int) -> None:
         self.rows = rows
-        self.notes, self.slots, outputs, epochs, self.sizes, self.storages, self.accesses = array_notes(path)
+        self.notes, self.slots, outputs, epochs, self.sizes, *rest = array_notes(path)
+        self.storages, self.accesses, self.shared = rest
         self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
         self.written = {slot for slot, writes, *_ in self.accesses if writes}
         for what, _ in self.notes:
@@ -490,7 +491,7 @@ def fuse(path: Path, attempt: Callable[..., Any]) -> None:
     steps, groups = best_groups(path)
     if not groups:
         return
-    notes, numbers, inner = groups[0].notes, dict[int, Any](), set[int]()
+    notes, numbers, inner, touched = groups[0].notes, dict[int, Any](), set[int](), set[int]()
     read = read_by(steps, {step.number for group in groups for step in group.steps}) | notes.outputs
     taken = {step.slot: step.table for group in groups for step in group.steps if step.table is not None}
     for group in groups:
@@ -499,9 +500,11 @@ def fuse(path: Path, attempt: Callable[..., Any]) -> None:
         group.stored = group.outer & (read | (group.made - taken.keys()))
         numbers.update(dict.fromkeys(own))
         inner |= group.made - group.stored
+        touched |= group.touched()
     for group in groups:
         numbers[group.steps[-1].number] = (group.forward(), group.storages(), {}, partial(attempt, group.reverse))
-    adopt_strips((path, numbers, inner))
+    shared = {k: slot for k, slot in notes.shared.items() if touched.isdisjoint((k, slot))}
+    adopt_strips((path, numbers, inner, shared))
 
 
 def best_groups(path: Path) -> tuple[list[Step], list[Group]]:

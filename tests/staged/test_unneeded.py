@@ -1,4 +1,4 @@
-"""Programs compute numbers that nothing needs, or some of their paths only: a replay has the bits and the errors of the program."""
+"""Numbers that nothing needs, or some paths only: a replay has the bits and the errors of the program."""
 
 from __future__ import annotations
 

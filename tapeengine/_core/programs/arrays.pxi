@@ -20,6 +20,7 @@ cdef class ArrayPart:
     cdef Py_ssize_t special_count
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
+    cdef dict shared            # slot -> an earlier one, whose buffer it takes, see `shared_slots`
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef dict fused             # numbers of the steps that are done in strips, see `adopt_strips`
@@ -132,7 +133,8 @@ cdef Arena new_arena(ArrayPart part, Path path):
     arena.owners, arena.small = [], [None] * part.places.place_count
     for k in range(len(part.storages)):
         place = &part.places.places[<uint32_t> part.storages[k]]
-        owner = PyArray_ZEROS(1, &none if k in part.inner else <cnp.npy_intp *> &place.size, place.type, 0)
+        owner = (<ndarray> arena.owners[part.shared[k]] if k in part.shared
+                 else PyArray_ZEROS(1, &none if k in part.inner else <cnp.npy_intp *> &place.size, place.type, 0))
         arena.owners.append(owner)
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}

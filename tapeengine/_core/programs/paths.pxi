@@ -568,6 +568,7 @@ cdef int list_specials(Path path) except -1:
         if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
             part.specials[part.special_count] = i
             part.special_count += 1
+    part.shared = shared_slots(path)
     return 0
 
 

@@ -199,6 +199,7 @@ include "arrays.pxi"
 include "strips.pxi"
 include "recordings.pxi"
 include "paths.pxi"
+include "buffers.pxi"
 include "sharing.pxi"
 
 

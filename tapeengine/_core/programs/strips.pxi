@@ -91,17 +91,18 @@ cdef int without_strips(Arena arena) except -1:
 
 
 def adopt_strips(tuple made):
-    # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist). The groups have the numbers of their operations, with the last one: the operations on columns; the
+    # Do operations of a path in strips from now on: (path, groups, slots of which only strips exist, slots that
+    # share buffers). The groups have the numbers of their operations, with the last one: the operations on columns; the
     # storages whose cotangents they read or change; a dict of those of the reverse pass by which of these have
     # cotangents; the function that makes them, or returns None if native code cannot be made.
     cdef ArrayPart part = (<Path> made[0]).part
-    part.fused, part.inner, part.spare, part.pool = made[1], made[2], [], {}
+    part.fused, part.inner, part.shared, part.spare, part.pool = made[1], made[2], made[3], [], {}
 
 
 def array_notes(Path path):
     # The steps of a path, its slots by storage and epoch, the storages of its value with their
-    # epochs, the number of doubles in each storage, the storage of each slot, and the accesses as (slot, whether it
-    # is written, element, register).
+    # epochs, the number of doubles in each storage, the storage of each slot, the accesses as (slot, whether it is
+    # written, element, register), and the slots that share buffers.
     cdef ArrayPart part = path.part
     cdef Layout layout = path.outputs
     cdef Py_ssize_t k
@@ -111,7 +112,8 @@ def array_notes(Path path):
              for k in range(part.places.place_count)],
             part.storages,
             [(part.accesses[k].slot, part.accesses[k].writes, part.accesses[k].element, part.accesses[k].value)
-             for k in range(part.access_count)])
+             for k in range(part.access_count)],
+            part.shared)
 
 
 def parts_of(x):
