@@ -551,8 +551,8 @@ class Engine(Parallel):
         paths : int
             The largest number of paths through the program's branches that are kept for arguments of one form.
         optimise : bool or {"native"}
-            Whether checks that follow from others are dropped, and paths that are replayed often compiled to native
-            code, if LLVM is installed (``tapeengine[native]``); "native" compiles them at once. The bits are the same.
+            Whether paths that are replayed often are compiled to native code, if LLVM is installed
+            (``tapeengine[native]``); "native" compiles them at once. The bits are the same.
         share : bool
             Whether operations on numbers that the program repeats with the same operands are done once. The value has
             the same bits; cotangents are added in another order, so that their last bits may differ.

@@ -122,7 +122,7 @@ class Describer:
         value = self.structure(data.pop("outputs"), list(data.pop("known")))
         calls = [(self.function(function), operands) for function, operands in data["calls"]]
         notes = [self.note(what) for what, _ in arrays[0]] if arrays else []
-        accesses = [(arrays[6][slot], *access) for slot, *access in arrays[7]] if arrays else []
+        accesses = [(arrays[5][slot], *access) for slot, *access in arrays[6]] if arrays else []
         return {**data, "calls": calls, "notes": notes, "accesses": accesses, "value": value}
 
     def structure(self, layout: Any, known: list[Any]) -> Any:

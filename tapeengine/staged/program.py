@@ -668,12 +668,12 @@ class Staged(Replays):
     def _add(self, family: Family, recording: Recording, plan: Plan | None) -> None:
         """Add a recording to the plan for arguments of its form."""
         if plan is None:
-            plan = Plan(recording, self.paths, self.compiler, bool(self.optimise), self.share)
+            plan = Plan(recording, self.paths, self.compiler, self.share)
             family.plans = [plan, *family.plans][:MOST_FORMS]
             self._hold(self.families)
             return
         evicted = plan.evicted
-        plan.join(Plan(recording, self.paths, None, plan.drops, plan.shares))
+        plan.join(Plan(recording, self.paths, None, plan.shares))
         family.plans = [*family.plans]  # a new list, so that a running call tries all plans again
         self._hold(self.families)
         if evicted == 0 and plan.evicted:

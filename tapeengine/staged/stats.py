@@ -23,10 +23,6 @@ class Stats:
         The forms of arguments, and the paths through the program, that are kept now.
     instructions, guards : int
         The totals over all paths; a guard is a check of something that the program decided on.
-    dropped : int
-        The checks that the program made and a replay need not make, because they follow from others.
-    dead : int
-        The operations on numbers that nothing needs, neither a value nor a check, which are left out.
     shared : int
         The operations on numbers that repeat others, with `share`.
     native : int
@@ -45,8 +41,6 @@ class Stats:
     paths: int
     instructions: int
     guards: int
-    dropped: int
-    dead: int
     shared: int
     native: int
     nbytes: int
@@ -65,8 +59,6 @@ class Stats:
             paths=len(paths),
             instructions=sum(map(len, paths)),
             guards=sum(path.guards for path in paths),
-            dropped=sum(path.dropped for path in paths),
-            dead=sum(path.dead for path in paths),
             shared=sum(path.shared for path in paths),
             native=sum(path.is_native for path in paths),
             nbytes=sum(path.nbytes for path in paths),

@@ -83,7 +83,7 @@ class Notes:
 
     def __init__(self, path: Path, rows: int) -> None:
         self.rows = rows
-        self.notes, self.slots, self.skipped, outputs, epochs, self.sizes, *rest = array_notes(path)
+        self.notes, self.slots, outputs, epochs, self.sizes, *rest = array_notes(path)
         self.storages, self.accesses, self.shared = rest
         self.outputs = {self.slots[s << 32 | epochs[s]] for s in outputs if s < len(self.sizes)}
         self.written = {slot for slot, writes, *_ in self.accesses if writes}
@@ -105,7 +105,7 @@ class Notes:
             if op == ACCESS:
                 slot, writes, *_ = self.accesses[k]
                 yield Step(-1, [slot], [slot] * writes)
-            elif op == ACCESS + 1 and k not in self.skipped:
+            elif op == ACCESS + 1:
                 yield self.step(k, self.notes[k][0])
 
     def step(self, k: int, what: tuple[Any, ...]) -> Step:

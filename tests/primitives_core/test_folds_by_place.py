@@ -1,4 +1,4 @@
-"""`at` and `reduceat` of products and extremes: by the values of each place where these are regular, otherwise in turn.
+"""`at` and `reduceat` of products and extremes: an extreme by the value that alone attains it, all others in turn.
 
 Both ways have the value of the plain program, its derivative by differences, and a second derivative.
 """

@@ -469,8 +469,8 @@ def test_one_path_writes_into_arguments_that_share_memory() -> None:
             assert outcome(staged, *pair, s) == outcome(program, *pair, s)
 
 
-# -- operations that a replay need not do ------------------------------------------------------------------------------
-def test_operations_that_nothing_needs_are_left_out() -> None:
+# -- operations that nothing needs -------------------------------------------------------------------------------------
+def test_operations_that_nothing_needs_change_no_bit() -> None:
     def program(x: Any, y: Any) -> Any:
         np.exp(x)
         total = x * y
@@ -494,10 +494,6 @@ def test_operations_that_nothing_needs_are_left_out() -> None:
         cotangent = (0.5, numpy.array([1.0, -2.0]))
         assert str(value) == str(wanted)
         assert str(back(cotangent)) == str(wanted_back(cotangent))
-    lines = str(staged).splitlines()
-    unneeded = [line.split(": ")[1] for line in lines if line.endswith("(not needed)")]
-    assert unneeded[:3] == ["compute exp (not needed)", "compute multiply (not needed)", "sum (not needed)"]
-    assert sum("(done once)" in line for line in lines) == 1
     assert staged.stats().replays == 3
 
 

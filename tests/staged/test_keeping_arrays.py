@@ -23,9 +23,9 @@ import numpy_calls
 import pytest
 from arrays.test_random_arrays import programs
 from staged.test_array_programs import LOOKS, POINTS, bits, both, moved
-from staged.test_dead import POINTS as NUMBERS
-from staged.test_dead import random_program
 from staged.test_keeping import altered, altered_numbers
+from staged.test_unneeded import POINTS as NUMBERS
+from staged.test_unneeded import random_program
 
 import tapeengine as te
 import tapeengine.numpy as np

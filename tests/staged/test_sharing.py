@@ -57,7 +57,7 @@ def test_random_branching_programs(expression: Expression, points: list[list[flo
     counts, others = staged.stats(), plain.stats()
     assert counts.recordings == others.recordings and counts.paths == others.paths
     assert counts.instructions <= others.instructions and others.shared == 0
-    if others.instructions > 3 * others.paths and counts.dead == others.dead == others.dropped == 0:
+    if others.instructions > 3 * others.paths:
         assert counts.instructions + counts.shared == others.instructions
 
 
@@ -113,7 +113,7 @@ def test_files_lanes_native_code_and_second_derivatives(optimise: Any, tmp_path:
     loaded = te.load_staged(tmp_path / "waves", waves)
     for each in (xs, xs[::-1], [-x for x in xs]):
         assert loaded(each) == staged(each) == waves(each)
-    assert loaded.share and loaded.stats().instructions <= staged.stats().instructions + staged.stats().dead
+    assert loaded.share and loaded.stats().instructions <= staged.stats().instructions
     lanes = np.array([[x, x + 1.0] for x in xs])
     assert list(staged.batch(list(lanes))) == [waves(list(column)) for column in lanes.T]
     for (found,), (wanted,) in zip(te.hessian(staged)(xs[:1]), te.hessian(waves)(xs[:1]), strict=True):

@@ -528,8 +528,8 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @pytest.mark.parametrize("first", COMPARISONS)
 @pytest.mark.parametrize("second", COMPARISONS)
-def test_a_guard_that_follows_from_another_is_dropped(first: str, second: str) -> None:
-    """Only where it follows: on all pairs of numbers, NaN included, a replay gives what the program gives."""
+def test_a_guard_may_follow_from_another(first: str, second: str) -> None:
+    """On all pairs of numbers, NaN included, a replay gives what the program gives."""
     points = [(a, b) for a in (1.0, 2.0, math.nan, -0.0, 0.0) for b in (1.0, 2.0, math.nan, 0.0)]
     results = {p: (COMPARISONS[first](*p), COMPARISONS[second](*p)) for p in points}
 
@@ -539,10 +539,7 @@ def test_a_guard_that_follows_from_another_is_dropped(first: str, second: str) -
     for recorded in points:
         optimised, plain = te.stage(run), te.stage(run, optimise=False)
         assert optimised(*recorded) == plain(*recorded) == list(map(float, results[recorded]))
-        follows = {two for one, two in results.values() if one == results[recorded][0]}
-        kept, dropped = optimised.stats().guards, optimised.stats().dropped
-        assert (kept, dropped) == (1, 1) if len(follows) == 1 else dropped == 0
-        assert plain.stats().dropped == 0 and plain.stats().guards == 2
+        assert optimised.stats().guards == plain.stats().guards == 2
         for p in points:
             assert optimised(*p) == plain(*p) == list(map(float, results[p]))
 

@@ -20,9 +20,7 @@ cdef class ArrayPart:
     cdef Py_ssize_t special_count
     cdef dict inputs            # storage -> View
     cdef dict epochs            # of each storage, at the end
-    cdef set unneeded           # numbers of the steps that no run does
-    cdef set settled            # and of those that are done once, when buffers are made
-    cdef dict shared            # slot -> an earlier one, whose values nothing reads any longer and whose buffer it takes
+    cdef dict shared            # slot -> an earlier one, whose buffer it takes, see `shared_slots`
     cdef list spare             # buffers of finished runs
     cdef dict pool              # buffers of cotangents, see `PooledReverse`
     cdef dict fused             # numbers of the steps that are done in strips, see `adopt_strips`
@@ -141,17 +139,9 @@ cdef Arena new_arena(ArrayPart part, Path path):
         arena.data[k] = <char *> PyArray_DATA(owner)
     arena.inputs = {storage: arena.shown(<View> view, 0) for storage, view in part.inputs.items()}
     arena.steps = [
-        done_step(arena, what, k in part.unneeded) if k in part.unneeded or k in part.settled
-        else stripping(arena, part.fused[k]) if k in part.fused else new_step(arena, what, <uint32_t> register)
+        stripping(arena, part.fused[k]) if k in part.fused else new_step(arena, what, <uint32_t> register)
         for k, (what, register) in enumerate(part.steps)]
     return arena
-
-
-cdef Action done_step(Arena arena, tuple what, bint unneeded):
-    """Stands for an operation that a run does not do: nothing needs it, or it gives the same each time."""
-    if not unneeded:
-        filling(arena, what).run(arena.v)
-    return Skipping.__new__(Skipping)
 
 
 @cython.final

@@ -23,13 +23,6 @@ cdef object part_of(Form form, x, Py_ssize_t i):
     return field_of(form, x, i) if form.kind == RECORD else <object> PySequence_Fast_ITEMS(x)[i]
 
 
-cdef inline void expect_field(Form form, PyObject *x, Py_ssize_t i) noexcept:
-    """Fetch a field's instance into the cache."""
-    cdef PyObject **slot = te_slot(x, form.places[i]) if is_placed(form, x) else NULL
-    if slot != NULL and slot[0] != NULL:
-        te_expect(slot[0])
-
-
 cdef object field_by_name(Form form, x, Py_ssize_t i):
     name = <object> PyTuple_GET_ITEM(form.fields, i)
     if form.cls is dict:

@@ -11,8 +11,6 @@ cdef tuple layout_data(Layout layout):
 
 def plan_data(Plan plan):
     """A plan as a dict of numbers, bytes, discrete leaves, functions, and for each layout its steps and further contents."""
-    if not plan.has_arrays:
-        plan.restore()      # so that paths recorded after loading may need what these would leave out
     numbers = {path: k for k, path in enumerate(plan.paths)}
     return {
         "changes": plan.changes_containers,

@@ -54,7 +54,6 @@ cdef extern from "attributes.h":
     Py_ssize_t te_place_of(object x, object name, object value)
     Py_ssize_t te_attribute_count(object x)
     PyObject **te_slot(PyObject *x, Py_ssize_t at)
-    void te_expect(PyObject *x)
     bint te_set_attribute(object x, Py_ssize_t at, object value)
 
 cdef extern from *:
@@ -568,7 +567,6 @@ cdef int fill_box(Form form, object x, char *to, Cursor *c, int depth) except -1
         depth += 1
         if (<Form> part).last < 0:
             return fill(<Form> part, x, inside, c, depth)
-        expect_field(<Form> part, <PyObject *> x, (<Form> part).last)
         if not fill_parts(<Form> part, x, inside, c, depth, (<Form> part).last):
             return False
         to = inside[(<Form> part).last_leaf]
@@ -706,8 +704,6 @@ cdef object made_of_box(Form form, char **of, object like, Cursor *c):
         if record != NULL:
             real_places(<Form> part, record + 8, inside)
         goes_on = (<Form> part).last >= 0 and (<Form> part).is_plain
-        if goes_on:
-            expect_field(<Form> part, <PyObject *> like, (<Form> part).last)
         y = made_of_parts(<Form> part, of, like, c, (<Form> part).last) if goes_on else made_of(<Form> part, of, like, c)
         if above == NULL:
             first = y

@@ -3,12 +3,6 @@
 cdef enum:
     LONG = 1 << 12          # a run of at least this many instructions releases the GIL
     STRETCH = 1 << 20       # instructions between two checks for an interrupt
-    RECENT = 8              # guards that are remembered, so that others that follow from them can be dropped
-
-
-cdef struct Decision:
-    int op
-    uint32_t a, b
 
 
 @cython.final
@@ -22,8 +16,6 @@ cdef class Numbering:
     cdef uint32_t mask
     cdef double **values        # of the tape
     cdef list notes             # of the tape
-    cdef bint drops             # whether guards that follow from others are dropped
-    cdef Decision[RECENT] known
 
     def __dealloc__(self):
         free(self.registers)
@@ -179,21 +171,9 @@ cdef class Numbering:
         else:
             a = self.registers[g.a] if g.a else self.register_of(g.c)
             b = self.registers[g.b] if g.b else self.register_of(g.c)
-        if self.drops and self.follows(g.kind, a, b):
-            self.path.dropped += 1
-            return 0
         self.emit(g.kind, a, b)
-        self.known[self.path.guards % RECENT] = Decision(g.kind, a, b)
         self.path.guards += 1
         return 0
-
-    cdef bint follows(self, int op, uint32_t a, uint32_t b) noexcept:
-        """Whether a guard follows from a recent one. It depends on what precedes alone, so it holds in other paths."""
-        cdef int k
-        for k in range(RECENT):
-            if self.known[k].op and te_follows(self.known[k].op, self.known[k].a, self.known[k].b, op, a, b):
-                return True
-        return False
 
     cdef int call(self, tuple what, uint32_t register) except -1:
         """Emit a call of the function that gives the value of the operation in a register."""
@@ -212,10 +192,7 @@ cdef class Path:
     cdef double *constants
     cdef readonly uint32_t first, end   # registers of the first instruction and after the last; inputs come before
     cdef readonly uint32_t guards
-    cdef readonly uint32_t dropped  # guards that follow from others
-    cdef readonly uint32_t dead     # operations that it leaves out
     cdef readonly uint32_t shared   # operations and guards that repeat others
-    cdef Dead *left_out
     cdef long long last     # the time of its last run, in runs of its plan
     cdef uint32_t constant_count
     cdef Layout outputs     # ids are registers
@@ -235,7 +212,6 @@ cdef class Path:
         free(self.op)
         free(self.operands)
         free(self.constants)
-        free(self.left_out)
         free_zeros(self.spare_rows)
         free_zeros(self.spare_zeros)
 
@@ -247,7 +223,7 @@ cdef class Path:
     def nbytes(self):
         """The bytes of the instructions, their constants, and where native code runs."""
         return (len(self) * (sizeof(uint8_t) + sizeof(te_operands)) + self.constant_count * sizeof(double)
-                + self.dead * sizeof(Dead) + len(self.example or b"")
+                + len(self.example or b"")
                 + (self.single.entries + self.lanes.entries) * sizeof(te_entry))
 
     @property
@@ -331,27 +307,6 @@ cdef class Path:
         self.operands = <te_operands *> enlarged(NULL, registers, sizeof(te_operands), "instructions")
         self.constants = <double *> enlarged(NULL, constants, sizeof(double), "constants")
         return 0
-
-    cdef int keep_dead(self, Path whole, const uint32_t *registers) except -1:
-        """Keep the operations of a whole path that have no register here."""
-        cdef uint32_t i
-        self.left_out = <Dead *> enlarged(NULL, whole.end - self.end, sizeof(Dead), "operations that nothing needs")
-        for i in range(whole.first, whole.end):
-            if registers[i] == 0:
-                self.left_out[self.dead] = Dead(i, whole.operands[i], whole.op[i])
-                self.dead += 1
-        return 0
-
-    cdef uint32_t whole_register(self, uint32_t i) noexcept:
-        """The register in the whole path of an instruction in this one."""
-        cdef uint32_t low = 0, high = self.dead, middle
-        while low < high:       # the number of operations left out before it
-            middle = (low + high) // 2
-            if self.left_out[middle].at - middle <= i:
-                low = middle + 1
-            else:
-                high = middle
-        return i + low
 
     cdef void fit(self) noexcept:
         """Free unused memory."""
@@ -449,7 +404,7 @@ cdef class Path:
         if self.op[i] == TE_STEP and other.op[i] == TE_STEP:
             return same_note(self.part.steps[self.operands[i].a][0], other.part.steps[other.operands[i].a][0], False)
         if self.op[i] == TE_EXACT or other.op[i] == TE_EXACT:   # one of them may have raised an error here
-            return not self.dead and not other.dead or te_may_stop(self.op[i]) and te_may_stop(other.op[i])
+            return True
         return (TE_CONSTANT < self.op[i] <= TE_NAN and TE_CONSTANT < other.op[i] <= TE_NAN
                 and self.operands[i].a == other.operands[i].a)
 
@@ -550,7 +505,7 @@ cdef inline bint same_bits(double a, double b) noexcept:
     return te_same_bits(a, b)
 
 
-cdef Path path_of(Recording recording, bint drops, bint shares):
+cdef Path path_of(Recording recording, bint shares):
     """The path that a recording took.
 
     Raises
@@ -572,7 +527,7 @@ cdef Path path_of(Recording recording, bint drops, bint shares):
     path.room(path.end + most, most)
     if tape.place_count or any([what[0] != TE_CALL for what in noted]):  # np.sum of a number has no array
         path.part = array_part(tape, recording.primals)
-    numbering.path, numbering.drops = path, drops
+    numbering.path = path
     numbering.begin(tape)
     while i <= h.count:
         selected = False
@@ -605,7 +560,7 @@ cdef Path path_of(Recording recording, bint drops, bint shares):
 
 
 cdef int list_specials(Path path) except -1:
-    """List the registers of a path's array operations and element accesses, the last one first; see also `Needs`."""
+    """List the registers of a path's array operations and element accesses, the last one first."""
     cdef ArrayPart part = path.part
     cdef uint32_t i
     part.specials = <uint32_t *> enlarged(NULL, path.end + 1, sizeof(uint32_t), "instructions")
@@ -613,7 +568,8 @@ cdef int list_specials(Path path) except -1:
         if path.op[i] == TE_ACCESS or path.op[i] == TE_STEP:
             part.specials[part.special_count] = i
             part.special_count += 1
-    return find_needed(path)
+    part.shared = shared_slots(path)
+    return 0
 
 
 cdef int check_values(Path path, Recording recording, uint32_t *registers) except -1:

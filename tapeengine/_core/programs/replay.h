@@ -147,9 +147,6 @@ at_NONE:
     return i;
 }
 
-/* Whether a run may stop at an instruction: at a check, or where Python might raise an error. */
-static inline int te_may_stop(int op) { return op > TE_CONSTANT || (op < TE_CONSTANT && !te_total(op_codes[op])); }
-
 /* A record of the tape, see `Record` in tape.pxd. */
 typedef struct { double d1, d2; uint32_t p1, p2; } te_record;
 
@@ -197,42 +194,6 @@ static uint32_t te_merge(const uint8_t *op, const te_operands *operands, uint32_
         registers[i] = k ? registers[k] : made++;
     }
     return made;
-}
-
-/* Mark what the marked registers and those of instructions that may stop need; return how many instructions are marked. */
-TE_HOT static uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first,
-                                      uint32_t end) {
-    uint32_t count = 0;
-    for (uint32_t i = end; i-- > first;) {
-        const int code = op[i];
-        if (!marks[i] && !te_may_stop(code)) continue;
-        marks[i] = 1;
-        count++;
-        if (code == TE_CONSTANT) continue;
-        marks[operands[i].a] = 1;
-        if (code < TE_TRUNC && (code > TE_CONSTANT || op_arities[op_codes[code]] == 2)) marks[operands[i].b] = 1;
-    }
-    return count;
-}
-
-/* Whether a guard on x and y holds wherever one on a and b does, also for NaN. */
-static int te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y) {
-    if (a == x && b == y) {
-        if (known == op) return 1;
-        switch (known) {
-        case TE_LT_TRUE: return op == TE_LE_TRUE || op == TE_EQ_FALSE;
-        case TE_LE_FALSE: return op == TE_LT_FALSE || op == TE_EQ_FALSE;
-        case TE_EQ_TRUE: return op == TE_LE_TRUE || op == TE_LT_FALSE;
-        }
-    } else if (a == y && b == x && op < TE_TRUNC) {
-        switch (known) {
-        case TE_LT_TRUE: return op == TE_LT_FALSE || op == TE_LE_FALSE || op == TE_EQ_FALSE;
-        case TE_LE_TRUE: return op == TE_LT_FALSE;
-        case TE_LE_FALSE: case TE_EQ_FALSE: return op == TE_EQ_FALSE;
-        case TE_EQ_TRUE: return op == TE_EQ_TRUE || op == TE_LE_TRUE || op == TE_LT_FALSE;
-        }
-    }
-    return 0;
 }
 
 #define TE_BEFORE                                                                  \

@@ -23,8 +23,6 @@ class Path:
     first: int
     end: int
     guards: int
-    dropped: int
-    dead: int
     shared: int
     forks: dict[int, list[Path]]
     def __len__(self) -> int: ...
@@ -63,14 +61,11 @@ class Plan:
     paths: list[Path]
     inputs: int
     has_calls: bool
-    drops: bool
     shares: bool
     replays: int
     evicted: int
     places: dict[Any, Any]
-    def __init__(
-        self, recording: Recording, limit: int = 64, compiler: Any = None, drops: bool = True, shares: bool = False
-    ) -> None: ...
+    def __init__(self, recording: Recording, limit: int = 64, compiler: Any = None, shares: bool = False) -> None: ...
     def value(self, primals: tuple[Any, ...]) -> Any: ...
     def vjp(self, primals: tuple[Any, ...], staged: Any, keywords: dict[str, Any]) -> Any: ...
     def trace(self, primals: tuple[Any, ...]) -> Any: ...

@@ -88,10 +88,8 @@ cdef extern from "numpy/arrayobject.h":
 cdef extern from "replay.h" nogil:
     bint te_same_bits(double a, double b)
     bint te_total(int op)
-    bint te_follows(int known, uint32_t a, uint32_t b, int op, uint32_t x, uint32_t y)
     ctypedef struct te_operands:
         uint32_t a, b
-    bint te_may_stop(int op)
     ctypedef struct te_record:
         uint32_t p1, p2
     uint32_t te_number(const te_record *records, const uint8_t *codes, uint32_t i, uint32_t stop, uint32_t *registers,
@@ -100,7 +98,6 @@ cdef extern from "replay.h" nogil:
     te_operands te_renumbered(int op, te_operands x, const uint32_t *registers)
     uint32_t te_merge(const uint8_t *op, const te_operands *operands, uint32_t *registers, uint32_t *table, uint32_t mask,
                       uint32_t first, uint32_t end)
-    uint32_t te_mark_needed(const uint8_t *op, const te_operands *operands, uint32_t *marks, uint32_t first, uint32_t end)
     uint32_t te_replay(const uint8_t *op, const te_operands *operands, const double *constants, double *v, uint32_t i,
                        uint32_t end)
     void te_replay_back(const uint8_t *op, const te_operands *operands, const double *v, double *ct, uint32_t last,
@@ -153,11 +150,6 @@ cdef struct Access:         # of one element
     bint writes, constant
     Py_ssize_t element
 
-cdef struct Dead:           # an operation that a path leaves out
-    uint32_t at             # its register in the whole path, to which its operands belong as well
-    te_operands x
-    uint8_t op
-
 cdef class ArrayPart
 cdef class Arena
 cdef class Path
@@ -207,8 +199,8 @@ include "arrays.pxi"
 include "strips.pxi"
 include "recordings.pxi"
 include "paths.pxi"
-include "needed.pxi"
-include "dead.pxi"
+include "buffers.pxi"
+include "sharing.pxi"
 
 
 @cython.final
@@ -244,8 +236,6 @@ cdef class Plan:
     compiler : callable, optional
         Called with a path that has been run often, and whether in lanes; calls `Path.adopt`. ``compiler.worth(n)`` is
         the number of instructions that are run before, for a path of `n`.
-    drops : bool
-        Whether guards that follow from others, and operations that nothing needs, are left out.
     shares : bool
         Whether operations on numbers that repeat others are left out.
     """
@@ -270,20 +260,16 @@ cdef class Plan:
     cdef readonly Py_ssize_t evicted
     cdef Py_ssize_t limit
     cdef object compiler    # see `Path`
-    cdef readonly bint drops    # whether guards that follow from others are dropped
     cdef readonly bint shares   # whether operations that repeat others are left out
-    cdef bint reduces           # whether paths leave out what they do not need
 
-    def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint drops=True, bint shares=False):
-        self.limit, self.compiler, self.drops, self.shares = limit, compiler, drops, shares
+    def __init__(self, Recording recording, Py_ssize_t limit=64, compiler=None, bint shares=False):
+        self.limit, self.compiler, self.shares = limit, compiler, shares
         self.places = {}
         self.structures = recording.structures
         self.primals, self.known, self.forms = recording.primals, recording.known, recording.forms
         self.inputs = recording.tape.head.inputs
         self.changes_containers = recording.tape.changes_containers
-        self.reduces = drops
-        made = path_of(recording, drops, shares)
-        self.paths = [without_dead(made) if drops else made]
+        self.paths = [path_of(recording, shares)]
         self.grown(self.paths[0])
         check_arrays(self, self.paths[0], recording)
 
@@ -516,18 +502,6 @@ cdef class Plan:
 
     cdef int graft(self, Path made) except -1:
         """Let a path fork where it leaves the others."""
-        if not self.reduces:
-            made = whole_of(made)
-        if self.grafted(made):
-            return 0
-        if self.reduces:
-            self.restore()
-            if self.grafted(whole_of(made)):
-                return 0
-        raise NotReplayable("it did not do the same again although all that it looked at was the same")
-
-    cdef bint grafted(self, Path made) except -1:
-        """Whether a path leaves the others at a check only; then it forks there."""
         cdef Path path = self.paths[0], other
         cdef uint32_t i = path.parting(made, path.first)
         while i < path.end and i < made.end:
@@ -538,27 +512,13 @@ cdef class Plan:
             else:
                 join_calls(path, made, i)
                 if path.may_part(made, i):
-                    self.fork(path, made, i)
-                    return True
-                return False
-        join_calls(path, made, i)
-        return i == path.end and i == made.end
-
-    cdef int restore(self) except -1:
-        """Put whole paths in place of those that leave operations out; runs on the way keep theirs."""
-        cdef Path path, whole
-        cdef dict found = {path: whole_of(path) for path in self.paths}
-        self.reduces = False
-        for path in self.paths:
-            whole = found[path]
-            forks = {path.whole_register(i): [found[other] for other in others] for i, others in path.forks.items()}
-            if whole is path:
-                path.forks = forks
-            else:
-                whole.forks = forks
-                self.grown(whole)
-        self.paths = [found[path] for path in self.paths]
-        return 0
+                    return self.fork(path, made, i)
+                break
+        else:
+            join_calls(path, made, i)
+            if i == path.end and i == made.end:
+                return 0
+        raise NotReplayable("it did not do the same again although all that it looked at was the same")
 
     cdef int fork(self, Path path, Path made, uint32_t i) except -1:
         self.level(made)
@@ -647,8 +607,7 @@ cdef object spelled_step(Path path, uint32_t register, uint32_t k):
     names = ("array", "copy", "call", "compute", "multiply", "sum", "copy part", "write", "poke", "add", "fork", "check")
     function = what[1] if what[0] in (CALLED, COMPUTED, RULED, LOOKED) else ""
     part = path.part
-    done = (" (not needed)" if k in part.unneeded else " (done once)" if k in part.settled
-            else " (in strips)" if k in part.fused else "")
+    done = " (in strips)" if k in part.fused else ""
     name = getattr(function, "__name__", getattr(function, "name", ""))
     return ("%%%d: %s %s" % (register, names[what[0]], name)).rstrip() + done
 

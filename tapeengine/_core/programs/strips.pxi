@@ -100,13 +100,13 @@ def adopt_strips(tuple made):
 
 
 def array_notes(Path path):
-    # The steps of a path, its slots by storage and epoch, what a run leaves out, the storages of its value with their
+    # The steps of a path, its slots by storage and epoch, the storages of its value with their
     # epochs, the number of doubles in each storage, the storage of each slot, the accesses as (slot, whether it is
     # written, element, register), and the slots that share buffers.
     cdef ArrayPart part = path.part
     cdef Layout layout = path.outputs
     cdef Py_ssize_t k
-    return (part.steps, part.numbers, part.unneeded | part.settled,
+    return (part.steps, part.numbers,
             [layout.steps[k].n for k in range(layout.count) if layout.steps[k].kind == ARRAY], part.epochs,
             [part.places.places[k].size * (part.places.places[k].type == NPY_DOUBLE)
              for k in range(part.places.place_count)],

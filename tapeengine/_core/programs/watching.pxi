@@ -152,7 +152,7 @@ cdef class Checks:
         cdef Search search = Search.__new__(Search)
         search.checks, search.others = self, others
         search.atoms, search.fixed, search.find = others.atoms, others.is_fixed, others.facts
-        search.spaces, search.used, search.names = {}, set(), []
+        search.spaces, search.used, search.names, search.seen = {}, set(), [], set()
         search.is_new(<PyObject *> built_in)
         search.all(value)
 
@@ -302,51 +302,17 @@ cdef class Search:
     cdef Checks checks
     cdef object others, atoms, find
     cdef Fixed fixed
-    cdef PyObject *few[64]  # a hash table of the addresses of objects that were seen
-    cdef PyObject **seen    # the same, once it is larger
-    cdef size_t mask, count
+    cdef set seen           # the addresses of objects that were seen
     cdef dict spaces        # address of a namespace -> Space
     cdef set used           # the names that the program's code uses
     cdef list names         # the same in order
     cdef bint computes      # whether code computes names, so that it may look up any of a module or class
 
-    def __cinit__(self):
-        self.seen, self.mask = self.few, 63
-
-    def __dealloc__(self):
-        if self.seen != self.few:
-            free(self.seen)
-
     cdef bint is_new(self, PyObject *address) except -1:
         """Whether an object was not seen before; it is now."""
-        cdef size_t at = self.place(address)
-        if self.seen[at] != NULL:
-            return False
-        if 2 * self.count > self.mask:
-            self.widen()
-            at = self.place(address)
-        self.seen[at] = address
-        self.count += 1
-        return True
-
-    cdef size_t place(self, PyObject *address) noexcept:
-        """Where the table has an address, or has room for it."""
-        cdef size_t at = (<size_t> address * <size_t> 0x9E3779B97F4A7C15 >> 32) & self.mask
-        while self.seen[at] != NULL and self.seen[at] != address:
-            at = (at + 1) & self.mask
-        return at
-
-    cdef int widen(self) except -1:
-        cdef PyObject **old = self.seen
-        cdef size_t i, size = self.mask + 1
-        self.seen = <PyObject **> zeros_for(4 * size, sizeof(PyObject *), "captured objects")
-        self.mask = 4 * size - 1
-        for i in range(size):
-            if old[i] != NULL:
-                self.seen[self.place(old[i])] = old[i]
-        if old != self.few:
-            free(old)
-        return 0
+        cdef Py_ssize_t count = len(self.seen)
+        self.seen.add(<size_t> address)
+        return len(self.seen) != count
 
     cdef int all(self, object value) except -1:
         """Look into an object, and into all objects that are found in it."""
@@ -520,7 +486,7 @@ cdef class Search:
 
     cdef int datum(self, PyObject *value) except -1:
         """Look into a value of a namespace, unless programs do not change it."""
-        if value == NULL or type(<object> value) in <frozenset> self.atoms or self.seen[self.place(value)] != NULL:
+        if value == NULL or type(<object> value) in <frozenset> self.atoms or <size_t> value in self.seen:
             return 0
         return 0 if self.fixed.holds(<object> value) else self.enter(<object> value)
 

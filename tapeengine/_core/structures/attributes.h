@@ -86,14 +86,4 @@ static inline int te_set_attribute(PyObject *x, Py_ssize_t at, PyObject *value) 
     return 1;
 }
 
-/* Fetch the beginning of an instance, and what lies before it, into the cache: large trees do not fit into it. */
-static inline void te_expect(PyObject *x) {
-#ifdef __GNUC__
-    __builtin_prefetch((char *)x - 32);
-    __builtin_prefetch((char *)x + 8);
-#else
-    (void)x;
-#endif
-}
-
 #endif
