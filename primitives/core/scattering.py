@@ -9,7 +9,7 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine._core.arrays.array import holds_traced
-from tapeengine.primitive import Sample, patterns, uniform
+from tapeengine.primitive import Primitive, Sample, patterns, uniform
 from tapeengine.primitive.builders import decides, linear
 
 from .folds import EXTREMES
@@ -40,10 +40,33 @@ def _scattered(values: Any, places: Any, size: int) -> Any:
     return total
 
 
+PRODUCTS = Primitive(
+    "numpy.products_by_place",
+    lambda values, *, places, size: _folded(numpy.multiply, values, places, size),
+    vjp={"values": lambda ct, values, out, places: np.take(ct * out, places) / values},
+    jvp={"values": lambda t, values, out, places, size: SCATTER_ADD(t / values, places=places, size=size) * out},
+    samples=(Sample((uniform((4,), 0.5, 2.0),), {"places": numpy.array([0, 2, 0, 1]), "size": 3}),),
+    pattern=_pattern,
+    doc="products of the values with the same place, none of them 0; dvalues[k] = (ct out)[places[k]] / values[k]",
+)
+
+
+@decides("numpy.is_regular", Sample((numpy.array([3.0, 1.0]), numpy.array([3.0]))))
+def _are_regular(x: Any, y: Any) -> bool:
+    """Whether no element is 0, infinite, NaN or subnormal."""
+    return _is_regular(x) and _is_regular(y)
+
+
 def _folded(ufunc: Any, values: Any, places: Any, size: int) -> Any:
-    found = numpy.full(size, ufunc(-numpy.inf, numpy.inf) * -1.0, values.dtype)
+    start = 1.0 if ufunc is numpy.multiply else ufunc(-numpy.inf, numpy.inf) * -1.0
+    found = numpy.full(size, start, values.dtype)
     ufunc.at(found, places, values)
     return found
+
+
+def _is_regular(x: Any) -> bool:
+    size = numpy.abs(x)
+    return bool(size.min(initial=1.0) >= numpy.finfo(x.dtype).tiny and size.max(initial=1.0) < numpy.inf)
 
 
 _OF_ONE_PLACE = {"places": numpy.array([0, 0]), "size": 1, "ufunc": numpy.maximum}
@@ -59,7 +82,10 @@ def _chosen(values: Any, *, places: Any, size: int, ufunc: Any) -> Any:
 
 
 def by_place(ufunc: Any, values: Any, places: Any, size: int) -> Any:
-    """Return the extreme of each place, if one value alone attains it; otherwise, and for other ufuncs, None."""
+    """Fold the values of each place, in their order, by a rule that needs no order; None if there is none for them."""
+    if ufunc is numpy.multiply and dtype_of(values).kind == "f":
+        found = PRODUCTS(values, places=places, size=size)
+        return found if _are_regular(values, found) else None
     chosen = _chosen(values, places=places, size=size, ufunc=ufunc) if ufunc in EXTREMES else ()
     return np.take(values, chosen) if len(chosen) else None
 
