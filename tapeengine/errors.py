@@ -28,7 +28,8 @@ class TapeEngineError(Exception):
 
     Examples
     --------
-    >>> issubclass(StructureError, TapeEngineError)
+    >>> from tapeengine import errors
+    >>> issubclass(errors.StructureError, errors.TapeEngineError)
     True
     """
 

@@ -399,8 +399,9 @@ class Program(Enterable):
 
         Examples
         --------
+        >>> import tapeengine as te
         >>> from tapeengine.sparse.monoids import absolute, index_sets
-        >>> @program
+        >>> @te.program
         ... def f(xs: list[float], y: float) -> list[float]:
         ...     return [x * y - 2.0 * y for x in xs]
         >>> f.derivative(monoid=absolute())([1.0, 2.0], 3.0)
@@ -413,7 +414,7 @@ class Program(Enterable):
         if form == "accumulate":
             return display(self.executable.reverse)
         if form not in ("reverse", "forward", "loops"):
-            raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
+            raise UnsupportedError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
         try:
             lowered = self.executable.tangent_form if form == "forward" else self.executable.reverse_form
         except NotLowered as error:
@@ -427,7 +428,7 @@ class Program(Enterable):
 
     def _over(self, form: str, monoid: Monoid) -> Callable[..., tuple[Any, ...]]:
         if form != "reverse":
-            raise ValueError(f"a derivative over a monoid is in reverse, not {form!r}")
+            raise UnsupportedError(f"a derivative over a monoid is in reverse, not {form!r}")
 
         over = functools.cache(lambda executable: OverMonoid(executable, monoid))
 
@@ -1333,18 +1334,20 @@ def program(
     ProgramError
         Where the function uses something outside the language, and its annotations say all types. Other programs run
         on dual numbers then.
-    ValueError
+    UnsupportedError
         For another back end.
 
     Examples
     --------
     >>> import tapeengine as te
-    >>> te.program(backend="interpreter")
-    Traceback (most recent call last):
-    ValueError: 'interpreter' is no back end: choose 'machine', 'native', 'fastmath' or None
+    >>> @te.program
+    ... def square(x: float) -> float:
+    ...     return x * x
+    >>> te.grad(square)(3.0)
+    6.0
     """
     if backend not in BACKENDS:
-        raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
+        raise UnsupportedError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
     if function is None:
         return lambda f: made_of(f, backend)
     return made_of(function, backend)

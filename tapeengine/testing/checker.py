@@ -58,6 +58,7 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     Examples
     --------
     >>> from tapeengine.primitive.builders import SCALE
+    >>> from tapeengine.testing import check_primitive
     >>> check_primitive(SCALE, order=1).runs["adjoint"]
     8
     """

@@ -29,6 +29,7 @@ def check_monoid(monoid: Monoid[Any], elements: Sequence[Any], equal: Callable[[
     Examples
     --------
     >>> from tapeengine.sparse.monoids import Monoid, index_sets
+    >>> from tapeengine.testing import check_monoid
     >>> check_monoid(index_sets(), [frozenset([1]), frozenset([1, 2]), frozenset()])
     >>> check_monoid(Monoid(0.0, 1.0, lambda x, y: x - y, lambda edge, x: x), [1.0, 2.0, 4.0])
     Traceback (most recent call last):

@@ -52,6 +52,7 @@ def check_vjp(
 
     Examples
     --------
+    >>> from tapeengine.testing import check_vjp
     >>> check_vjp(lambda x, y: x * y + y, 2.0, 3.0).failures
     []
     """

@@ -27,7 +27,8 @@ class ProgramError(UnsupportedError):
 
     Examples
     --------
-    >>> print(ProgramError("no break here", "use while", "f.py", 3, "    break", 4))
+    >>> import tapeengine as te
+    >>> print(te.ProgramError("no break here", "use while", "f.py", 3, "    break", 4))
     no break here
       File "f.py", line 3
         break
