@@ -321,7 +321,9 @@ def refuse_none(value: Any, path: Path) -> float:
 
 def refusal(of: Type, name: str, path: Path) -> StructureError:
     """Give the error for a value of another type."""
-    return StructureError(f"{shown(path)} is of type {name} where {show(of)} is wanted")
+    where = shown(path)
+    advice = ": convert it, or change the annotation" * where.startswith("the argument")
+    return StructureError(f"{where} is of type {name} where {show(of)} is wanted{advice}")
 
 
 def number(of: Type, value: Any, path: Path) -> Any:

@@ -43,6 +43,8 @@ class ProgramError(UnsupportedError):
         self.is_known = False
 
     def __str__(self) -> str:
+        if not self.lineno:  # the text is not known
+            return f"{self.message}; {self.advice}"
         shown = self.line.strip()
         caret = " " * max(0, self.column - (len(self.line) - len(self.line.lstrip()))) + "^"
         return f'{self.message}\n  File "{self.filename}", line {self.lineno}\n    {shown}\n    {caret}\n{self.advice}'
