@@ -140,6 +140,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     Attributes named in `static`, and those with names that Python reserves, are copied unchanged.
     """
     _check_class(cls)
+    static = (static,) if isinstance(static, str) else static
     slots, kept = slots_of(cls), kept_names(cls)
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:

@@ -121,3 +121,42 @@ def test_errors_of_others_name_the_class_that_type_shows(primal: Any) -> None:
         return x
 
     te.vjp(program, primal)
+
+
+def test_a_name_alone_is_one_name() -> None:
+    """Where a sequence of names is taken, a single text is no sequence of letters."""
+
+    class Part:
+        def __init__(self) -> None:
+            self.alpha, self.a = 2.0, 3.0
+
+    engine = te.Engine()
+    engine.register_container(Part, static="alpha")
+    slope = engine.grad(lambda part: part.alpha * part.a)(Part())
+    assert (slope.alpha, slope.a) == (2.0, 2.0)  # alpha is copied, and was not differentiated
+    with te.lifted("colorsys", also="statistics"):
+        import statistics
+    assert statistics.__name__.startswith("tapeengine.lift.twins")
+
+
+def test_a_module_that_is_missing_has_the_name_that_was_given() -> None:
+    with pytest.raises(ModuleNotFoundError, match="'nothing_of_this_name'"), te.lifted("nothing_of_this_name"):
+        pass
+
+
+@pytest.mark.parametrize("transform", [te.jvp, te.hvp, te.linearize, te.dependencies, te.vjp])
+def test_a_value_is_no_program(transform: Any) -> None:
+    primals = ((1.0,), (1.0,)) if transform in (te.jvp, te.hvp) else (1.0,)
+    with pytest.raises(
+        te.errors.StructureError, match=r"the program must be a function, not 3\.0: write f and its primals"
+    ):
+        transform(3.0, *primals)
+
+
+def test_a_check_of_nothing_does_not_pass() -> None:
+    square = te.primitive(lambda x: x * x, name="advice.square")
+    with pytest.raises(te.errors.StructureError, match="so there is nothing to check"):
+        te.testing.check_vjp(lambda x: x * x, 3)
+    with pytest.raises(te.errors.PrimitiveError, match=r"check functions by check_vjp\(f, x\)"):
+        te.testing.check_primitive(square)
+    assert te.testing.check_vjp(lambda x: x * x, 3.0).runs["differences"] == 1
