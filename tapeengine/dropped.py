@@ -361,6 +361,17 @@ def is_assigning(frame: FrameType) -> bool:
     return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == dis.opmap["STORE_SUBSCR"]
 
 
+def refuse_shuffle() -> None:
+    """Refuse that a generator of numpy swaps two rows of an array: it does so as for a list, and rows are views."""
+    frame = sys._getframe(1)
+    if "shuffle" in frame.f_code.co_names and not is_assigning(frame):
+        call, place = place_of_call(frame)
+        raise UnsupportedError(
+            f"{call or 'shuffle(x)'} would copy rows of a traced array over others ({place}). Use the generators of "
+            "tapeengine.numpy.random, or write x[:] = x[generator.permutation(len(x))]"
+        )
+
+
 def is_asked_by_engine() -> bool:
     """Whether code of the engine or of a plugin of this project called C; it reads dtype and shape of any number."""
     module = module_of_frame(sys._getframe(1))

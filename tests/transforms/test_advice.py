@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import operator
+import random
 import runpy
 from collections.abc import Callable
 from pathlib import Path
@@ -160,3 +162,37 @@ def test_a_check_of_nothing_does_not_pass() -> None:
     with pytest.raises(te.errors.PrimitiveError, match=r"check functions by check_vjp\(f, x\)"):
         te.testing.check_primitive(square)
     assert te.testing.check_vjp(lambda x: x * x, 3.0).runs["differences"] == 1
+
+
+SHUFFLES = {
+    "Generator": lambda np, x: np.random.default_rng(2).shuffle(x),
+    "RandomState": lambda np, x: np.random.RandomState(2).shuffle(x),
+    "shuffle": lambda np, x: (np.random.seed(2), np.random.shuffle(x)),
+    "permutation": lambda np, x: x.__setitem__(slice(None), x[numpy.random.default_rng(2).permutation(len(x))]),
+    "swaps": lambda np, x: (operator.setitem(x, 0, x[1]), operator.setitem(x, 2, x[0])),
+    "random": lambda np, x: random.Random(2).shuffle(x),
+}
+
+
+@pytest.mark.filterwarnings("ignore:you are shuffling")
+@pytest.mark.parametrize("shape", [(5,), (4, 2), (3, 2, 2)])
+@pytest.mark.parametrize("np", [numpy, tnp], ids=["numpy", "tapeengine.numpy"])
+@pytest.mark.parametrize("name", SHUFFLES)
+def test_shuffled_rows_are_numpys_or_refused(name: str, np: Any, shape: tuple[int, ...]) -> None:
+    """numpy's generators swap the rows of what is no ndarray as those of a list: rows are views, and one is lost."""
+    start = numpy.arange(float(numpy.prod(shape))).reshape(shape)
+
+    def program(x: Any, module: Any = np) -> Any:
+        SHUFFLES[name](module, x)
+        return x
+
+    wanted = program(start.copy(), numpy)
+    if np is numpy and len(shape) > 1 and name in ("Generator", "RandomState", "shuffle"):
+        with pytest.raises(te.errors.UnsupportedError, match=r"shuffle\(x\) would copy rows .*test_advice.py:\d+ in"):
+            te.vjp(program, start.copy())
+        return
+    value, backpropagator = te.vjp(program, start.copy())
+    assert numpy.array_equal(value, wanted)
+    (found,) = backpropagator(start + 1.0)
+    places = wanted.ravel().astype(int)
+    assert numpy.array_equal(found.ravel(), numpy.bincount(places, (start + 1.0).ravel(), start.size))
