@@ -575,7 +575,7 @@ class Executable:
             return self.python, self.converter
         run = on_duals(self.python, dict(twins))
         classes = {name: twins.get(cls, cls) for name, cls in self.classes.items()}
-        return run, Converter(self.converter.types, classes)
+        return run, Converter(self.converter.types, classes, self.classes)
 
     @functools.cached_property
     def continuous(self) -> tuple[int, ...]:
