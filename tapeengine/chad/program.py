@@ -786,7 +786,7 @@ class Program(Enterable):
 
     def clear_instances(self) -> None:
         """Forget the programs for types of arguments."""
-        self.instances: dict[tuple[str, ...], Program] = {}
+        self.instances: dict[tuple[Any, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -881,12 +881,12 @@ class Program(Enterable):
         made = self.instance(self.given or {}, symbol_of(self, ("by BLAS", self.symbol)), Sizes(known.ones, True))
         return made if "numpy.matmul" in made.linked[2] else None
 
-    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes | None = None) -> Program:
-        """Give the program for parameters of these types where they have no annotation; `key` spells the types."""
-        key = (*key, repr(sizes or Sizes()))
-        if key not in self.instances:
-            self.instances[key] = self.instance(given, symbol_of(self, key), sizes)
-        return self.instances[key]
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes, classes: Any = ()) -> Program:
+        """Give the program for types of parameters without annotation: `key` spells them, their `classes` by name."""
+        found = (*key, repr(sizes), *classes)
+        if found not in self.instances:
+            self.instances[found] = self.instance(given, symbol_of(self, (*key, repr(sizes))), sizes)
+        return self.instances[found]
 
     def for_kinds(self, kinds: tuple[Any, ...]) -> Program:
         """Give the same program for arguments of these kinds, which may decide the lists in its result."""

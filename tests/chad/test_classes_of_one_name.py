@@ -127,3 +127,26 @@ def test_annotations_with_two_classes_of_one_name_are_refused() -> None:
         UnsupportedError, match=r"two classes of one name, .*Point and .*Point: give one of them another"
     ):
         te.vjp(te.program(size_of_both), Near(1.0, 2.0), Far(1.0, 2.0))
+
+
+def helped(p: Any) -> Any:
+    return size(p) + 1.0
+
+
+def of_near(p: Near) -> float:
+    return helped(p)
+
+
+def of_far(p: Far) -> float:
+    return helped(p)
+
+
+def of_made(x: float) -> float:
+    return helped(Far(x, 2.0))
+
+
+def test_functions_that_programs_share_are_read_for_each_class() -> None:
+    of_near.__annotations__["p"], of_far.__annotations__["p"] = Near, Far
+    assert te.value_and_grad(te.program(of_near))(Near(1.0, 2.0)) == (4.0, Near(2.0, 1.0))
+    assert te.value_and_grad(te.program(of_far))(Far(1.0, 2.0)) == (4.0, Far(3.0, 0.0))
+    assert te.value_and_grad(te.program(of_made))(2.0) == (7.0, 3.0)

@@ -67,9 +67,7 @@ ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 class Converter:
     """Converts values of a module's types. Records that are given may be of `given` as well as of `classes`."""
 
-    def __init__(
-        self, types: Mapping[str, Sum], classes: Mapping[str, type], given: Mapping[str, type] | None = None
-    ) -> None:
+    def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type], given: Any = None) -> None:
         self.types = types
         self.classes = classes
         self.given_classes = classes if given is None else given
@@ -218,11 +216,9 @@ class Converter:
     def parts(self, of: Product, value: Any, path: Path) -> Sequence[Any]:
         """Give the parts of a record or a tuple."""
         found = parts_in(of, value) if of != UNIT else () if value is None else None
-        name = type(value).__name__
-        if found is None:
-            raise refusal(of, name, path)
-        if of.name and type(value) not in (self.classes.get(name), self.given_classes.get(name)):
-            raise refusal(of, f"{name} of another definition", path)
+        known = (self.classes.get(of.name), self.given_classes.get(of.name))
+        if found is None or (of.name and type(value) not in known):
+            raise refusal(of, type(value).__name__ + " of another definition" * (found is not None), path)
         return found
 
     def member(self, of: Sum | Named, value: Any, path: Path) -> tuple[int, Any]:
