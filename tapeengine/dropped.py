@@ -57,7 +57,7 @@ MEMORY_OF_PLAIN = (
 PLAIN_ONLY = re.compile(
     r"^(?!unsupported operand|'\S+' not supported|can't multiply"
     r"|.*(?:has no len\(\)|is not (?:callable|iterable)|indices must be|"
-    r"requires a '\w+' object)).*(?:tapeengine\.\w*(?:Dual|Array)\b|\bFloatLike\b|\(Dual\))"
+    r"requires a '\w+' object)).*(?:tapeengine\.\w*(?:Dual|Array)\b|\bof type Dual\b|\(Dual\))"
     r"|'(?:datetime\.timedelta|decimal\.Decimal|mp[fc]|Variable|AffineScalarFunc)'.*tapeengine\."
     r"|tapeengine\..*'(?:datetime\.timedelta|decimal\.Decimal|mp[fc]|Variable|AffineScalarFunc)'"
     r"|cannot create mp[fc] from (?!')"
@@ -296,8 +296,12 @@ def in_place_of(call: str, frame: FrameType) -> str:
     """What to write in place of a call in a frame that is not lifted."""
     if call.endswith(".values"):
         return "Write .data for .values"
-    name = re.match(r"\w*", call)[0]  # type: ignore[index]
+    name, *rest = (whole := re.match(r"[\w.]*", call)[0]).split(".")  # type: ignore[index]
     found = frame.f_globals.get(name, frame.f_builtins.get(name))
+    called = getattr(found, rest[0], None) if rest and isinstance(found, ModuleType) else found
+    if isinstance(called, type) and issubclass(called, (float, complex, sys.modules["numpy"].generic)):
+        other = "; np.asarray(x, dtype) of tapeengine.numpy changes the precision"
+        return f"Leave {whole}() out{other * (called not in (float, complex))}"
     module = getattr(found, "__name__", "") if isinstance(found, ModuleType) else getattr(found, "__module__", "")
     if ".dot(" in call and module != "numpy":
         return "Write np.dot(a, x) for a.dot(x) of a plain array"
@@ -309,8 +313,6 @@ def in_place_of(call: str, frame: FrameType) -> str:
         return f"Import tapeengine.numpy as {name if isinstance(found, ModuleType) else 'np'}"
     if module.startswith("tapeengine"):
         return NO_RULE if module.endswith("._passing") else f"{module} has no derivative rule for this call"
-    if found is float or found is complex:
-        return f"Leave {name}() out"
     return (
         "Import tapeengine.math for math, tapeengine.numpy for numpy, and a plugin's modules for another "
         "library's (tapeengine_scipy.stats for scipy.stats)"
@@ -357,6 +359,17 @@ def owner(call: str, frame: FrameType) -> str:
 def is_assigning(frame: FrameType) -> bool:
     """Whether a frame is assigning to an item: ``a[i] = x``."""
     return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == dis.opmap["STORE_SUBSCR"]
+
+
+def refuse_shuffle() -> None:
+    """Refuse that a generator of numpy swaps two rows of an array: it does so as for a list, and rows are views."""
+    frame = sys._getframe(1)
+    if "shuffle" in frame.f_code.co_names and not is_assigning(frame):
+        call, place = place_of_call(frame)
+        raise UnsupportedError(
+            f"{call or 'shuffle(x)'} would copy rows of a traced array over others ({place}). Use the generators of "
+            "tapeengine.numpy.random, or write x[:] = x[generator.permutation(len(x))]"
+        )
 
 
 def is_asked_by_engine() -> bool:

@@ -61,8 +61,8 @@ class Engine(Parallel):
 
     Examples
     --------
-    >>> engine = Engine()
-    >>> value, backpropagator = engine.vjp(lambda x, y: x * y + x, 3.0, 4.0)
+    >>> import tapeengine as te
+    >>> value, backpropagator = te.Engine(max_tape_bytes=10**9).vjp(lambda x, y: x * y + x, 3.0, 4.0)
     >>> value, backpropagator(1.0)
     (15.0, (5.0, 3.0))
     """
@@ -123,7 +123,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> value, backpropagator = Engine().vjp(lambda x, p: x * p["slope"] + 1.0, 2.0, {"slope": 3.0})
+        >>> import tapeengine as te
+        >>> value, backpropagator = te.vjp(lambda x, p: x * p["slope"] + 1.0, 2.0, {"slope": 3.0})
         >>> value, backpropagator(1.0)
         (7.0, (3.0, {'slope': 2.0}))
         """
@@ -184,7 +185,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> Engine().grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
+        >>> import tapeengine as te
+        >>> te.grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
         (12.0, 9.0)
         """
         return gradients.gradient_of(self, "grad", f, argnums, has_aux, holomorphic)
@@ -202,7 +204,8 @@ class Engine(Parallel):
         Examples
         --------
         >>> import numpy as np
-        >>> Engine().value_and_grad(lambda x: (x * x).sum())(np.ones(2))
+        >>> import tapeengine as te
+        >>> te.value_and_grad(lambda x: (x * x).sum())(np.ones(2))
         (np.float64(2.0), array([2., 2.]))
         """
         return gradients.gradient_of(self, "value_and_grad", f, argnums, has_aux, holomorphic)
@@ -223,7 +226,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> Engine().jacfwd(lambda x: [x, x * x])(3.0)
+        >>> import tapeengine as te
+        >>> te.jacfwd(lambda x: [x, x * x])(3.0)
         [1.0, 6.0]
         """
         return jacobians.jacobian(self, f, argnums, "forward", has_aux, holomorphic)
@@ -240,7 +244,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> Engine().jacrev(lambda x: x[0] * x[1])([3.0, 2.0])
+        >>> import tapeengine as te
+        >>> te.jacrev(lambda x: x[0] * x[1])([3.0, 2.0])
         [2.0, 3.0]
         """
         return jacobians.jacobian(self, f, argnums, "reverse", has_aux, holomorphic)
@@ -266,7 +271,8 @@ class Engine(Parallel):
         Examples
         --------
         >>> import numpy as np
-        >>> Engine().dependencies(lambda x: [x[0] * x[2], x[1]], np.ones(3)).matrix.toarray().astype(int)
+        >>> import tapeengine as te
+        >>> te.dependencies(lambda x: [x[0] * x[2], x[1]], np.ones(3)).matrix.toarray().astype(int)
         array([[1, 0, 1],
                [0, 1, 0]])
         """
@@ -306,7 +312,8 @@ class Engine(Parallel):
         Examples
         --------
         >>> import numpy as np
-        >>> Engine().sparse_jacobian(lambda x: x[1:] * x[:-1])(np.arange(3.0)).toarray()
+        >>> import tapeengine as te
+        >>> te.sparse_jacobian(lambda x: x[1:] * x[:-1])(np.arange(3.0)).toarray()
         array([[1., 0., 0.],
                [0., 2., 1.]])
         """
@@ -333,13 +340,14 @@ class Engine(Parallel):
 
         Raises
         ------
-        ValueError
+        UnsupportedError
             For another colouring.
 
         Examples
         --------
         >>> import numpy as np
-        >>> Engine().sparse_hessian(lambda x: (x[1:] * x[:-1]).sum())(np.ones(3)).toarray()
+        >>> import tapeengine as te
+        >>> te.sparse_hessian(lambda x: (x[1:] * x[:-1]).sum())(np.ones(3)).toarray()
         array([[0., 1., 0.],
                [1., 0., 1.],
                [0., 1., 0.]])
@@ -360,7 +368,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> Engine().vhp(lambda x: x * x * x, (2.0,), (1.0,))
+        >>> import tapeengine as te
+        >>> te.vhp(lambda x: x * x * x, (2.0,), (1.0,))
         12.0
         """
         return self.hvp(f, primals, cotangents)
@@ -379,12 +388,12 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> @engine.custom_vjp
+        >>> import tapeengine as te
+        >>> @te.custom_vjp
         ... def clipped(x):
         ...     return x * x
         >>> clipped.defvjp(lambda x: (x * x, x), lambda x, ct: (min(2.0 * x * ct, 1.0),))
-        >>> engine.grad(clipped)(3.0)
+        >>> te.grad(clipped)(3.0)
         1.0
         """
         from .transforms.custom_rules import CustomFunction
@@ -405,14 +414,14 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> @engine.custom_jvp
+        >>> import tapeengine as te
+        >>> @te.custom_jvp
         ... def square(x):
         ...     return x * x
         >>> @square.defjvp
         ... def square_jvp(primals, tangents):
         ...     return primals[0] ** 2, 2.0 * primals[0] * tangents[0]
-        >>> engine.grad(square)(3.0), engine.grad(engine.grad(square))(3.0)
+        >>> te.grad(square)(3.0), te.grad(te.grad(square))(3.0)
         (6.0, 2.0)
         """
         from .transforms.custom_rules import CustomFunction
@@ -443,12 +452,12 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> @engine.register_container
+        >>> import tapeengine as te
+        >>> @te.register_container
         ... class Line:
         ...     def __init__(self, slope, offset):
         ...         self.slope, self.offset = slope, offset
-        >>> vars(engine.grad(lambda line: line.slope * 3.0 + line.offset)(Line(2.0, 1.0)))
+        >>> vars(te.grad(lambda line: line.slope * 3.0 + line.offset)(Line(2.0, 1.0)))
         {'slope': 3.0, 'offset': 1.0}
         """
         self.structures.register(cls, of_object(cls, static))
@@ -464,8 +473,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> engine.grad(lambda x: x * engine.stop_gradient(x))(3.0)
+        >>> import tapeengine as te
+        >>> te.grad(lambda x: x * te.stop_gradient(x))(3.0)
         3.0
         """
         return map_leaves(self.structures, trace.value_of, x)
@@ -483,8 +492,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> value, backpropagator = engine.vjp(engine.checkpoint(lambda x: x * x * x * x), 2.0)
+        >>> import tapeengine as te
+        >>> value, backpropagator = te.vjp(te.checkpoint(lambda x: x * x * x * x), 2.0)
         >>> len(backpropagator.tape), backpropagator(1.0)
         (1, (32.0,))
         """
@@ -525,8 +534,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> engine.grad(lambda x: engine.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
+        >>> import tapeengine as te
+        >>> te.grad(lambda x: te.iterate(lambda y: 1.5 * y, 10, x, checkpoints=3))(1.0) == 1.5**10
         True
         """
         from .transforms.repeated.iteration import iterate
@@ -666,9 +675,9 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> with engine.debug(records=True):
-        ...     value, backpropagator = engine.vjp(lambda x: x * x, 3.0)
+        >>> import tapeengine as te
+        >>> with te.debug(records=True):
+        ...     value, backpropagator = te.vjp(lambda x: x * x, 3.0)
         >>> backpropagator(1.0), backpropagator.line(2).function
         ((6.0,), '<lambda>')
         """
@@ -689,7 +698,8 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> view = Engine().tape(lambda x: x * x + x, 3.0)
+        >>> import tapeengine as te
+        >>> view = te.tape(lambda x: x * x + x, 3.0)
         >>> len(view), view.by_operation
         (2, {'mul': 1, 'add': 1})
         """
@@ -735,14 +745,14 @@ class Engine(Parallel):
 
         Examples
         --------
-        >>> engine = Engine()
-        >>> value, backpropagator = engine.vjp(lambda x: x * x * x, 2.0)
+        >>> import tapeengine as te
+        >>> value, backpropagator = te.vjp(lambda x: x * x * x, 2.0)
         >>> done = []
-        >>> engine.backpropagate(backpropagator, 1.0, done.append, parts=2), sum(done)
+        >>> te.backpropagate(backpropagator, 1.0, done.append, parts=2), sum(done)
         ((12.0,), 2)
         >>> from tapeengine.sparse.monoids import absolute
-        >>> value, backpropagator = engine.vjp(lambda x, y: x * y - x, 2.0, 1.0)
-        >>> backpropagator(1.0), engine.backpropagate(backpropagator, monoid=absolute())
+        >>> value, backpropagator = te.vjp(lambda x, y: x * y - x, 2.0, 1.0)
+        >>> backpropagator(1.0), te.backpropagate(backpropagator, monoid=absolute())
         ((0.0, 2.0), (2.0, 2.0))
         """
         from .transforms.transformed import whole

@@ -28,7 +28,8 @@ class TapeEngineError(Exception):
 
     Examples
     --------
-    >>> issubclass(StructureError, TapeEngineError)
+    >>> from tapeengine import errors
+    >>> issubclass(errors.StructureError, errors.TapeEngineError)
     True
     """
 
@@ -64,7 +65,7 @@ class ResultError(TapeEngineError, TypeError):
 
 def no_pair(result: Any) -> ResultError:
     """The error for a program that should return a value and an auxiliary result."""
-    got = f"a tuple of {len(result)}" if type(result) is tuple else type(result).__name__
+    got = f"a tuple of {len(result)}" if type(result) is tuple else class_name(result).removeprefix("builtins.")
     return ResultError(f"with has_aux the program must return a tuple (value, aux), not {got}")
 
 

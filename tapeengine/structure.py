@@ -140,6 +140,7 @@ def of_object(cls: Any, static: Sequence[str] = ()) -> Container:
     Attributes named in `static`, and those with names that Python reserves, are copied unchanged.
     """
     _check_class(cls)
+    static = (static,) if isinstance(static, str) else static
     slots, kept = slots_of(cls), kept_names(cls)
 
     def take(value: Any) -> tuple[Sequence[Any], Any]:
@@ -198,6 +199,10 @@ def refused(cls: type, path: str, verb: str, do: str, otherwise: str = "") -> St
         how = f"make it a dataclass, register the class, tapeengine.register_container({cls.__qualname__})"
     except StructureError:  # the advice to register it would be refused
         how = "convert it to one of these, write a class with an attribute for it"
+    if hasattr(cls, "__next__"):
+        how = "make a list of it"
+    elif hasattr(cls, "__await__"):
+        how = "run it inside the program, asyncio.run(...)"
     return StructureError(
         f"{path} {verb} a {full_name(cls)}, which the engine cannot take apart. {do} numbers, "
         f"arrays and containers of them; {how}{otherwise}"

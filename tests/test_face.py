@@ -1,7 +1,9 @@
 """The package's public names: the content of `import tapeengine as te`, with signatures, docstrings and a version."""
 
 import base64
+import doctest
 import hashlib
+import importlib
 import inspect
 import io
 import json
@@ -59,6 +61,32 @@ def test_a_public_name_has_a_signature_and_a_docstring(module: ModuleType, name:
 def test_a_public_name_has_an_example(name: str) -> None:
     found = getattr(te, name)
     assert not callable(found) or ">>> " in (inspect.getdoc(found) or "")
+
+
+ROOMS = ["errors", "math", "plugins", "plugins.hookspecs", "plugins.kernels", "primitive", "primitive.builders"]
+ROOMS += ["sparse.monoids", "testing", "chad"]
+
+
+def public_of(room: str) -> dict[str, Any]:
+    """The public functions and classes of a module, and the methods of these classes, by name."""
+    module = importlib.import_module(f"tapeengine.{room}") if room else te
+    names = getattr(module, "__all__", [name for name in vars(module) if name[0] != "_"])
+    found = {name: getattr(module, name) for name in names if callable(getattr(module, name))}
+    for name, cls in [each for each in found.items() if isinstance(each[1], type)]:
+        found |= {f"{name}.{key}": value for key, value in vars(cls).items() if key[0] != "_"}
+    return {name: value for name, value in found.items() if ">>> " in (inspect.getdoc(value) or "")}
+
+
+@pytest.mark.parametrize("room", ["", *ROOMS])
+def test_an_example_runs_in_a_new_session(room: str) -> None:
+    """Who pastes an example of `help(...)` has none of the module's names: it imports what it uses."""
+    runner, failed = doctest.DocTestRunner(verbose=False), {}
+    for name, value in public_of(room).items():
+        example = doctest.DocTestParser().get_doctest(inspect.getdoc(value), {}, name, None, 0)
+        said: list[str] = []
+        if runner.run(example, out=said.append).failed:
+            failed[name] = said[-1][-300:]
+    assert failed == {}
 
 
 @pytest.mark.parametrize("name", ["sin", "log", "isclose", "fsum", "hypot", "atan2"])

@@ -11,6 +11,7 @@ from ..recursion import deep
 from .language.terms import Call, Definition, Module, Term
 from .language.traverse import map_children
 from .language.types import Sum
+from .parse.names.types import name_classes
 from .parse.operations.state import Parsed
 
 
@@ -35,7 +36,7 @@ def link(program: Any) -> tuple[Module, dict[str, type], dict[str, Any]]:
         parsed: Parsed = unit.parsed()
         definitions.update(parsed.definitions)
         types.update(parsed.types)
-        classes.update(parsed.classes)
+        name_classes(classes, parsed.classes)
         primitives.update(parsed.primitives)
         by_numpy = by_numpy or parsed.by_numpy
         copies = copies or parsed.copies

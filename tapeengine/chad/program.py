@@ -401,8 +401,9 @@ class Program(Enterable):
 
         Examples
         --------
+        >>> import tapeengine as te
         >>> from tapeengine.sparse.monoids import absolute, index_sets
-        >>> @program
+        >>> @te.program
         ... def f(xs: list[float], y: float) -> list[float]:
         ...     return [x * y - 2.0 * y for x in xs]
         >>> f.derivative(monoid=absolute())([1.0, 2.0], 3.0)
@@ -415,7 +416,7 @@ class Program(Enterable):
         if form == "accumulate":
             return display(self.executable.reverse)
         if form not in ("reverse", "forward", "loops"):
-            raise ValueError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
+            raise UnsupportedError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
         try:
             lowered = self.executable.tangent_form if form == "forward" else self.executable.reverse_form
         except NotLowered as error:
@@ -429,7 +430,7 @@ class Program(Enterable):
 
     def _over(self, form: str, monoid: Monoid) -> Callable[..., tuple[Any, ...]]:
         if form != "reverse":
-            raise ValueError(f"a derivative over a monoid is in reverse, not {form!r}")
+            raise UnsupportedError(f"a derivative over a monoid is in reverse, not {form!r}")
 
         over = functools.cache(lambda executable: OverMonoid(executable, monoid))
 
@@ -786,7 +787,7 @@ class Program(Enterable):
 
     def clear_instances(self) -> None:
         """Forget the programs for types of arguments."""
-        self.instances: dict[tuple[str, ...], Program] = {}
+        self.instances: dict[tuple[Any, ...], Program] = {}
         self.by_kinds: dict[tuple[Any, ...], Program] = {}
 
     def for_values(self, values: tuple[Any, ...]) -> Program:
@@ -881,12 +882,12 @@ class Program(Enterable):
         made = self.instance(self.given or {}, symbol_of(self, ("by BLAS", self.symbol)), Sizes(known.ones, True))
         return made if "numpy.matmul" in made.linked[2] else None
 
-    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes | None = None) -> Program:
-        """Give the program for parameters of these types where they have no annotation; `key` spells the types."""
-        key = (*key, repr(sizes or Sizes()))
-        if key not in self.instances:
-            self.instances[key] = self.instance(given, symbol_of(self, key), sizes)
-        return self.instances[key]
+    def for_types(self, given: Mapping[str, Any], key: tuple[str, ...], sizes: Sizes, classes: Any = ()) -> Program:
+        """Give the program for types of parameters without annotation: `key` spells them, their `classes` by name."""
+        found = (*key, repr(sizes), *classes)
+        if found not in self.instances:
+            self.instances[found] = self.instance(given, symbol_of(self, (*key, repr(sizes))), sizes)
+        return self.instances[found]
 
     def for_kinds(self, kinds: tuple[Any, ...]) -> Program:
         """Give the same program for arguments of these kinds, which may decide the lists in its result."""
@@ -1334,18 +1335,20 @@ def program(
     ProgramError
         Where the function uses something outside the language, and its annotations say all types. Other programs run
         on dual numbers then.
-    ValueError
+    UnsupportedError
         For another back end.
 
     Examples
     --------
     >>> import tapeengine as te
-    >>> te.program(backend="interpreter")
-    Traceback (most recent call last):
-    ValueError: 'interpreter' is no back end: choose 'machine', 'native', 'fastmath' or None
+    >>> @te.program
+    ... def square(x: float) -> float:
+    ...     return x * x
+    >>> te.grad(square)(3.0)
+    6.0
     """
     if backend not in BACKENDS:
-        raise ValueError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
+        raise UnsupportedError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
     if function is None:
         return lambda f: made_of(f, backend)
     return made_of(function, backend)

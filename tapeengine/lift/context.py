@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .targets import twin_of
 from .worlds import World, world_of
 
 
@@ -47,7 +48,7 @@ def imports_of(package: str, also: Iterable[str]) -> Iterator[ModuleType]:
         del sys.modules[name]
     sys.meta_path.insert(0, finder)
     try:
-        yield world.module(package)
+        yield twin_of(package, also)
     finally:
         sys.meta_path.remove(finder)
         for name in [name for name in list(sys.modules) if world.owns(name)]:

@@ -71,6 +71,8 @@ def scalar_kernel(value: Any, *partials: Any) -> Kernel:
 
     Examples
     --------
+    >>> import ctypes
+    >>> from tapeengine.plugins import scalar_kernel
     >>> function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
     >>> kernel = scalar_kernel(function(lambda x: x * x), function(lambda x: 2 * x))
     >>> kernel.arity, len(kernel.partials)
@@ -110,7 +112,9 @@ def scalar_function(primitive: Primitive) -> Callable[..., Any]:
 
     Examples
     --------
+    >>> import ctypes
     >>> from tapeengine.primitive.builders import elementwise
+    >>> from tapeengine.plugins import scalar_function, scalar_kernel
     >>> function = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
     >>> kernel = scalar_kernel(function(lambda x: x * x), function(lambda x: 2 * x))
     >>> square = scalar_function(elementwise("example.square", lambda x: x * x, lambda x: 2.0 * x, kernel=kernel))

@@ -61,6 +61,8 @@ def scale(ct: Any, partial: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive.builders import scale
     >>> scale(np.array([0.0, 2.0]), np.array([np.inf, 3.0]))
     array([0., 6.])
     """
@@ -84,6 +86,9 @@ def unbroadcast(ct: Any, space: Space) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive.spaces import Space
+    >>> from tapeengine.primitive.builders import unbroadcast
     >>> unbroadcast(np.ones((2, 3)), Space((3,)))
     array([2., 2., 2.])
     """
@@ -107,6 +112,8 @@ def broadcast(t: Any, space: Space) -> Any:
 
     Examples
     --------
+    >>> from tapeengine.primitive.spaces import Space
+    >>> from tapeengine.primitive.builders import broadcast
     >>> broadcast(2.0, Space((3,)))
     array([2., 2., 2.])
     """
@@ -290,6 +297,8 @@ def linear(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive.builders import broadcast, linear
     >>> total = linear("example.sum", lambda x: np.sum(x), lambda ct, x_space: broadcast(ct, x_space))
     >>> float(total.jvp_rules[0](np.ones(3), ()))
     3.0
@@ -377,6 +386,8 @@ def bilinear(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive.builders import bilinear, scale
     >>> transposes = {"x": lambda ct, y: scale(ct, y), "y": lambda ct, x: scale(ct, x)}
     >>> dot = bilinear("example.dot", lambda x, y: np.dot(x, y), transposes)
     >>> dot.jvp_rules[1].names
@@ -423,6 +434,8 @@ def elementwise(
 
     Examples
     --------
+    >>> from tapeengine.primitive.spaces import Space
+    >>> from tapeengine.primitive.builders import elementwise
     >>> cube = elementwise("example.cube", lambda x: x**3, lambda x: 3 * x**2)
     >>> float(cube.vjp_rules[0](1.0, (Space(()), 2.0)))
     12.0
@@ -469,6 +482,8 @@ def discrete(name: str, primal: Callable[..., Any], **options: Unpack[Options]) 
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive.builders import discrete
     >>> discrete("example.floor", lambda x: np.floor(x)).vjp_rules
     (None,)
     """
@@ -485,6 +500,9 @@ def decides(name: str, *samples: Any, variadic: bool = False) -> Callable[[Calla
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive import Sample, uniform
+    >>> from tapeengine.primitive.builders import decides
     >>> @decides("example.largest", Sample((uniform((3,)),)))
     ... def largest(x):
     ...     "The place of the largest element."
@@ -512,6 +530,8 @@ def not_differentiable(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive.builders import not_differentiable
     >>> roots = not_differentiable("example.roots", lambda p: np.roots(p), "roots have no fixed order")
     >>> roots.refusals
     ('roots have no fixed order',)

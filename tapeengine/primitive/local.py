@@ -225,7 +225,8 @@ def primitive(
 
     Examples
     --------
-    >>> @primitive
+    >>> import tapeengine as te
+    >>> @te.primitive
     ... def square(x):
     ...     return x * x
     >>> square.def_vjp(x=lambda ct, x: 2.0 * x * ct).def_jvp(x=lambda t, x: 2.0 * x * t)

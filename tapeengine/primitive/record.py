@@ -53,7 +53,8 @@ class NotDifferentiable(NamedTuple):
 
     Examples
     --------
-    >>> NotDifferentiable("the order must be an integer").reason
+    >>> import tapeengine as te
+    >>> te.NotDifferentiable("the order must be an integer").reason
     'the order must be an integer'
     """
 
@@ -162,8 +163,9 @@ class Primitive:
 
     Examples
     --------
+    >>> import tapeengine as te
     >>> rules = {"x": lambda first, x: 2 * first * x}
-    >>> square = Primitive("example.square", lambda x: x * x, vjp=rules, jvp=rules)
+    >>> square = te.Primitive("example.square", lambda x: x * x, vjp=rules, jvp=rules)
     >>> square(3.0)
     9.0
     >>> square.vjp_rules[0].needs

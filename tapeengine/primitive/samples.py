@@ -34,6 +34,8 @@ def uniform(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive import uniform
     >>> uniform(3, 0.5, 1.0).draw(np.random.default_rng(0)).shape
     (3,)
     """
@@ -63,6 +65,8 @@ class Sample:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tapeengine.primitive import Sample, uniform
     >>> Sample((uniform(2), 3.0), {"axis": 0}).draw(np.random.default_rng(1)).args[1]
     3.0
     """

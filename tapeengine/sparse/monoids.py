@@ -52,6 +52,7 @@ class Monoid(Generic[T]):
     Examples
     --------
     >>> import tapeengine as te
+    >>> from tapeengine.sparse.monoids import Monoid
     >>> longest = Monoid(float("-inf"), 0, max, lambda edge, x: x + 1)
     >>> value, backpropagator = te.vjp(lambda x, y: x * y * y + x, 2.0, 3.0)
     >>> te.backpropagate(backpropagator, monoid=longest)
@@ -107,6 +108,7 @@ def provenance() -> Monoid[Ways]:
     --------
     >>> import tapeengine as te
     >>> value, backpropagator = te.vjp(lambda x, y: x * x + y, 2.0, 3.0)
+    >>> from tapeengine.sparse.monoids import provenance
     >>> [ways.count for ways in te.backpropagate(backpropagator, monoid=provenance())]
     [2, 1]
     """

@@ -18,6 +18,8 @@ DOUBLE = np.dtype(np.float64)
 DOUBLES = (float, np.float64)
 #: The size in bytes above which the lanes do not get copies of an array that they share.
 LARGE = 1 << 15
+#: What errors say of an argument without an axis of lanes.
+NO_AXIS = "which has none: give it None, as in te.vmap(f, in_axes=(0, None)), or pass an array of the lanes' values"
 
 
 class Mapped:
@@ -73,7 +75,7 @@ class Mapped:
         for leaf, axis in zip(leaves, spread, strict=True):
             has_axis = axis is not None and hasattr(leaf, "shape")
             if axis is not None and not has_axis and isinstance(leaf, (float, complex)):
-                raise StructureError(f"in_axes gives an axis to {leaf!r}, which has none: give it None")
+                raise StructureError(f"in_axes gives an axis to {leaf!r}, {NO_AXIS}")
             self.leaves.append(_with_lanes_first(leaf, axis or 0) if has_axis else leaf)
             self.mapped.append(has_axis)
 
@@ -138,7 +140,7 @@ def _with_lanes_first(leaf: Any, axis: int) -> Any:
             "numpy.asarray of it, and its mask or unit as a separate argument"
         )
     if not leaf.shape:
-        raise StructureError("in_axes gives an axis to an array of shape (), which has none: give it None")
+        raise StructureError(f"in_axes gives an axis to an array of shape (), {NO_AXIS}")
     if not -leaf.ndim <= axis < leaf.ndim:
         raise StructureError(f"in_axes gives axis {axis} to an array of shape {leaf.shape}, which lacks it")
     return np.moveaxis(leaf, axis, 0) if axis else leaf

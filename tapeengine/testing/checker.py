@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Engine
+from ..errors import PrimitiveError
 from ..primitive import Primitive, Sample
 from ..primitive.spaces import leaves, space_of
 from .blocks import block_messages
@@ -58,6 +59,7 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
     Examples
     --------
     >>> from tapeengine.primitive.builders import SCALE
+    >>> from tapeengine.testing import check_primitive
     >>> check_primitive(SCALE, order=1).runs["adjoint"]
     8
     """
@@ -69,6 +71,9 @@ def check_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> R
 
 def report_primitive(primitive: Primitive, *, seed: int = 0, order: int = 2) -> Report:
     """Like `check_primitive`, but return the failures in the report."""
+    if not isinstance(primitive, Primitive):
+        what = f"check_primitive takes a Primitive, not {primitive!r}"
+        raise PrimitiveError(f"{what}: check functions by check_vjp(f, x)")
     report = Report(primitive.name)
     samples: list[Sample] = []
     report.run("samples", "", f"seed {seed}", lambda: _sample_messages(primitive, seed, samples))

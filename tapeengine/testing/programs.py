@@ -10,6 +10,7 @@ import numpy as np
 
 from ..default import default_engine
 from ..engine import Engine
+from ..errors import StructureError
 from ..forms import flatten, unflatten
 from ..primitive.spaces import leaves, space_of
 from .checks import CHECKS, ROUNDINGS, check_space, check_zero
@@ -52,6 +53,7 @@ def check_vjp(
 
     Examples
     --------
+    >>> from tapeengine.testing import check_vjp
     >>> check_vjp(lambda x, y: x * y + y, 2.0, 3.0).failures
     []
     """
@@ -64,8 +66,10 @@ def report_vjp(
     program: Callable[..., Any], *primals: Any, engine: Engine | None = None, seed: int = 0, order: int = 2
 ) -> Report:
     """Like `check_vjp`, but return the failures in the report."""
-    report = Report(getattr(program, "__qualname__", repr(program)))
     engine = default_engine() if engine is None else engine
+    if all(map(engine.structures.is_discrete, flatten(engine.structures, primals)[0])):
+        raise StructureError("no argument has a derivative, so there is nothing to check: write floats, 3.0 for 3")
+    report = Report(getattr(program, "__qualname__", repr(program)))
     where = f"seed {seed}"
     program, primals = _on_leaves(engine, program, primals)
     report.run("value", "", where, lambda: _value_messages(engine, program, primals))

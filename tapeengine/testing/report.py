@@ -59,6 +59,7 @@ class Report:
 
     Examples
     --------
+    >>> from tapeengine.testing import Report
     >>> report = Report("example.square")
     >>> report.fail("space", "x", "sample 0, seed 0", "wrong shape")
     >>> report.failed
@@ -116,6 +117,7 @@ class Report:
 
         Examples
         --------
+        >>> from tapeengine.testing import Report
         >>> report = Report("square", {"value": 1})
         >>> print(report.table())
         square

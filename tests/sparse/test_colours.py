@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tapeengine as te
 from tapeengine._core.sweeps import linear
-from tapeengine.errors import ResultError
+from tapeengine.errors import ResultError, UnsupportedError
 from tapeengine.sparse.colours import (
     ORDERS,
     Graph,
@@ -330,7 +330,7 @@ def test_within_another_transform_entries_are_read_off() -> None:
 
 
 def test_another_colouring_is_refused() -> None:
-    with pytest.raises(ValueError, match="'greedy' is no colouring: choose 'star' or 'acyclic'"):
+    with pytest.raises(UnsupportedError, match="'greedy' is no colouring: choose 'star' or 'acyclic'"):
         te.sparse_hessian(np.sum, colouring="greedy")
     with pytest.raises(ResultError):
         te.sparse_hessian(lambda x: x, colouring="acyclic")(np.ones(3))

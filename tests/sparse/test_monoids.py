@@ -238,7 +238,7 @@ def test_errors_of_derivatives_over_monoids() -> None:
         over(4.0, cotangent=[1.0, 2.0])
     with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
         over(4.0, 2.0)
-    with pytest.raises(ValueError, match="in reverse, not 'forward'"):
+    with pytest.raises(UnsupportedError, match="in reverse, not 'forward'"):
         root.derivative("forward", monoid=monoids.absolute())
 
 

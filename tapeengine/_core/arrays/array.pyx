@@ -64,7 +64,7 @@ from tapeengine._core.scalars.scalar import opcode_of
 from tapeengine._core.scalars.sequences import joins
 from tapeengine._core.tape.above import ABOVE
 from tapeengine._core.tape.swallowed import OPEN, carry, forget as forget_refused
-from tapeengine.dropped import MEMORY_OF_PLAIN, is_asked_by_engine, is_formatting, told
+from tapeengine.dropped import MEMORY_OF_PLAIN, is_asked_by_engine, is_formatting, refuse_shuffle, told
 from tapeengine.errors import DroppedDerivativeError, MissingAttributeError, TraceError, UnsupportedError, pass_on
 from tapeengine.primitive.rule_checks import CheckedRule
 from tapeengine.primitive.spaces import Space

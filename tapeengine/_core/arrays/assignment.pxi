@@ -99,6 +99,8 @@ cdef int put(Array a, object index, object value) except -1:
     else:
         tag = 0
     check_writer(a, tag)
+    if type(value) is Array and (<Array> value).storage is s:
+        refuse_shuffle()
     if tag == 0 and not s.active and head_of(s.tag) == NULL and innermost_here() == NULL:
         numbers[index] = constant_of(value)     # no trace is live that could see the write
         return 0

@@ -259,7 +259,8 @@ cdef class Inputs(Walk):
                 return self.leaf(found)
         if isinstance(value, array_class):
             refuse_dtype(self.path(), value)
-        raise refused(cls, self.path(), "is", "Pass", ", or let the program capture it instead of taking it as an argument")
+        raise refused(cls, self.path(), "is", "Pass", ", let the program capture it instead of taking it as an "
+                      "argument, or choose other arguments by argnums")
 
     cdef object read_later(self, object a):
         """The complex scalar that an array holds; its parts are read, by records, after the last input."""

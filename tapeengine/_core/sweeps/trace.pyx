@@ -358,7 +358,7 @@ def vjp(program, tuple primals, dict keywords, structures, max_bytes, rules, int
             check_swallowed()
     except Exception as error:
         if not callable(program):
-            raise StructureError(f"vjp takes a function: write vjp(f, x), not vjp(f(x), x). It was given {program!r}")
+            raise StructureError(f"the program must be a function, not {program!r}: write f and its primals, not f(x)")
         if tape.head.guards != NULL and tape.head.guards.inner:
             copy_out(tape)      # what the program around it has learned
         if PyList_GET_SIZE(REFUSED) and not isinstance(error, TapeEngineError):

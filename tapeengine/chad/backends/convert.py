@@ -65,7 +65,7 @@ ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 
 
 class Converter:
-    """Converts values of a module's types."""
+    """Converts values of a module's types. Records that are given may be of `given` as well as of `classes`."""
 
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
         self.types = types
@@ -215,8 +215,9 @@ class Converter:
     def parts(self, of: Product, value: Any, path: Path) -> Sequence[Any]:
         """Give the parts of a record or a tuple."""
         found = parts_in(of, value) if of != UNIT else () if value is None else None
-        if found is None:
-            raise refusal(of, type(value).__name__, path)
+        known = (self.classes.get(of.name), self.classes.get(of.name))
+        if found is None or (of.name and type(value) not in known):
+            raise refusal(of, type(value).__name__ + " of another definition" * (found is not None), path)
         return found
 
     def member(self, of: Sum | Named, value: Any, path: Path) -> tuple[int, Any]:
@@ -321,7 +322,9 @@ def refuse_none(value: Any, path: Path) -> float:
 
 def refusal(of: Type, name: str, path: Path) -> StructureError:
     """Give the error for a value of another type."""
-    return StructureError(f"{shown(path)} is of type {name} where {show(of)} is wanted")
+    where = shown(path)
+    advice = ": convert it, or change the annotation" * where.startswith("the argument")
+    return StructureError(f"{where} is of type {name} where {show(of)} is wanted{advice}")
 
 
 def number(of: Type, value: Any, path: Path) -> Any:

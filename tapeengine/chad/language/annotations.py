@@ -61,7 +61,8 @@ else:
 
         Examples
         --------
-        >>> Array[float].element
+        >>> import tapeengine as te
+        >>> te.chad.Array[float].element
         <class 'float'>
         """
 

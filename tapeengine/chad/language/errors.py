@@ -27,7 +27,8 @@ class ProgramError(UnsupportedError):
 
     Examples
     --------
-    >>> print(ProgramError("no break here", "use while", "f.py", 3, "    break", 4))
+    >>> import tapeengine as te
+    >>> print(te.ProgramError("no break here", "use while", "f.py", 3, "    break", 4))
     no break here
       File "f.py", line 3
         break
@@ -42,6 +43,8 @@ class ProgramError(UnsupportedError):
         self.is_known = False
 
     def __str__(self) -> str:
+        if not self.lineno:  # the text is not known
+            return f"{self.message}; {self.advice}"
         shown = self.line.strip()
         caret = " " * max(0, self.column - (len(self.line) - len(self.line.lstrip()))) + "^"
         return f'{self.message}\n  File "{self.filename}", line {self.lineno}\n    {shown}\n    {caret}\n{self.advice}'

@@ -30,7 +30,8 @@ def fold(f: Callable[[T, T], T], xs: Sequence[T], *init: T) -> T:
 
     Examples
     --------
-    >>> fold(lambda a, b: a * b, [2.0, 3.0, 4.0])
+    >>> import tapeengine as te
+    >>> te.fold(lambda a, b: a * b, [2.0, 3.0, 4.0])
     24.0
     """
     items = [*init, *xs]
@@ -47,7 +48,8 @@ def scan(f: Callable[[S, T], S], xs: Sequence[T], init: S) -> Any:
 
     Examples
     --------
-    >>> scan(lambda s, x: s + x, [1.0, 2.0, 3.0], 0.0)
+    >>> import tapeengine as te
+    >>> te.scan(lambda s, x: s + x, [1.0, 2.0, 3.0], 0.0)
     [1.0, 3.0, 6.0]
     """
     states = []
@@ -63,7 +65,8 @@ def gather(xs: Any, indices: Any) -> Any:
 
     Examples
     --------
-    >>> gather([1.0, 2.0, 3.0], [2, 0])
+    >>> import tapeengine as te
+    >>> te.gather([1.0, 2.0, 3.0], [2, 0])
     [3.0, 1.0]
     """
     return [xs[i] for i in indices] if isinstance(xs, list) else xs[numpy.asarray(indices, dtype=int)]
@@ -76,7 +79,8 @@ def scatter(xs: Any, indices: Any, values: Any) -> Any:
 
     Examples
     --------
-    >>> scatter([0.0, 0.0], [1, 1, 0], [1.0, 2.0, 3.0])
+    >>> import tapeengine as te
+    >>> te.scatter([0.0, 0.0], [1, 1, 0], [1.0, 2.0, 3.0])
     [3.0, 3.0]
     """
     result = [xs[i] for i in range(len(xs))]
@@ -107,7 +111,8 @@ def replicate(n: int, x: Any) -> Any:
 
     Examples
     --------
-    >>> replicate(2, 1.5)
+    >>> import tapeengine as te
+    >>> te.replicate(2, 1.5)
     [1.5, 1.5]
     """
     return [x] * n

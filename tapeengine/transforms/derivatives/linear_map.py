@@ -225,7 +225,8 @@ class LinearMap:
 
         Examples
         --------
-        >>> LinearMap.identity((0.0, [0.0]))((1.0, [2.0]))
+        >>> import tapeengine as te
+        >>> te.LinearMap.identity((0.0, [0.0]))((1.0, [2.0]))
         (1.0, [2.0])
         """
         form = _form(like)
@@ -255,8 +256,10 @@ class LinearMap:
 
         Examples
         --------
-        >>> double = LinearMap.scaling(2.0, 0.0)
-        >>> LinearMap.vstack((double, -double))(3.0), LinearMap.vstack(np.array([double, -double]))(3.0)
+        >>> import numpy as np
+        >>> import tapeengine as te
+        >>> double = te.LinearMap.scaling(2.0, 0.0)
+        >>> te.LinearMap.vstack((double, -double))(3.0), te.LinearMap.vstack(np.array([double, -double]))(3.0)
         ((6.0, -6.0), array([ 6., -6.]))
         """
         parts, bundle = in_a_row(maps, LinearMap)
@@ -281,8 +284,9 @@ class LinearMap:
 
         Examples
         --------
-        >>> double = LinearMap.scaling(2.0, 0.0)
-        >>> LinearMap.hstack([double, -double])([3.0, 1.0])
+        >>> import tapeengine as te
+        >>> double = te.LinearMap.scaling(2.0, 0.0)
+        >>> te.LinearMap.hstack([double, -double])([3.0, 1.0])
         4.0
         """
         parts, bundle = in_a_row(maps, LinearMap)

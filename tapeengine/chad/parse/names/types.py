@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy
 
-from ....errors import pass_on
+from ....errors import UnsupportedError, full_name, pass_on
 from ....structure import reads_by_code
 from ...language.annotations import Array as ArrayOf
 from ...language.annotations import Fields
@@ -187,6 +187,14 @@ def looked_up(get: Callable[[Any, Any], Any], owner: Any, key: Any) -> Any:
         raise UnknownType(str(error)) from None
 
 
+def name_classes(known: dict[str, type], found: Mapping[str, type]) -> None:
+    """Add classes by their names, by which alone types tell records apart: two classes of one name are refused."""
+    for name, cls in found.items():
+        if known.setdefault(name, cls) is not cls:
+            both = f"{full_name(known[name])} and {full_name(cls)}"
+            raise UnsupportedError(f"a program has two classes of one name, {both}: give one of them another name")
+
+
 class TypeTable:
     """Translates annotations; records the classes of products and the definitions of recursive sums.
 
@@ -205,7 +213,7 @@ class TypeTable:
 
     def learn(self, classes: Mapping[str, type], named: Mapping[str, Sum]) -> None:
         """Take over the classes and the recursive sums that a type of another function may name."""
-        self.classes.update(classes)
+        name_classes(self.classes, classes)
         self.named.update(named)
 
     def known(self, of: Type) -> Known:
@@ -256,7 +264,7 @@ class TypeTable:
 
     def record(self, cls: type, items: Mapping[Any, Type]) -> Product:
         """Give the type of a record of a class, or of a dict with fixed keys, with parts of these types."""
-        self.classes[cls.__name__] = cls
+        name_classes(self.classes, {cls.__name__: cls})
         return Product(tuple(items.values()), cls.__name__, tuple(items))
 
     def _generic(self, annotation: Any) -> Type:

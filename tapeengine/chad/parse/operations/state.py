@@ -785,7 +785,7 @@ class Parser(Lets):
         result = self.convert(term, of)
         if result is None:
             message = f"this is of type {show(term.type)} where {show(of)} is wanted"
-            self.unfit(node, [term.type], message, f"give a {show(of)}")
+            self.unfit(node, [term.type], message, f"give a value of type {show(of)}")
         return result
 
     def convert(self, term: Term, of: Type) -> Term | None:

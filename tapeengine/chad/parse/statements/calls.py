@@ -32,6 +32,7 @@ from ...language.types import (
     Type,
     is_choice,
     is_union,
+    records_in,
     show,
     spelled,
     with_elements,
@@ -724,12 +725,13 @@ def arguments_of(p: Parser, node: ast.AST, program: Any) -> tuple[list[str], lis
 
 def instance_for(p: Parser, node: ast.AST, program: Any, args: Sequence[Term]) -> Any:
     """Give a program whose parameters have no annotations for the types of arguments."""
-    names = program.names
-    numeric.wanted(p, node, args, len(names))
-    types = {n: with_elements(a.type) for n, a in zip(names, args, strict=True) if n in program.inferred}
+    numeric.wanted(p, node, args, len(program.names))
+    types = {n: with_elements(a.type) for n, a in zip(program.names, args, strict=True) if n in program.inferred}
     given = {n: p.table.known(of) for n, of in types.items()}
-    ones = {n: axes for n, a in zip(names, args, strict=True) if (axes := p.single_axes.of(a))}
-    return program.for_types(given, tuple(spelled(known.of) for known in given.values()), Sizes(ones, p.by_blas))
+    ones = {n: axes for n, a in zip(program.names, args, strict=True) if (axes := p.single_axes.of(a))}
+    names = set[str]().union(*map(records_in, (*types.values(), *p.table.named.values())))
+    classes = {n: p.table.classes.get(n) for n in sorted(names)}  # their names alone are in the types
+    return program.for_types(given, tuple(map(spelled, types.values())), Sizes(ones, p.by_blas), classes.values())
 
 
 def construct(p: Parser, node: ast.Call, cls: Any, env: Env) -> Term:
