@@ -96,10 +96,6 @@ def argument_missing(x: float) -> float:
     return f(z=x)
 
 
-def any_number(x: float, *others: float) -> float:
-    return x * sum(others)
-
-
 def default_of_another_type(x: float, y: te.Vec = 1.0) -> float:
     return x
 
@@ -310,7 +306,6 @@ REFUSED = {
     unknown_argument: ("w is not one", "y, z"),
     argument_twice: ("y is given twice", "y, z"),
     argument_missing: ("y is missing", "match"),
-    any_number: ("a parameter with *", "one parameter an array"),
     default_of_another_type: ("of type float where Array[float] is wanted", "give"),
     too_few: ("too few arguments", "parameters"),
     too_few_for_a_loop: ("too few arguments", "parameters"),

@@ -286,8 +286,6 @@ def check_use(p: Parser, node: ast.AST, name: str, var: Var, env: Env) -> None:
     """Refuse a function value whose captured variables have been rebound since."""
     for captured, value in p.held.get(var.name, {}).items():
         if captured in env and _plain(p, env[captured]) is not _plain(p, value):
-            p.error(
-                node,
-                f"{name} has captured {captured}, which has been given another value since",
-                f"a call sees the new value: pass {captured} as an argument, or give the new value another name",
-            )
+            what = f"{name} has captured {captured}, which has been given another value since"
+            advice = f"pass {captured} as an argument, or give the new value another name"
+            p.error(node, what, f"a call sees the new value: {advice}")

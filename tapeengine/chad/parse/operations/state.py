@@ -394,14 +394,8 @@ class Parser(Lets):
         try:
             lines, first = source_of(self.function)
         except (OSError, TypeError) as error:
-            raise ProgramError(
-                f"the source text of {self.function.__name__} is not available: a plain Python session keeps none",
-                "define it in a file or a notebook",
-                self.filename,
-                0,
-                "",
-                0,
-            ) from error
+            message = f"the source text of {self.function.__name__} is not available: a plain Python session keeps none"
+            raise ProgramError(message, "define it in a file or a notebook", self.filename, 0, "", 0) from error
         self.lines = lines
         self.first = first
         tree, self.indent = tree_of(self.function)
