@@ -257,9 +257,8 @@ def broadcast_to(p: Parser, node: ast.Call, env: Env) -> Term:
 @with_lets
 def in_shape(p: Parser, node: ast.AST, xs: Term, shape: Term) -> Term:
     """Give an array in a shape; a run fails where an axis has another size, which the text does not show to be one."""
-    shape = shape if isinstance(shape, Tuple) else p.bound("shape", shape)
-    given = parts(shape) if isinstance(shape.type, Product) else [shape]
-    sizes = [p.bound("n", arrays.counted(p, p.coerce(node, size, INT))) for size in given]
+    shape = shape if isinstance(shape, Tuple | Elements) else p.bound("shape", shape)
+    sizes = [p.bound("n", arrays.counted(p, p.coerce(node, size, INT))) for size in arrays.sizes_of(p, node, shape)]
     xs = p.bound("xs", xs)
     own, single = arrays.axes(xs), p.single_axes.of(xs)
     if len(own) > len(sizes):
