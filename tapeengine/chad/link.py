@@ -55,12 +55,8 @@ def short_names(definitions: Mapping[str, Definition]) -> dict[str, str]:
     """Shorten each symbol to the last part of its name if that is unique."""
     last = {symbol: symbol.split(".")[-1].replace("<", "_").replace(">", "_") for symbol in definitions}
     counts = list(last.values())
-    return {
-        symbol: name
-        if counts.count(name) == 1
-        else "".join(c if c.isidentifier() or c.isdigit() else "_" for c in symbol)
-        for symbol, name in last.items()
-    }
+    whole = {s: "".join(c if c.isidentifier() or c.isdigit() else "_" for c in s) for s in last}
+    return {symbol: name if counts.count(name) == 1 else whole[symbol] for symbol, name in last.items()}
 
 
 def rename_calls(term: Term, names: Mapping[str, str]) -> Term:

@@ -8,6 +8,7 @@ import dis
 import functools
 import itertools
 import math
+import operator
 import os
 import sys
 from collections import defaultdict
@@ -1055,6 +1056,11 @@ def is_declared(function: Any) -> bool:
     return annotation is not numpy.ndarray and annotation not in ("np.ndarray", "numpy.ndarray")
 
 
+def of_base(name: str) -> Any:
+    """Give the property of a directional derivative that its base has, too."""
+    return property(operator.attrgetter(f"base.{name}"))
+
+
 class Along(Program):
     """The directional derivative of a program: ``(x, dx) -> (f(x), Df(x) dx)``, a program itself."""
 
@@ -1066,10 +1072,8 @@ class Along(Program):
         self.symbol = f"{base.symbol}_directional"
         self.__name__ = f"{base.__name__}_directional"
 
-    @property
-    def constants(self) -> Checks:
-        """Compares the values that its base has read from outside with the present ones."""
-        return self.base.constants
+    #: What its base has read from outside, whether it may have caught an error, and the integers that it may have.
+    constants, catches, mixes, chooses = map(of_base, ("constants", "catches", "mixes", "chooses"))
 
     def refresh(self) -> None:
         """Forget what was made of its base if something has changed outside."""
@@ -1101,21 +1105,6 @@ class Along(Program):
             return value, filled(of, value, tangent) if is_as_read else tangent
 
         return along
-
-    @property
-    def catches(self) -> bool:
-        """Whether its base may have caught an error."""
-        return self.base.catches
-
-    @property
-    def mixes(self) -> bool:
-        """Whether its base may have integers in lists."""
-        return self.base.mixes
-
-    @property
-    def chooses(self) -> int:
-        """Which numbers of its base may be integers."""
-        return self.base.chooses
 
     def check_lists(self, primals: tuple[Any, ...]) -> None:
         """Let its base look at the primals, which come first."""

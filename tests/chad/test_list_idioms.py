@@ -6,7 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from chad.written_functions import defined
+from chad.written_functions import defined, function_of
+from outcomes import outcome
 
 import tapeengine as te
 from tapeengine.chad.language.errors import ProgramError
@@ -274,3 +275,28 @@ def test_what_one_branch_computes_of_an_array_another_does_not_have(w, backend):
         np.testing.assert_allclose(value, chosen(x, w, n), rtol=1e-13)
         by_duals = te.vjp(chosen, x, w, n)[1]([1.0] * len(x))
         np.testing.assert_allclose(backpropagator([1.0] * len(x))[0], by_duals[0], rtol=1e-12)
+
+
+#: Lists of rows, what replaces, exchanges and changes rows of them, and what a program gives of them.
+TABLES = [
+    *("[[x, 1.0], [2.0, x * x], [y, 0.5]]", "[[0.0] * 2 for _ in range(3)]", "[[1, 2], [3, 4], [5, 6]]"),
+    *("[[x], [y], [2.0]]", "[row[:] for row in z]", "np.zeros((3, 2))"),
+]
+OF_TABLES = [
+    *("m[0][0] = x", "m[k][0] += y", "m[1] = [x, y]", "m[1] = [1, 2]", "m[2] = [True, False]", "m[2] = [x]"),
+    *("m[2] = [x, y, x]", "m[5] = [x, x]", "m[-1] = [y, y]", "m[1] = [x] * 2", "m[1] = m[0][:]", "m[0] = m[1]"),
+    *("m[k] = [v * 2.0 for v in m[k]]", "m[1] = [m[0][0], m[2][0]]", "r = [x, y]\n    m[1] = r\n    r[0] = 7.0"),
+    *("m[0], m[k] = m[k], m[0]", "m[-1], m[0] = m[0], m[-1]", "m[0], m[1], m[2] = m[2], m[0], m[1]"),
+]
+GIVEN = ["return m", "return m[0][0] * m[1][0] + m[2][0]", "return sum(m[k])"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_that_are_replaced_and_exchanged_give_what_they_give_in_python(seed):
+    draw = random.Random(seed)
+    for _ in range(6):
+        lines = [f"m = {draw.choice(TABLES)}", *draw.sample(OF_TABLES, draw.randint(2, 4)), draw.choice(GIVEN)]
+        f, args = function_of("x, y, k, z", lines), (1.5, -0.5, draw.randrange(3), [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+        wanted, found = outcome(lambda: f(*args)), outcome(lambda: te.vjp(te.program(f), *args)[0])  # noqa: B023
+        found, wanted = (x.item() if isinstance(x, np.generic) else x for x in (found, wanted))
+        assert repr(found) == repr(wanted), lines

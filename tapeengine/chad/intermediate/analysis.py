@@ -70,11 +70,8 @@ def name_of(x: F.Operand) -> str:
 
 #: The types of fields of operands, and whether these are several.
 OPERANDS: Mapping[str, bool] = {
-    "Var": False,
-    "Operand": False,
-    "Operand | None": False,
-    "tuple[Var, ...]": True,
-    "tuple[Operand, ...]": True,
+    **dict.fromkeys(("Var", "Operand", "Operand | None"), False),
+    **dict.fromkeys(("tuple[Var, ...]", "tuple[Operand, ...]"), True),
 }
 Fields = tuple[tuple[str, bool], ...]
 

@@ -62,24 +62,19 @@ class Operation:
 
 
 ATOM = 9
+#: Infix operators by their precedence.
+INFIX: Mapping[int, Mapping[str, str]] = {
+    1: {"and": "and"},
+    3: {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="},
+    4: {"add": "+", "sub": "-"},
+    5: {"mul": "*", "div": "/", "mod": "%", "ifloordiv": "//"},
+    7: {"ipow": "**"},
+}
 #: Infix and prefix operators with their precedence; operations of integers have those of reals behind an i.
 SIGNS: Mapping[str, tuple[str, int]] = {
-    "add": ("{0} + {1}", 4),
-    "sub": ("{0} - {1}", 4),
-    "mul": ("{0} * {1}", 5),
-    "div": ("{0} / {1}", 5),
-    "mod": ("{0} % {1}", 5),
+    **{name: (f"{{0}} {sign} {{1}}", binds) for binds, signs in INFIX.items() for name, sign in signs.items()},
     "neg": ("-{0}", 6),
-    "lt": ("{0} < {1}", 3),
-    "le": ("{0} <= {1}", 3),
-    "gt": ("{0} > {1}", 3),
-    "ge": ("{0} >= {1}", 3),
-    "eq": ("{0} == {1}", 3),
-    "ne": ("{0} != {1}", 3),
-    "ifloordiv": ("{0} // {1}", 5),
-    "ipow": ("{0} ** {1}", 7),
     "not": ("not {0}", 2),
-    "and": ("{0} and {1}", 1),
 }
 #: The checks of `math` after a function, which raises an error if the value is not finite.
 CHECKED: Mapping[str, str] = {

@@ -208,13 +208,11 @@ class Defunctionaliser:
 
     def options(self) -> dict[str, Sum]:
         """Give the sum types of all function types."""
-        return {
-            name: Sum(
-                tuple(Product(tuple(self.type(v.of) for v in free_variables(f).values())) for f in self.lambdas[of]),
-                name,
-            )
-            for of, name in self.sums.items()
-        }
+
+        def captured(f: S.Lambda) -> Product:
+            return Product(tuple(self.type(v.of) for v in free_variables(f).values()))
+
+        return {name: Sum(tuple(map(captured, self.lambdas[of])), name) for of, name in self.sums.items()}
 
 
 @deep()

@@ -211,12 +211,8 @@ class Executable:
 
     def jvp_at_pole(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Do the same with tangents."""
-        engine = self.engine or default_engine()
-        return (
-            None
-            if self.others_at_poles is None
-            else self.others_at_poles.on_duals(engine.jvp, primals, primals, tangents)
-        )
+        others, engine = self.others_at_poles, self.engine or default_engine()
+        return None if others is None else others.on_duals(engine.jvp, primals, primals, tangents)
 
     @property
     def prefers_numpy(self) -> bool:
@@ -313,16 +309,9 @@ class Executable:
     def along(self, places: tuple[int, ...]) -> TangentPasses:
         """Give what runs the tangent along the parameters in some places."""
         if places not in self.tangents:
-            self.tangents[places] = TangentPasses(
-                self.definition,
-                places,
-                lambda dense: self.lower_tangent(places, dense),
-                self.classes,
-                self.closed.types,
-                self.multiplies,
-                self.module.by_numpy,
-                self.backend,
-            )
+            known = self.classes, self.closed.types, self.multiplies, self.module.by_numpy, self.backend
+            lower = functools.partial(self.lower_tangent, places)
+            self.tangents[places] = TangentPasses(self.definition, places, lower, *known)
         return self.tangents[places]
 
     @functools.cached_property

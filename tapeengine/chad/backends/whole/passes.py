@@ -98,12 +98,9 @@ def written(w: Writer, functions: Sequence[Function]) -> str:
     inlined(first, wanted)
     inlined(second, set(gave) | set(shared))
     recalled = [Line(listed(shared), "kept")] if shared else []
-    return "\n\n".join(
-        (
-            rendered("forward", params, first, f"{listed(results)}, {listed(shared)}"),
-            rendered("reverse", ["kept", *given], Block([*recalled, *second.lines]), listed(gave)),
-        )
-    )
+    forward = rendered("forward", params, first, f"{listed(results)}, {listed(shared)}")
+    reverse = rendered("reverse", ["kept", *given], Block([*recalled, *second.lines]), listed(gave))
+    return f"{forward}\n\n{reverse}"
 
 
 def shaped_alike(w: Writer, params: Sequence[Var], results: Sequence[Operand]) -> None:

@@ -379,9 +379,12 @@ class Kinds:
 
     def is_of_record(self, method: ast.expr) -> bool:
         """Tell whether an attribute is one of a record, or of a record in an argument."""
-        kind = self.of(method.value) if isinstance(method, ast.Attribute) else None
-        is_part = isinstance(kind, Given) and self.outside.class_at(kind) is not None
-        return is_part or (isinstance(kind, TupleOf) and isinstance(kind.made, type))
+        return isinstance(method, ast.Attribute) and self.class_of(self.of(method.value)) is not None
+
+    def class_of(self, kind: Kind) -> Any:
+        """Give the class of a record, or of a record in an argument; None for anything else."""
+        made = kind.made if isinstance(kind, TupleOf) else None
+        return self.outside.class_at(kind) if isinstance(kind, Given) else made if isinstance(made, type) else None
 
     def is_fresh(self, call: ast.Call) -> bool | None:
         """Tell whether the value of a call is a number, a new array or a new record, whatever the arguments are.
@@ -447,26 +450,18 @@ class Kinds:
                 return MIXED  # a list, if it is a text
             case ((ListOf() | Given()), "copy", _):
                 return kind
-            case Given(), "pop", _:
+            case ((Given() | ListOf()), "pop", _):
                 return self.element(kind)
-            case Given(), ("get" | "setdefault"), [ast.Constant(value=str(key)), *default]:
-                return self.common([field_of(kind, key), *map(self.of, default)])
-            case Given(), "values" | "items", []:
+            case ((Given() | TupleOf(made=None)), ("get" | "pop" | "setdefault"), [ast.Constant(str(key)), *default]):
+                own = [field_of(kind, key)] if isinstance(kind, Given) or key in kind.names else []
+                return self.common([*own, *map(self.of, default)])
+            case ((Given() | TupleOf(made=None)), "values" | "items", []):
                 return ListOf(self.element(kind) if name == "values" else TupleOf((None, self.element(kind))))
-            case Given(), _, _ if (cls := self.outside.class_at(kind)) is not None:
+            case _ if (cls := self.class_of(kind)) is not None:
                 me = ast.copy_location(Known(kind), node)
                 return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
             case Given(), _, _ if self.outside.types is not None:
                 return ARRAY
-            case ListOf(element), "pop", _:
-                return element
-            case TupleOf(made=None), ("get" | "pop" | "setdefault"), [ast.Constant(value=str(key)), *default]:
-                return self.common([*([kind.named(key)] if key in kind.names else []), *map(self.of, default)])
-            case TupleOf(items, made=None), "values" | "items", []:
-                return ListOf(self.common(items) if name == "values" else TupleOf((None, self.common(items))))
-            case TupleOf(made=type() as cls), _, _:
-                me = ast.copy_location(Known(kind), node)
-                return self.of_outside(self.outside.of_method(cls, name), [me, *node.args], node.keywords)
         return ARRAY if kind == ARRAY else None
 
     def of_outside(self, result: Results, args: Sequence[ast.expr], keywords: Sequence[ast.keyword]) -> Kind:

@@ -212,11 +212,8 @@ class Walk:
     def find_arrays(self, function: ast.FunctionDef) -> None:
         """Find the names that only refer to arrays that numpy makes: to assign to parts of one copies the value."""
         stores = [n.id for n in every_node(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        made = [
-            name
-            for name, value in named_values(function)
-            if isinstance(value, ast.Call) and self.computes(value.func, MAKING | COMPUTING)
-        ]
+        calls = [(name, value.func) for name, value in named_values(function) if isinstance(value, ast.Call)]
+        made = [name for name, called in calls if self.computes(called, MAKING | COMPUTING)]
         given = {a.arg for f in every_node(function) if isinstance(f, ast.FunctionDef) for a in parameters(f.args)}
         self.arrays = frozenset(name for name in made if made.count(name) == stores.count(name)) - given
         written = [name for name, value in named_values(function) if isinstance(value, ast.Lambda)]

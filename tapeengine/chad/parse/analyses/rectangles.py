@@ -56,6 +56,8 @@ class Changes:
         self.mentions: dict[str, list[tuple[ast.stmt, list[ast.expr], tuple[ast.stmt, ...]]]] = {}
         self.renamed: dict[str, list[str]] = {}
         for s in statements:
+            for target in own_rows(s):
+                target.is_own_row = True  # type: ignore[attr-defined]
             for name in dict.fromkeys(() if exchanged(s) else bound(s)):
                 self.makers.setdefault(name, []).append(s)
             if pair := renaming(s):
@@ -155,16 +157,35 @@ def holding(changes: Changes, name: str, other: str, reading: Collection[str] = 
         before = s.lineno <= max([changes.last[name], *ends]) or name in changes.inside.get(s, ())
         if not before or copies(s, reading) or passed_on(s) or other in handed(s):
             continue
-        if any(holds(n, other, reading) for n in own):
+        parts = [s.value] if reading is READING and isinstance(s, ast.Assign) and own_rows(s) else own
+        if any(holds(n, other, reading) for n in parts):
             yield f"{ast.unparse(s).splitlines()[0]} {what}, and it changes afterwards"
 
 
 def copies(s: ast.stmt, reading: Collection[str]) -> bool:
     """Tell whether a statement keeps no part of what it reads: rows of lists stay rows when they get longer."""
     if reading is READING:
-        return isinstance(s, ast.Assign) and hasattr(s.targets[0], "is_longer_row")
+        return len(own_rows(s)) > 1 or (isinstance(s, ast.Assign) and hasattr(s.targets[0], "is_longer_row"))
     to_parts = isinstance(s, ast.Assign) and all(isinstance(t, ast.Subscript) for t in s.targets)
     return to_parts or isinstance(s, ast.AugAssign | ast.Return)
+
+
+def own_rows(s: ast.stmt) -> list[ast.expr]:
+    """Give the rows that get new elements, or exchange theirs: ``m[i] = [...]``, ``m[i], m[p] = m[p], m[i]``."""
+    match s:
+        case ast.Assign([ast.Subscript() as target], value) if one_row(target) and is_fresh_row(value):
+            return [target]
+        case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if all(map(one_row, targets)):
+            return targets if sorted(map(ast.unparse, targets)) == sorted(map(ast.unparse, values)) else []
+    return []
+
+
+def one_row(node: ast.expr) -> str:
+    """Give the variable whose row, at an index that the text shows to be one place, an expression is; or nothing."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=index) if not names_part(index):
+            return name if all(isinstance(n, PLACES) for n in every_node(index)) else ""
+    return ""
 
 
 def reason(changes: Changes, name: str, group: Sequence[str], is_copy: IsCopy, is_list: IsCopy) -> str | None:

@@ -72,25 +72,23 @@ def own_parameters(
     p: Parser, node: ast.FunctionDef | ast.Lambda, env: Env
 ) -> tuple[Parameters, list[tuple[Var, Term]]]:
     """Give the parameters of a local function, and the defaults, which are bound at its definition."""
-    args = parameters(node.args)
+    given = list(zip(parameters(node.args), defaults(node.args), strict=True))
     types: list[Type | None] = [
         None
         if p.is_vague(a.annotation) or (isinstance(default, ast.Constant) and default.value is None)
         else p.annotated(a.annotation, a, f"the parameter {a.arg}")
-        for a, default in zip(args, defaults(node.args), strict=True)
+        for a, default in given
     ]
-    found: list[Term | None] = [None] * len(args)
+    found: list[Term | None] = []
     own: list[tuple[Var, Term]] = []
-    for i, default in enumerate(defaults(node.args)):
-        if default is None:
-            continue
-        wanted = types[i]
-        term = expression(p, default, env, wanted)
-        term = term if wanted is None else p.coerce(default, term, wanted)
-        if not isinstance(term, Literal | Var):
-            own.append((p.named(args[i].arg, term.type), term))
+    for (a, default), wanted in zip(given, types, strict=True):
+        term = None if default is None else expression(p, default, env, wanted)
+        if default is not None and term is not None and wanted is not None:
+            term = p.coerce(default, term, wanted)
+        if not isinstance(term, Literal | Var | None):
+            own.append((p.named(a.arg, term.type), term))
             term = own[-1][0]
-        found[i] = term
+        found.append(term)
     by_name, has_stars = len(node.args.kwonlyargs), getattr(node, "has_stars", False)
     return Parameters(parameter_names(node.args), tuple(types), tuple(found), by_name, has_stars, node), own
 
@@ -286,8 +284,6 @@ def check_use(p: Parser, node: ast.AST, name: str, var: Var, env: Env) -> None:
     """Refuse a function value whose captured variables have been rebound since."""
     for captured, value in p.held.get(var.name, {}).items():
         if captured in env and _plain(p, env[captured]) is not _plain(p, value):
-            p.error(
-                node,
-                f"{name} has captured {captured}, which has been given another value since",
-                f"a call sees the new value: pass {captured} as an argument, or give the new value another name",
-            )
+            what = f"{name} has captured {captured}, which has been given another value since"
+            advice = f"pass {captured} as an argument, or give the new value another name"
+            p.error(node, what, f"a call sees the new value: {advice}")

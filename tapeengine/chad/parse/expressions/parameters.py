@@ -125,11 +125,8 @@ def compared_with_none(source: Any) -> frozenset[str]:
 def check_stars(p: Parser, node: ast.AST, of: Parameters | None) -> None:
     """Refuse a call of a function with stars if the text does not show which parameter an argument belongs to."""
     if of is not None and of.has_stars and not is_packed(node):
-        p.error(
-            node,
-            "a function with * or ** parameters is called by another name, or with * or ** arguments before them",
-            "call it by its own name, in a lambda or def of your own where a function is wanted",
-        )
+        what = "a function with * or ** parameters is called by another name, or with * or ** arguments before them"
+        p.error(node, what, "call it by its own name, in a lambda or def of your own where a function is wanted")
 
 
 def fitting(p: Parser, node: ast.Call, found: Any) -> None:

@@ -258,8 +258,7 @@ def broadcast_to(p: Parser, node: ast.Call, env: Env) -> Term:
 def in_shape(p: Parser, node: ast.AST, xs: Term, shape: Term) -> Term:
     """Give an array in a shape; a run fails where an axis has another size, which the text does not show to be one."""
     shape = shape if isinstance(shape, Tuple | Elements) else p.bound("shape", shape)
-    given = arrays.sizes_of(p, node, shape)
-    sizes = [p.bound("n", arrays.counted(p, p.coerce(node, size, INT))) for size in given]
+    sizes = [p.bound("n", arrays.counted(p, p.coerce(node, size, INT))) for size in arrays.sizes_of(p, node, shape)]
     xs = p.bound("xs", xs)
     own, single = arrays.axes(xs), p.single_axes.of(xs)
     if len(own) > len(sizes):

@@ -603,25 +603,21 @@ READS: Mapping[str, Sequence[str]] = {
     **{name: SUMS if "dtype" in order else reductions.KEYWORDS for name, order in ORDERS.items()},
     "mean": (*KEEPS, "where", "dtype"),
 }
+#: What is said below of running totals.
+SO_FAR = (ORDERS["cumsum"], 1, ("axis", "dtype"))
 #: Functions of numpy with options: the form, numpy's parameters in order, how many are operands, and the options read.
 WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] = {
-    **{name: (function_along(method_of(REDUCTIONS[name])), ORDERS[name], 1, READS[name]) for name in REDUCTIONS},
     **{
-        f"a{name}": (function_along(method_of(REDUCTIONS[name])), ORDERS[name], 1, READS[name])
-        for name in ("max", "min")
+        name: (function_along(method_of(REDUCTIONS[of])), ORDERS[of], 1, READS[of])
+        for name, of in (*((of, of) for of in REDUCTIONS), ("amax", "max"), ("amin", "min"))
     },
-    **{name: (function_along(ALONG[name]), ORDERS[name], 1, ("axis", "dtype")) for name in ("cumsum", "cumprod")},
+    **{name: (function_along(ALONG[name]), *SO_FAR) for name in ("cumsum", "cumprod")},
     **{
         f"{u}.reduce": (function_along(method_of(REDUCTIONS[r], 0)), ORDERS["sum"], 1, SUMS)
         for u, (r, _) in OF_UFUNCS.items()
     },
     **{
-        f"{u}.accumulate": (
-            function_along(functools.partial(along_axis, change=change, default=0)),
-            ORDERS["cumsum"],
-            1,
-            ("axis", "dtype"),
-        )
+        f"{u}.accumulate": (function_along(functools.partial(along_axis, change=change, default=0)), *SO_FAR)
         for u, (_, change) in OF_UFUNCS.items()
     },
     **{f"{name}.outer": (functools.partial(along.outer, combine=made), "A B", 2, ()) for name, made in OUTER.items()},
@@ -647,10 +643,7 @@ WITH_OPTIONS: Mapping[str, tuple[Callable[..., Term], str, int, Sequence[str]]] 
     **dict.fromkeys(("trapezoid", "trapz"), (lines.trapezoid, "y x dx axis", 1, ("x", "dx", "axis"))),
     "norm": (lines.norm, "x ord axis keepdims", 1, (*KEEPS, "ord")),
     "vector_norm": (lines.vector_norm, "x", 1, (*KEEPS, "ord")),
-    **{
-        name: (form, "arrays axis out", 1, ("axis",))
-        for name, form in (("concatenate", joining.concatenate), ("stack", joining.stack))
-    },
+    **{name: (getattr(joining, name), "arrays axis out", 1, ("axis",)) for name in ("concatenate", "stack")},
     **{name: (getattr(joining, name), "tup", 1, ()) for name in ("hstack", "vstack", "column_stack")},
     "append": (joining.append, "arr values axis", 2, ("axis",)),
     "split": (joining.split, "ary indices_or_sections axis", 2, ("axis",)),

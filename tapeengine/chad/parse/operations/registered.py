@@ -67,11 +67,8 @@ def by_name(
         parameters = inspect.signature(found).parameters
     except (TypeError, ValueError):
         return args, static
-    given = {
-        name: value
-        for name, arg in zip(parameters, args, strict=False)
-        if name in known.static_names and (value := written(arg)) is not MISSING
-    }
+    values = {n: written(arg) for n, arg in zip(parameters, args, strict=False) if n in known.static_names}
+    given = {name: value for name, value in values.items() if value is not MISSING}
     rest = [arg for name, arg in itertools.zip_longest(list(parameters)[: len(args)], args) if name not in given]
     return rest, {**given, **static}
 

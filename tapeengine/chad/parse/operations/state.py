@@ -107,7 +107,6 @@ from ..names.types import (
     redefines,
 )
 from ..names.uses import parameters, renamed_once
-from ..rewrites.by_cells import ByCells
 from ..rewrites.classes import maker_of, record_of
 from ..rewrites.desugar import BoundInside, OutOfOrder, Plain
 from ..rewrites.elements import with_places
@@ -329,8 +328,7 @@ class Parser(Lets):
                 tree = own_fields(tree, self.outer, {n: self.table.classes.get(of) for n, of in types.items()})
             plain = Plain(tree, self.outer)
             tree = FunctionArguments(tree, self.outer, plain.names).visit(tree)
-            tree = BoundInside(tree, plain.names).visit(tree)
-            tree = ByCells(tree, plain.names).visit(plain.plain(tree))
+            tree = plain.plain(BoundInside(tree, plain.names).visit(tree))
             return with_starts(tree, plain.names, lambda name: isinstance(self.known_types().get(name), Array))
         except OutOfOrder as error:
             is_filled = any(isinstance(n, ast.Dict) and not n.keys for n in every_node(tree))
@@ -396,14 +394,8 @@ class Parser(Lets):
         try:
             lines, first = source_of(self.function)
         except (OSError, TypeError) as error:
-            raise ProgramError(
-                f"the source text of {self.function.__name__} is not available: a plain Python session keeps none",
-                "define it in a file or a notebook",
-                self.filename,
-                0,
-                "",
-                0,
-            ) from error
+            message = f"the source text of {self.function.__name__} is not available: a plain Python session keeps none"
+            raise ProgramError(message, "define it in a file or a notebook", self.filename, 0, "", 0) from error
         self.lines = lines
         self.first = first
         tree, self.indent = tree_of(self.function)

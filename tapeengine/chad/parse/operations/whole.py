@@ -390,11 +390,8 @@ def transpose(p: Parser, node: ast.AST, args: list[Term]) -> Term:
         p.on_duals(node, "a transpose with no axes", "leave the argument out")
     if not given:
         return arrays.transpose(p, node, xs)
-    order = [
-        arrays.counted_axis(p, node, int(axis.value), n)
-        for axis in given
-        if isinstance(axis, Literal) and axis.type == INT
-    ]
+    written = [int(axis.value) for axis in given if isinstance(axis, Literal) and axis.type == INT]
+    order = [arrays.counted_axis(p, node, axis, n) for axis in written]
     if sorted(order) != list(range(n)) or len(given) != n:
         p.error(node, "these are not the axes of the array", f"write each of 0 to {n - 1} once, as a number")
     return arrays.permuted(p, xs, order)

@@ -19,13 +19,13 @@ from typing import Any
 from ...language.kinds import COMPUTED, NUMBER
 from ...language.nodes import Transformer, every_node
 from ...language.traverse import Names
+from ..analyses.rectangles import one_row
 from ..names import syntax
 from ..names.outside import named_outside, root
 from ..names.scopes import separated
 from ..names.syntax import load
 from ..names.types import class_fields, has_free_fields
 from ..names.uses import assigned, parameters
-from .by_cells import row_of
 from .classes import record_of
 from .procedures import handing_back
 from .results import Outside
@@ -186,7 +186,7 @@ class Places(Transformer):
         match getattr(node, "target", node), getattr(node, "iter", None):
             case ast.Assign(targets=[target], value=value), None:
                 values, targets = (getattr(e, "elts", [e]) for e in (value, target))
-                are_rows = len(values) == len(targets) and all(row_of(v, [self.name]) for v in values)
+                are_rows = len(values) == len(targets) and all(one_row(v) == self.name for v in values)
                 found = targets if are_rows else []
             case target, ast.expr() as over:
                 found = self.elements(target, over)
@@ -218,7 +218,7 @@ class Places(Transformer):
 
     def is_element(self, node: ast.expr) -> bool:
         """Tell whether an expression stands for an element, at an index that may be computed twice."""
-        return row_of(node, [self.name]) or (isinstance(node, ast.Name) and node.id in self.at)
+        return one_row(node) == self.name or (isinstance(node, ast.Name) and node.id in self.at)
 
     def changes(self, node: ast.AST) -> bool:
         """Tell whether a node assigns a field of an element, or calls a method that changes it."""

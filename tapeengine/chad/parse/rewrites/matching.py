@@ -62,16 +62,8 @@ class Matches(Transformer):
                 rest = [*binding, when([], body, rest, case.pattern, guard)]
             else:  # after a way that fits, the condition of the others is not tried
                 tests = [*(f"not ({' and '.join(before)})" for before, _ in ways[:k]), *tests]
-                rest = [
-                    when(
-                        tests,
-                        [*binding, *body],
-                        rest,
-                        case.pattern,
-                        syntax.Put({n: written(e, case.pattern) for n, e in bound.items()}).visit(guard),
-                        bound,
-                    )
-                ]
+                guard = syntax.Put({n: written(e, case.pattern) for n, e in bound.items()}).visit(guard)
+                rest = [when(tests, [*binding, *body], rest, case.pattern, guard, bound)]
         return rest
 
     def matched(self, at: ast.pattern, x: str) -> list[Way]:

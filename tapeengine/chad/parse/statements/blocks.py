@@ -272,11 +272,8 @@ def is_of_part(node: ast.expr) -> bool:
     """Tell whether a call is of a method of a field or of a value of a dict: ``self.items.append(x)``."""
     owner = getattr(node.func, "value", None) if isinstance(node, ast.Call) else None
     is_value = isinstance(owner, ast.Subscript) and isinstance(getattr(owner.slice, "value", None), str)
-    return (
-        is_value
-        or isinstance(owner, ast.Attribute)
-        or getattr(getattr(owner, "func", None), "attr", "") == "setdefault"
-    )
+    is_default = getattr(getattr(owner, "func", None), "attr", "") == "setdefault"
+    return is_value or is_default or isinstance(owner, ast.Attribute)
 
 
 def refuse(p: Parser, node: ast.stmt) -> NoReturn:
@@ -775,21 +772,14 @@ def lifted(p: Parser, local: Local, types: tuple[Type, ...], env: Env) -> Lifted
     node = local.node
     assert isinstance(node, ast.FunctionDef)
     found = captures([n for n in uses(node.body) if n != node.name], env)
-    read_again = {
-        n: replace(v, missing=frozenset({n}))
-        for n, v in found.items()
-        if isinstance(v, Local) and None in v.parameters.types
-    }
+    without_types = {n: v for n, v in found.items() if isinstance(v, Local) and None in v.parameters.types}
+    read_again = {n: replace(v, missing=frozenset({n})) for n, v in without_types.items()}
     captured = tuple(n for n, v in found.items() if not isinstance(v, Lifted) and n not in read_again)
     name = p.names(original(f"{p.symbol}_{node.name}"))
     params = tuple(p.named(a.arg, t) for a, t in zip(parameters(node.args), types, strict=True))
     extra = tuple(p.named(n, value_at(p, node, n, env).type) for n in captured)
-    inner = {
-        **{n: v for n, v in env.items() if isinstance(v, Lifted)},
-        **read_again,
-        **dict(zip(captured, extra, strict=True)),
-        **dict(zip((a.arg for a in parameters(node.args)), params, strict=True)),
-    }
+    own = zip((*captured, *(a.arg for a in parameters(node.args))), (*extra, *params), strict=True)
+    inner = {**{n: v for n, v in env.items() if isinstance(v, Lifted)}, **read_again, **dict(own)}
 
     def of(result: Type) -> Lifted:
         return Lifted(name, captured, types, result, local.parameters)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ...language import written
 from ...language.nodes import every_node
-from ...language.terms import Build, For, Index, Op, Proj, Term, Tuple, lit
+from ...language.terms import Build, For, Index, Op, Proj, Size, Term, Tuple, lit
 from ...language.types import BOOL, INT, Array, Product, numbers_of
 from ..analyses.rectangles import changed_part, reason
 from ..expressions.rules import read_ahead
@@ -36,10 +36,12 @@ def with_part(p: Parser, node: ast.Subscript, grid: Term, value: Change, env: En
     parts = parts_of(p, node.slice, table, env)
     if not is_named(p, parts, env):
         return None
-    is_row = len(parts) == 1 and not isinstance(parts[0], ast.Slice) and is_list_for(p, node) and p.as_list(node.value)
+    is_own = hasattr(node, "is_own_row") and p.is_list(node.value)
+    is_one = len(parts) == 1 and not isinstance(parts[0], ast.Slice)
+    is_row = is_own or (is_one and is_list_for(p, node) and p.as_list(node.value))
     if not is_row:
         p.operated(node, [(node.value, table)])
-    elif why := shared_row(p, node.value):
+    elif not is_own and (why := shared_row(p, node.value)):
         p.error(node, f"a list becomes a row of {ast.unparse(node.value)}, and {why}", "copy it: list(...)")
     return with_named_part(p, node, grid, value, parts, env, is_row)
 
@@ -70,12 +72,20 @@ def with_named_part(
     """Give a grid with another value in a part that indices name, or a list of lists with another list as a row."""
     axes = for_both(p, grid, keyed(p, node, parts, sizes(grid), env))
     cells, depth = Proj(grid, 0), depth_of(axes, 2)
-    new, store = stored_value(p, node, value, read(p, grid, axes), numbers_of(cells.type), depth, env)
-    if is_row and (rank(new.type) != 1 or p.single_axes.of(new)):
-        p.error(node, "a row of a list becomes another kind or length of value", "give a list of as many elements")
+
+    def as_row(old: Term) -> Term:
+        new = value(old)
+        if rank(new.type) != 1:
+            p.error(node, "a row of a list becomes another kind of value", "give a list of as many elements")
+        return p.element_of(node, new, p.unify(node, old.type, new.type))
+
+    old, change = read(p, grid, axes), as_row if is_row else value
+    new, store = stored_value(p, node, change, old, numbers_of(cells.type), depth, env)
     kept = p.convert(cells, Array(numbers_of(new.type)))
     assert kept is not None
     v = p.bound("v", new)
+    if is_row:  # which is not broadcast
+        p.bound("n", Op("iequal", (Size(v), Proj(grid, 2)), INT))
     whole = p.bound("grid", grid if kept is cells else Tuple((kept, *sizes(grid))))
     return stored(p, whole, whole, axes, v, depth, store)
 

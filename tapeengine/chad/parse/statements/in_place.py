@@ -86,7 +86,8 @@ def element(
         p.no_array(node.value)
     own_or_refuse(p, node, name, node, *augmented)
     if p.is_grid(name):
-        if p.is_list(node.value) or not isinstance(node.value, ast.Name):
+        is_own = hasattr(node, "is_own_row")
+        if (p.is_list(node.value) and not is_own) or not isinstance(node.value, ast.Name):
             p.error(node, f"a row of {name}, of which elements are changed elsewhere", "assign its elements one by one")
         changed = with_part(p, node, env[name], value, env)
         if changed is None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ...language import written
 from ...language.sugar import wrapped
 from ...language.terms import Build, For, If, Index, Let, Literal, Map, Op, Scan, Size, Term, Total, Var, counted, lit
-from ...language.types import BOOL, INT, Array, Type, numbers_of, show
+from ...language.types import BOOL, INT, MANY, Array, Type, numbers_of, show
 from ..analyses.outputs import is_exact
 from ..analyses.single_axes import only_item
 from ..expressions.rules import expression, read_ahead
@@ -298,7 +298,8 @@ def held_type(p: Parser, node: ast.AST, changed: ast.expr, before: Type, new: Ty
     if numbers_of(of) != numbers_of(before) and numbers_of(before) in (INT, BOOL) and not p.as_list(changed):
         what = f"{show(numbers_of(new))} in an array of {show(numbers_of(before))}"
         p.error(node, f"{what}: numpy drops the fraction", "make the array of floats: dtype=float, or np.zeros(n)")
-    p.mixes = p.mixes or numbers_of(of) != numbers_of(before)
+    if numbers_of(of) != numbers_of(before):  # the elements that stay are integers in Python
+        p.mixes, p.chooses = True, p.chooses | MANY
     return of
 
 
