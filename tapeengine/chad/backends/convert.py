@@ -215,8 +215,7 @@ class Converter:
     def parts(self, of: Product, value: Any, path: Path) -> Sequence[Any]:
         """Give the parts of a record or a tuple."""
         found = parts_in(of, value) if of != UNIT else () if value is None else None
-        known = (self.classes.get(of.name), self.classes.get(of.name))
-        if found is None or (of.name and type(value) not in known):
+        if found is None or (of.name and type(value) is not self.classes.get(of.name)):
             raise refusal(of, type(value).__name__ + " of another definition" * (found is not None), path)
         return found
 
