@@ -7,11 +7,14 @@ and classes of the same module are bound to their twins, and modules and builtin
 from __future__ import annotations
 
 import builtins
+import contextlib
 import enum
 import functools
 import importlib
 import operator
 import sys
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
@@ -28,7 +31,7 @@ from ..structure import own_slots, slots_of
 from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
-from .worlds import World
+from .worlds import NEVER, World
 from .wrappers import dispatching, memoised, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
@@ -52,6 +55,7 @@ class Relinked:
         self.seen: dict[str, Any] = {}
         self.used: list[str] = []
         self.classes: dict[type, type] = {}
+        self.outside: list[Any] = []
 
     # -- calls of a twin -------------------------------------------------------------------------------------------
     def entry(self, function: FunctionType, also: tuple[str, ...]) -> Any:
@@ -252,16 +256,19 @@ class Relinked:
         """A function whose arguments are instances of twins while it runs, and which leaves no such instances."""
 
         def inside(*args: Any, **options: Any) -> Any:
-            given = [x for x in (*args, *options.values()) if type(x) not in WITHOUT_PARTS]
-            entered = recast(given, self.entered)
+            given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
+            with HELD.lock:
+                held = recast(given, lambda one: self.entered(type(one)))
+                HELD.update(map(id, held))
             try:
                 result = run(*(constant(x, self.entered) for x in args), **options)
-                if self.classes:
-                    recast((result, *given), self.left)
-                return constant(result, self.left)
             finally:
-                for one, cls in entered:
-                    object.__setattr__(one, "__class__", cls)
+                with HELD.lock:
+                    HELD.subtract(map(id, held))
+                    recast((*held, *(given if self.classes else ())), self.left)
+            if self.classes:
+                recast([result], self.left)
+            return constant(result, lambda cls: self.left(result))
 
         return functools.wraps(run)(inside)
 
@@ -269,31 +276,51 @@ class Relinked:
         """The class of instances of a class while a twin runs."""
         return self.classes.get(cls, cls)
 
-    def left(self, cls: type) -> type:
-        """The class of instances of a class after a twin has run."""
+    def left(self, one: Any) -> type:
+        """The class of an object after a twin has run; another run may need it as it is."""
+        cls = type(one)
         own = vars(cls).get(ORIGINAL, cls)
-        return own if self.classes.get(own) is cls else cls
+        return own if self.classes.get(own) is cls and not HELD[id(one)] else cls
 
 
-def recast(values: Iterable[Any], of: Callable[[type], type]) -> list[tuple[Any, type]]:
-    """Change the classes of values and of all that they hold; give what has changed, with the classes before."""
-    pending, seen, found = list(values), dict[int, Any](), list[tuple[Any, type]]()
+class Held(Counter[int]):
+    """How many runs need an object, by its id, as an instance of a twin."""
+
+    lock = threading.RLock()
+
+
+HELD = Held()
+
+
+def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
+    """Change the classes of values and of all that they hold; give the instances of twins, or of their originals."""
+    pending, seen, found = list(values), dict[int, Any](), list[Any]()
     while pending:
         one = pending.pop()
         cls = type(one)
-        if cls in WITHOUT_PARTS or id(one) in seen or (cls.__module__ == "builtins" and cls not in CONTAINERS):
+        if cls in WITHOUT_PARTS or id(one) in seen or (is_foreign(cls) and not isinstance(one, CONTAINERS)):
             continue
         seen[id(one)] = one
         if isinstance(one, CONTAINERS):
             parts = one.values() if isinstance(one, dict) else one
             pending += () if WITHOUT_PARTS.issuperset(map(type, parts)) else parts
-        if cls not in CONTAINERS and not isinstance(one, type):
-            if (new := of(cls)) is not cls and not issubclass(cls, CONSTANTS[1:]):
-                object.__setattr__(one, "__class__", new)
-                found.append((one, cls))
+        if not is_foreign(cls):
+            new = of(one)
+            if new is not cls:
+                with contextlib.suppress(TypeError):  # of a class of constants, or with a layout of its own
+                    object.__setattr__(one, "__class__", new)
+            if new is not cls or ORIGINAL in vars(cls):
+                found.append(one)
             pending += getattr(one, "__dict__", {}).values()
             pending += (getattr(one, name, None) for name in slots_of(cls))
     return found
+
+
+@functools.lru_cache(maxsize=4096)
+def is_foreign(cls: type) -> bool:
+    """Whether a class is one of Python, of the engine, or of a library that is never lifted."""
+    root = cls.__module__.partition(".")[0]
+    return root in NEVER or root in sys.stdlib_module_names or issubclass(cls, type)
 
 
 def constant(value: Any, of: Callable[[type], type]) -> Any:
