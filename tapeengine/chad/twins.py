@@ -24,7 +24,7 @@ from .parse.names.callees import is_plain
 from .parse.names.constants import content, global_names, watch
 
 
-def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] | None, Any, Checks]:
+def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
     """Do the same as `on_duals`, with classes; give it by position as well, and what compares all code and names."""
     known, checks = dict[Any, Any](), Checks()
     twins = Twins(function, known)
@@ -49,7 +49,7 @@ class Twins(Relinked):
     def __init__(self, function: Callable[..., Any], known: dict[Any, Any]) -> None:
         self.known, self.needed, self.asking = known, dict[type, bool](), list[FunctionType]()
         self.made, self.functions, self.classes, self.outside = {}, WeakKeyDictionary(), {}, []
-        known[type] = self.class_
+        known[type] = self.entered
         self.meet([function])
 
     def meet(self, functions: Iterable[Any]) -> None:
@@ -83,16 +83,16 @@ class Twins(Relinked):
         """The counterpart of a module."""
         return replaced_object(value)
 
-    def class_(self, value: type) -> Any:
+    def entered(self, cls: type) -> Any:
         """A copy of a class of the user's own if it needs one; the class itself otherwise."""
-        if value not in self.needed:
-            self.needed[value] = is_copied(value)
-            methods = list(methods_of(value))
-            self.asking += () if self.needed[value] else filter(asks, methods)
-            self.meet(methods if self.needed[value] else ())
-        return self.classes.get(value) or (self.copied(value) if self.needed[value] else value)
+        if cls not in self.needed:
+            self.needed[cls] = is_copied(cls)
+            methods = list(methods_of(cls))
+            self.asking += () if self.needed[cls] else filter(asks, methods)
+            self.meet(methods if self.needed[cls] else ())
+        return self.classes.get(cls) or (self.copied(cls) if self.needed[cls] else cls)
 
-    entered = class_
+    class_ = entered
 
 
 def is_copied(cls: type) -> bool:

@@ -272,7 +272,7 @@ class Relinked:
 
         return functools.wraps(run)(inside)
 
-    def entered(self, cls: type) -> type:
+    def entered(self, cls: type) -> Any:
         """The class of instances of a class while a twin runs."""
         return self.classes.get(cls, cls)
 
@@ -297,7 +297,7 @@ def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
     pending, seen, found = list(values), dict[int, Any](), list[Any]()
     while pending:
         one = pending.pop()
-        cls = type(one)
+        cls: Any = type(one)
         if cls in WITHOUT_PARTS or id(one) in seen or (is_foreign(cls) and not isinstance(one, CONTAINERS)):
             continue
         seen[id(one)] = one
