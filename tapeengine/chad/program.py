@@ -258,7 +258,7 @@ class Program(Enterable):
             if found[0] is None:
                 return self.function
             self._python = found
-        return self._python[0]
+        return self._python[0]  # type: ignore[no-any-return]
 
     @functools.cached_property
     def calls_itself(self) -> bool:

@@ -83,14 +83,14 @@ class Twins(Relinked):
         """The counterpart of a module."""
         return replaced_object(value)
 
-    def entered(self, cls: type) -> Any:
+    def entered(self, value: type) -> Any:
         """A copy of a class of the user's own if it needs one; the class itself otherwise."""
-        if cls not in self.needed:
-            self.needed[cls] = is_copied(cls)
-            methods = list(methods_of(cls))
-            self.asking += () if self.needed[cls] else filter(asks, methods)
-            self.meet(methods if self.needed[cls] else ())
-        return self.classes.get(cls) or (self.copied(cls) if self.needed[cls] else cls)
+        if value not in self.needed:
+            self.needed[value] = is_copied(value)
+            methods = list(methods_of(value))
+            self.asking += () if self.needed[value] else filter(asks, methods)
+            self.meet(methods if self.needed[value] else ())
+        return self.classes.get(value) or (self.copied(value) if self.needed[value] else value)
 
     class_ = entered
 

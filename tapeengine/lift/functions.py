@@ -257,13 +257,13 @@ class Relinked:
 
         def inside(*args: Any, **options: Any) -> Any:
             given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
-            with HELD.lock:
+            with LOCK:
                 held = recast(given, lambda one: self.entered(type(one)))
                 HELD.update(map(id, held))
             try:
                 result = run(*(constant(x, self.entered) for x in args), **options)
             finally:
-                with HELD.lock:
+                with LOCK:
                     HELD.subtract(map(id, held))
                     recast((*held, *(given if self.classes else ())), self.left)
             if self.classes:
@@ -272,9 +272,9 @@ class Relinked:
 
         return functools.wraps(run)(inside)
 
-    def entered(self, cls: type) -> Any:
+    def entered(self, value: type) -> Any:
         """The class of instances of a class while a twin runs."""
-        return self.classes.get(cls, cls)
+        return self.classes.get(value, value)
 
     def left(self, one: Any) -> type:
         """The class of an object after a twin has run; another run may need it as it is."""
@@ -283,13 +283,8 @@ class Relinked:
         return own if self.classes.get(own) is cls and not HELD[id(one)] else cls
 
 
-class Held(Counter[int]):
-    """How many runs need an object, by its id, as an instance of a twin."""
-
-    lock = threading.RLock()
-
-
-HELD = Held()
+#: How many runs need an object, by its id, as an instance of a twin.
+HELD, LOCK = Counter[int](), threading.RLock()
 
 
 def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
