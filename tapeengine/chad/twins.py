@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from .._core.programs.replay import Checks
 from ..errors import UnsupportedError
-from ..lift.functions import ORIGINAL, Relinked, is_foreign
+from ..lift.functions import CONTAINERS, ORIGINAL, Relinked, is_foreign
 from ..lift.modules import replaced_object
 from ..naming import names_in
 from .language.signatures import by_position
@@ -57,7 +57,7 @@ class Twins(Relinked):
         for found in names_of(f for function in functions for f in functions_on_duals(function)):
             if isinstance(found, dict):
                 self.needed.update(dict.fromkeys((key for key in found if isinstance(key, type)), False))
-            if not isinstance(found, type | FunctionType | ModuleType):
+            if isinstance(found, CONTAINERS) or not is_foreign(type(found)):
                 self.outside.append(found)
 
     def around(self, run: Callable[..., Any]) -> Callable[..., Any]:

@@ -257,6 +257,8 @@ class Relinked:
 
         def inside(*args: Any, **options: Any) -> Any:
             given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
+            if not given and not self.classes:
+                return run(*args, **options)
             with LOCK:
                 held = recast(given, lambda one: self.entered(type(one)))
                 HELD.update(map(id, held))
@@ -413,15 +415,12 @@ CONSTANTS = (tuple, str, bytes, int, float, complex, frozenset)
 def viewed(value: Any, cls: Any) -> Any:
     """A copy of an instance with another class of the same layout, and with the same attributes.
 
-    Instances of subclasses of containers that can change are no copies, which would not see the changes: an argument
-    keeps its class, and a result of a twin gets its original class.
+    An instance of a subclass of a container that can change keeps its class: a copy would not see the changes.
     """
     base = next((base for base in CONSTANTS if isinstance(value, base)), None)
     try:
         made = base.__new__(cls, value) if base else (cls if isinstance(value, BaseException) else object).__new__(cls)
     except TypeError:  # of a container
-        if ORIGINAL in vars(type(value)):
-            value.__class__ = cls
         return value
     for name in slots_of(cls):
         if hasattr(value, name):
