@@ -57,7 +57,7 @@ class Twins(Relinked):
         for found in names_of(f for function in functions for f in functions_on_duals(function)):
             if isinstance(found, dict):
                 self.needed.update(dict.fromkeys((key for key in found if isinstance(key, type)), False))
-            if isinstance(found, CONTAINERS) or not is_foreign(type(found)):
+            if isinstance(found, CONTAINERS) or not is_foreign(type(found)):  # type: ignore[arg-type]
                 self.outside.append(found)
 
     def around(self, run: Callable[..., Any]) -> Callable[..., Any]:
