@@ -52,7 +52,6 @@ from .language.terms import Module
 from .language.types import MANY, NEVER, Sum, Type, has_floats, holds_discrete, parts_of
 from .link import link
 from .lowering.values import NotLowered
-from .methods import Asking
 from .ordinary import calls_own_program, check_shared, check_trees, first_traced, holds_traced
 from .parse import Unresolved, parse_function
 from .parse.analyses.whole_arrays import Wanted, check_lists, through
@@ -205,7 +204,7 @@ class Program(Enterable):
                 return (found if found.is_read else found.python)(*args, **named)
             if self.is_recorded(traced, 3, engine := default_engine()) and not self.changes:
                 return engine.call_program(self, whole)
-        return self.on_duals((*args, *named.values()))(*args, **named)
+        return self.python(*args, **named)
 
     def value(self, *args: Any, **named: Any) -> Any:
         """Compute the value by the forward pass of the derivative, which back ends compile; a call runs plain Python.
@@ -260,17 +259,7 @@ class Program(Enterable):
             if found[0] is None:
                 return self.function
             self._python = found
-        return self._python[0]
-
-    def on_duals(self, values: tuple[Any, ...]) -> Callable[..., Any]:
-        """Give `python` for dual numbers, after a look at the classes of arguments, whose methods it may call."""
-        self.asking(values)
-        return self.python
-
-    @functools.cached_property
-    def asking(self) -> Asking:
-        """Looks for methods that ask whether something is a float."""
-        return Asking(self.function)
+        return self._python[0]  # type: ignore[no-any-return]
 
     @functools.cached_property
     def calls_itself(self) -> bool:
@@ -365,9 +354,8 @@ class Program(Enterable):
 
     def executable_of(self, python: Callable[[], Callable[..., Any]]) -> Executable:
         """Give what runs the program's derivatives, with what gives the function that does so on dual numbers."""
-        asking = Asking(self.function)
         declared = is_declared(self.function)
-        return Executable(*self.linked, python, backend=self.backend, is_declared=declared, check=asking)
+        return Executable(*self.linked, python, backend=self.backend, is_declared=declared)
 
     @overload
     def derivative(self, form: str = "reverse", monoid: None = None) -> str: ...
@@ -802,7 +790,7 @@ class Program(Enterable):
         try:
             found = self.of_types(values)
             if isinstance(found, Unread):
-                return found.at(values)
+                return found
             _ = found.linked
             if found is not self:
                 found.unread = None
@@ -814,8 +802,8 @@ class Program(Enterable):
             unread = self.unread = self.unread or Unread(self, refusal)
             unread.refusal = copy.copy(refusal)  # without the arguments, which its traceback holds
             if isinstance(refusal, ProgramError) and found is not None:
-                unread.remember(values, self.kinds_of(values), found, refusal)
-            return unread.at(values)
+                unread.remember(self.kinds_of(values), found, refusal)
+            return unread
         return found
 
     def of_types(self, values: tuple[Any, ...]) -> Program:
@@ -1011,7 +999,6 @@ class Program(Enterable):
         except ERRORS:
             if self._as_python(given) is NOT_TAKEN:
                 raise
-        self.asking(given)
         return on_duals()
 
     def _as_python(self, given: tuple[Any, ...]) -> Any:
@@ -1146,18 +1133,14 @@ class Unread(Program):
         """Give itself."""
         return self
 
-    def remember(
-        self, values: tuple[Any, ...], kinds: tuple[Any, ...], refused: Program, refusal: ProgramError
-    ) -> None:
+    def remember(self, kinds: tuple[Any, ...], refused: Program, refusal: ProgramError) -> None:
         """Keep the refusal of arguments of these kinds, with what it depends on."""
         if len(self.refused) == MOST_KINDS:
             self.refused.clear()
-        self.asking.checked.clear()  # what the function calls may have changed
         checks = self.refused[kinds] = Checks()
         read = reached(refused, lambda unit: unit._parsed)
         for each in (*refusal.checks, *(unit.parsed().constants for unit in read)):
             checks.add_all(each)
-        self.asking(values)
         if refused.untyped is not None:  # the core finds it by the kinds of numbers, and need not look at their classes
             refused.ways, refused.watched, refused.unread = Ways(None, None, None, self.run), checks, self
 
@@ -1169,11 +1152,6 @@ class Unread(Program):
     def remembers(self, kinds: tuple[Any, ...]) -> bool:
         """Tell whether arguments of these kinds are refused as before."""
         return kinds in self.refused and self.refused[kinds].same()
-
-    def at(self, values: tuple[Any, ...]) -> Unread:
-        """Give itself after a look at the classes of arguments, whose methods it may call."""
-        self.asking(values)
-        return self
 
     @property
     def linked(self) -> NoReturn:
@@ -1206,8 +1184,7 @@ class AnyNumber(Unread):
         return self.python
 
     def __tapeengine_vjp__(self, engine: Any, *primals: Any, **named: Any) -> tuple[Any, Any]:
-        run = self.on_duals((*primals, *named.values()))
-        found: tuple[Any, Any] = engine.vjp(functools.partial(run, **named), *primals)
+        found: tuple[Any, Any] = engine.vjp(functools.partial(self.python, **named), *primals)
         return found
 
     def __tapeengine_signature__(self) -> NoReturn:

@@ -5,7 +5,9 @@ What the program makes or gets is an instance of such a copy while it runs, and 
 
 from __future__ import annotations
 
+import dis
 import enum
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
@@ -13,15 +15,16 @@ from weakref import WeakKeyDictionary
 
 from .._core.programs.replay import Checks
 from ..errors import UnsupportedError
-from ..lift.functions import ORIGINAL, Relinked
+from ..lift.functions import CONTAINERS, ORIGINAL, Relinked, is_foreign
 from ..lift.modules import replaced_object
+from ..naming import names_in
 from .language.signatures import by_position
-from .ordinary import functions_on_duals, on_duals
+from .ordinary import functions_on_duals, holds_traced, on_duals
 from .parse.names.callees import is_plain
 from .parse.names.constants import content, global_names, watch
 
 
-def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] | None, Any, Checks]:
+def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
     """Do the same as `on_duals`, with classes; give it by position as well, and what compares all code and names."""
     known, checks = dict[Any, Any](), Checks()
     twins = Twins(function, known)
@@ -31,18 +34,46 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Callable[..., Any] |
     return made and twins.around(made), made and twins.around(by_position(made)), checks
 
 
+ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
+CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
+
+
 class Twins(Relinked):
     """The copies of classes that a program meets.
 
     * `known`: what stands for functions in them, see `on_duals`.
     * `needed`: whether a class is copied. The keys of a table outside, as in ``AREAS[type(x)]``, stay what they are.
+    * `asking`: methods of classes that cannot be copied for which a traced number would be no float.
     """
 
     def __init__(self, function: Callable[..., Any], known: dict[Any, Any]) -> None:
-        tables = [x for x in names_of(functions_on_duals(function)) if isinstance(x, dict)]
-        self.known, self.needed = known, dict.fromkeys((k for x in tables for k in x if isinstance(k, type)), False)
-        self.made, self.functions, self.classes = {}, WeakKeyDictionary(), {}
-        known[type] = self.class_
+        self.known, self.needed, self.asking = known, dict[type, bool](), list[FunctionType]()
+        self.made, self.functions, self.classes, self.outside = {}, WeakKeyDictionary(), {}, []
+        known[type] = self.entered
+        self.meet([function])
+
+    def meet(self, functions: Iterable[Any]) -> None:
+        """Note the objects that functions read from outside."""
+        for found in names_of(f for function in functions for f in functions_on_duals(function)):
+            if isinstance(found, dict):
+                self.needed.update(dict.fromkeys((key for key in found if isinstance(key, type)), False))
+            if isinstance(found, CONTAINERS) or not is_foreign(type(found)):  # type: ignore[arg-type]
+                self.outside.append(found)
+
+    def around(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        """See `Relinked.around`; refuse traced numbers if a method that cannot be exchanged asks for floats."""
+        inside = super().around(run)
+
+        def checked(*args: Any, **options: Any) -> Any:
+            if self.asking and holds_traced((*args, *options.values())):
+                raise UnsupportedError(
+                    f"{self.asking[0].__qualname__} asks whether something is a float, and {run.__qualname__} runs on "
+                    "dual numbers, which are none in methods of exceptions and enumerations: ask for numbers.Real "
+                    f"(tapeengine.Array for arrays), or lift the function, tapeengine.lift({run.__name__})"
+                )
+            return inside(*args, **options)
+
+        return functools.wraps(run)(checked)
 
     def function(self, value: FunctionType) -> Any:
         """A function for dual numbers."""
@@ -52,19 +83,23 @@ class Twins(Relinked):
         """The counterpart of a module."""
         return replaced_object(value)
 
-    def class_(self, value: type) -> Any:
+    def entered(self, value: type) -> Any:
         """A copy of a class of the user's own if it needs one; the class itself otherwise."""
         if value not in self.needed:
             self.needed[value] = is_copied(value)
+            methods = list(methods_of(value))
+            self.asking += () if self.needed[value] else filter(asks, methods)
+            self.meet(methods if self.needed[value] else ())
         return self.classes.get(value) or (self.copied(value) if self.needed[value] else value)
 
-    entered = class_
+    class_ = entered
 
 
 def is_copied(cls: type) -> bool:
     """Whether dual numbers run other methods of a class, or of one that it names, and its instances can have others."""
     same: dict[Any, Any] = {type: lambda value: value}
-    found = [] if ORIGINAL in vars(cls) or issubclass(cls, enum.Enum | BaseException) else [cls]
+    is_own = not (is_foreign(cls) or ORIGINAL in vars(cls) or issubclass(cls, enum.Enum | BaseException))
+    found = [cls] if is_own else []
     try:
         for each in found:  # which grows
             methods = list(methods_of(each))
@@ -75,6 +110,14 @@ def is_copied(cls: type) -> bool:
     except UnsupportedError:  # one changes or looks up names outside
         pass
     return False
+
+
+def asks(function: FunctionType) -> bool:
+    """Tell whether a function asks for the class of numbers or arrays."""
+    code = function.__code__
+    names = names_in(code)
+    is_asked = not ASKING.isdisjoint(names) or any(i.opname == "MATCH_CLASS" for i in dis.get_instructions(code))
+    return is_asked and not CLASSES.isdisjoint(names)
 
 
 def names_of(functions: Iterable[FunctionType]) -> Iterator[Any]:

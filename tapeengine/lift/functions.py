@@ -7,11 +7,14 @@ and classes of the same module are bound to their twins, and modules and builtin
 from __future__ import annotations
 
 import builtins
+import contextlib
 import enum
 import functools
 import importlib
 import operator
 import sys
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
@@ -28,7 +31,7 @@ from ..structure import own_slots, slots_of
 from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
-from .worlds import World
+from .worlds import NEVER, World
 from .wrappers import dispatching, memoised, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
@@ -52,6 +55,7 @@ class Relinked:
         self.seen: dict[str, Any] = {}
         self.used: list[str] = []
         self.classes: dict[type, type] = {}
+        self.outside: list[Any] = []
 
     # -- calls of a twin -------------------------------------------------------------------------------------------
     def entry(self, function: FunctionType, also: tuple[str, ...]) -> Any:
@@ -252,48 +256,68 @@ class Relinked:
         """A function whose arguments are instances of twins while it runs, and which leaves no such instances."""
 
         def inside(*args: Any, **options: Any) -> Any:
-            given = [x for x in (*args, *options.values()) if type(x) not in WITHOUT_PARTS]
-            entered = recast(given, self.entered)
+            given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
+            if not given and not self.classes:
+                return run(*args, **options)
+            with LOCK:
+                held = recast(given, lambda one: self.entered(type(one)))
+                HELD.update(map(id, held))
             try:
                 result = run(*(constant(x, self.entered) for x in args), **options)
-                if self.classes:
-                    recast((result, *given), self.left)
-                return constant(result, self.left)
             finally:
-                for one, cls in entered:
-                    object.__setattr__(one, "__class__", cls)
+                with LOCK:
+                    HELD.subtract(map(id, held))
+                    recast((*held, *(given if self.classes else ())), self.left)
+            if self.classes:
+                recast([result], self.left)
+            return constant(result, lambda cls: self.left(result))
 
         return functools.wraps(run)(inside)
 
-    def entered(self, cls: type) -> type:
+    def entered(self, value: type) -> Any:
         """The class of instances of a class while a twin runs."""
-        return self.classes.get(cls, cls)
+        return self.classes.get(value, value)
 
-    def left(self, cls: type) -> type:
-        """The class of instances of a class after a twin has run."""
+    def left(self, one: Any) -> type:
+        """The class of an object after a twin has run; another run may need it as it is."""
+        cls = type(one)
         own = vars(cls).get(ORIGINAL, cls)
-        return own if self.classes.get(own) is cls else cls
+        return own if self.classes.get(own) is cls and not HELD[id(one)] else cls
 
 
-def recast(values: Iterable[Any], of: Callable[[type], type]) -> list[tuple[Any, type]]:
-    """Change the classes of values and of all that they hold; give what has changed, with the classes before."""
-    pending, seen, found = list(values), dict[int, Any](), list[tuple[Any, type]]()
+#: How many runs need an object, by its id, as an instance of a twin.
+HELD, LOCK = Counter[int](), threading.RLock()
+
+
+def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
+    """Change the classes of values and of all that they hold; give the instances of twins, or of their originals."""
+    pending, seen, found = list(values), dict[int, Any](), list[Any]()
     while pending:
         one = pending.pop()
-        cls = type(one)
-        if cls in WITHOUT_PARTS or id(one) in seen or (cls.__module__ == "builtins" and cls not in CONTAINERS):
+        cls: Any = type(one)
+        if cls in WITHOUT_PARTS or id(one) in seen or (is_foreign(cls) and not isinstance(one, CONTAINERS)):
             continue
         seen[id(one)] = one
         if isinstance(one, CONTAINERS):
             parts = one.values() if isinstance(one, dict) else one
             pending += () if WITHOUT_PARTS.issuperset(map(type, parts)) else parts
-        if cls not in CONTAINERS and not isinstance(one, type):
-            if (new := of(cls)) is not cls and not issubclass(cls, CONSTANTS[1:]):
-                object.__setattr__(one, "__class__", new)
-                found.append((one, cls))
+        if not is_foreign(cls):
+            new = of(one)
+            if new is not cls:
+                with contextlib.suppress(TypeError):  # of a class of constants, or with a layout of its own
+                    object.__setattr__(one, "__class__", new)
+            if new is not cls or ORIGINAL in vars(cls):
+                found.append(one)
             pending += getattr(one, "__dict__", {}).values()
             pending += (getattr(one, name, None) for name in slots_of(cls))
     return found
+
+
+@functools.lru_cache(maxsize=4096)
+def is_foreign(cls: type) -> bool:
+    """Whether a class is one of Python, of the engine, or of a library that is never lifted."""
+    root = cls.__module__.partition(".")[0]
+    return root in NEVER or root in sys.stdlib_module_names or issubclass(cls, type)
 
 
 def constant(value: Any, of: Callable[[type], type]) -> Any:
@@ -391,15 +415,12 @@ CONSTANTS = (tuple, str, bytes, int, float, complex, frozenset)
 def viewed(value: Any, cls: Any) -> Any:
     """A copy of an instance with another class of the same layout, and with the same attributes.
 
-    Instances of subclasses of containers that can change are no copies, which would not see the changes: an argument
-    keeps its class, and a result of a twin gets its original class.
+    An instance of a subclass of a container that can change keeps its class: a copy would not see the changes.
     """
     base = next((base for base in CONSTANTS if isinstance(value, base)), None)
     try:
         made = base.__new__(cls, value) if base else (cls if isinstance(value, BaseException) else object).__new__(cls)
     except TypeError:  # of a container
-        if ORIGINAL in vars(type(value)):
-            value.__class__ = cls
         return value
     for name in slots_of(cls):
         if hasattr(value, name):

@@ -22,7 +22,7 @@ from ..transforms.repeated.rerun import paths
 def plain_program(f: Callable[..., Any]) -> Callable[..., Any]:
     """The Python function of a `te.program`, whose tape has a structure; other programs unchanged."""
     program: Any = f
-    return program.on_duals(()) if own_derivative(f, "__tapeengine_directional__") is not None else f
+    return program.python if own_derivative(f, "__tapeengine_directional__") is not None else f
 
 
 def traced(engine: Engine, program: Callable[..., Any], primals: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 import copy
 import functools
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -172,6 +173,36 @@ def test_methods_that_use_math(name):
     weights = [0.0 if c is None else c for c in leaves(cotangent)]
     both = zip(leaves(back(cotangent)), leaves(tangents), strict=True)
     assert sum(d * t for d, t in both if t is not None) == pytest.approx(np.dot(weights, quotients), rel=1e-6)
+
+
+SHARED = {"models": [Derived(2.0, 0.5)]}
+
+
+def test_threads_share_an_object():
+    def outside(x):
+        model = SHARED["models"][0]
+        total = 0.0
+        for _ in range(50):
+            total += model.wave(x) * lacking() + model(x)
+        return total
+
+    program = te.program(outside)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(te.grad(program), [0.5] * 40))
+    assert found == [pytest.approx((outside(0.5 + 1e-6) - outside(0.5 - 1e-6)) / 2e-6, rel=1e-6)] * 40
+    assert type(SHARED["models"][0]) is Derived
+
+
+def test_runs_inside_others_leave_objects_as_they_are():
+    program = te.program(lambda x, m: m.wave(x) * lacking())
+
+    def around(x, m):
+        return m.wave(x) + program(x, m) * m.half + te.grad(lambda y: program(y, m))(x) * m.wave(x)
+
+    model = Derived(2.0, 0.5)
+    value, slope = te.value_and_grad(te.program(lambda x: around(x, model) * lacking()))(0.5)
+    assert value == around(0.5, model) * 2
+    assert slope == pytest.approx((around(0.5 + 1e-6, model) - around(0.5 - 1e-6, model)) / 1e-6, rel=1e-6)
 
 
 KEYS = {Pair: 2.0}

@@ -80,10 +80,8 @@ class Executable:
         on_python: Callable[[], Callable[..., Any] | None] = lambda: None,
         backend: str | None = None,
         is_declared: bool = True,
-        check: Callable[[Sequence[Any]], None] = lambda primals: None,
     ) -> None:
         self.on_python = on_python
-        self.check = check
         self.backend = backend
         self.is_declared = is_declared
         self.engine: Any = None
@@ -193,26 +191,17 @@ class Executable:
         """The plain program, without numpy's warnings."""
         return None if self.python is None else at_poles("ignore", self.python)
 
-    @functools.cached_property
-    def others_at_poles(self) -> Others | None:
-        """What runs the program on dual numbers at poles; None if a class that it uses asks there for floats."""
-        try:
-            self.check(())
-        except UnsupportedError:
-            return None
-        return self.others
-
     def vjp_at_pole(self, primals: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]] | None:
         """Run the program on dual numbers, which have cotangents at poles as well; None where values are converted."""
-        if self.others_at_poles is None:
+        if self.others is None:
             return None
-        found = self.others_at_poles.on_duals((self.engine or default_engine()).vjp, primals, *primals)
+        found = self.others.on_duals((self.engine or default_engine()).vjp, primals, *primals)
         return None if found is None else (found[0], or_else(self.converted_back, *found))
 
     def jvp_at_pole(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any] | None:
         """Do the same with tangents."""
-        others, engine = self.others_at_poles, self.engine or default_engine()
-        return None if others is None else others.on_duals(engine.jvp, primals, primals, tangents)
+        engine = self.engine or default_engine()
+        return None if self.others is None else self.others.on_duals(engine.jvp, primals, primals, tangents)
 
     @property
     def prefers_numpy(self) -> bool:
@@ -524,7 +513,6 @@ class Executable:
             raise UnsupportedError(f"{self.definition.name} runs on dual numbers here, and has no Python function")
         self.engine = self.engine or default_engine()
         self.check_number(primals)
-        self.check(primals)
         each = zip(self.definition.params, primals, strict=True)
         convert = self.converter.conformed
         return self.python, [with_room(convert, p.of, x, f"the argument {p.name}") for p, x in each]

@@ -153,7 +153,7 @@ def hessian(
     whole: Callable[..., Any] = columns
     if own_derivative(f, "__tapeengine_directional__") is not None:
         program: Any = f
-        whole = at_poles(engine, columns, lambda: hessian(engine, program.on_duals(()), argnums, has_aux, holomorphic))
+        whole = at_poles(engine, columns, lambda: hessian(engine, program.python, argnums, has_aux, holomorphic))
         if not has_aux and not holomorphic:
             whole = by_products(engine, program, argnums, whole)
     return named(whole, engine, "hessian", f, argnums, has_aux, holomorphic)

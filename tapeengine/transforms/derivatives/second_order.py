@@ -170,7 +170,7 @@ def hvp(engine: Engine, f: Callable[..., Any], primals: Sequence[Any], tangents:
     if own_derivative(f, "__tapeengine_directional__") is not None and not any(map(is_traced, (*primals, *tangents))):
         products = of_program(engine, f, primals, tangents)
         is_found = products is not None and all_finite(engine, products)
-        return products if is_found else hvp(engine, f.on_duals(primals), primals, tangents)  # type: ignore[attr-defined]
+        return products if is_found else hvp(engine, f.python, primals, tangents)  # type: ignore[attr-defined]
     is_watched = engine.switches is not None and engine.switches.nans  # the second sweep over one tape is not checked
     has_tape = own_derivative(f, "__tapeengine_vjp__") is None or own_derivative(f, "__tapeengine_tape__") is not None
     first = None

@@ -27,7 +27,7 @@ def checkpoint(engine: Engine, f: Callable[..., Any]) -> Callable[..., Any]:
         whole = own.positional(args, kwargs)[1]
         found = own.for_values(whole)
         if not found.is_read or getattr(found, "changes", None):
-            return checkpoint(engine, found.on_duals(whole))(*args, **kwargs)
+            return checkpoint(engine, found.python)(*args, **kwargs)
         return call(engine, found, whole, keep=False)
 
     def checkpointed(*args: Any, **kwargs: Any) -> Any:

@@ -161,28 +161,27 @@ def expression(p: Parser, node: ast.expr, env: Env, wanted: Type | None = None) 
 
 
 def chosen_text(node: ast.AST, env: Env) -> str:
-    """Give the name of an operand, or of what a loop runs over, that is one of several texts; empty if none is."""
+    """Give the name of an operand, or of what a loop runs over, that is one of several texts; empty if none is.
+
+    It follows sums only as long as they add written texts: sums of numbers are long.
+    """
+    parts: Sequence[ast.AST] = ()
     match node:
         case ast.Name(id=name) if isinstance(of := getattr(env.get(name), "type", None), Sum):
             return name if all(isinstance(o, Text) for o in of.options) else ""
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [left, right]
-        case ast.JoinedStr(values=values):
-            parts = [v.value for v in values if isinstance(v, ast.FormattedValue)]
-        case ast.Subscript(value=value) | ast.Call(func=ast.Attribute(value=value), args=[]) | ast.For(iter=value):
+            is_text = isinstance(right, ast.JoinedStr) or isinstance(getattr(right, "value", None), str)
+            parts = [part for part in (left, right) if is_text or not isinstance(part, ast.BinOp)]
+        case ast.JoinedStr(values=parts) | ast.Call(func=ast.Name("enumerate" | "reversed" | "zip"), args=parts):
+            pass
+        case ast.Call(args=[ast.ListComp() | ast.GeneratorExp(), *_]):
+            parts = node.args[:1]
+        case ast.ListComp(generators=parts) | ast.DictComp(generators=parts) | ast.GeneratorExp(generators=parts):
+            pass
+        case ast.For(iter=value) | ast.comprehension(iter=value) | ast.Call(func=ast.Attribute(value=value), args=[]):
             parts = [value]
-        case ast.Call(func=ast.Name(id="enumerate" | "reversed" | "zip"), args=over):
-            parts = over
-        case (
-            ast.ListComp(generators=[first, *_])
-            | ast.GeneratorExp(generators=[first, *_])
-            | ast.DictComp(generators=[first, *_])
-        ):
-            parts = [first.iter]
-        case ast.Call(args=[ast.ListComp() | ast.GeneratorExp() as each, *_]):
-            parts = [each]
-        case _:
-            parts = []
+        case ast.Subscript(value=value) | ast.FormattedValue(value=value):
+            parts = [value]
     return next(filter(None, (chosen_text(part, env) for part in parts)), "")
 
 

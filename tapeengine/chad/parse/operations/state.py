@@ -945,10 +945,9 @@ class Parser(Lets):
 
 def gives_bool(node: ast.AST) -> bool:
     """Tell whether a statement returns what the text shows to be a bool."""
-    match getattr(node, "value", None):
-        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Constant(True | False):
-            return isinstance(node, ast.Return)
-    return False
+    value = node.value if isinstance(node, ast.Return) else None
+    is_written = value is not None and ast.unparse(value).split()[0] in ("True", "False", "not")
+    return is_written or isinstance(value, ast.Compare | ast.BoolOp)
 
 
 def unannotated(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -48,7 +48,8 @@ class NotAlone(Exception):
 def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef:
     """Rewrite a function that changes records in lists, where this has Python's meaning."""
     nodes = every_node(tree)
-    stored = {getattr(n, "arg", getattr(n, "name", getattr(n, "id", ""))) for n in nodes if not is_read(n)}
+    bound = (n for n in nodes if not isinstance(getattr(n, "ctx", n), ast.Load | ast.keyword))
+    stored = {getattr(n, "arg", getattr(n, "name", getattr(n, "id", ""))) for n in bound}
     for f in (n for n in nodes[1:] if isinstance(n, ast.FunctionDef)):
         names = {n: x for n, x in outer.items() if n not in stored}
         f.body = with_places(f, names).body
@@ -71,11 +72,6 @@ def with_places(tree: ast.FunctionDef, outer: dict[str, Any]) -> ast.FunctionDef
                 what, node = found.args
                 places.explain(statements, what, node)
     return tree
-
-
-def is_read(node: ast.AST) -> bool:
-    """Tell whether a node is a use of a variable, or a keyword of a call."""
-    return isinstance(node, ast.keyword) or isinstance(getattr(node, "ctx", None), ast.Load)
 
 
 def with_own_targets(tree: ast.FunctionDef) -> ast.FunctionDef:
