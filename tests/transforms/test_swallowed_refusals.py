@@ -326,6 +326,21 @@ def test_numbers_that_an_error_carries_out_are_refused(call: str, transform: str
     assert not swallowed.OPEN.errors
 
 
+def caught_beside_refusals(call: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return call(x)
+    except DroppedDerivativeError:
+        raise
+    except Done as error:
+        return np.sum(error.args[0]) * x
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_code_that_knows_refusals_does_not_know_that_an_error_carries_numbers(call: str) -> None:
+    with pytest.raises(DroppedDerivativeError, match="Done carries numbers out of"):
+        te.grad(lambda x: caught_beside_refusals(CALLS[call], x))(2.0)
+
+
 def test_numbers_that_an_error_carries_within_a_trace_have_their_derivative() -> None:
     assert te.grad(lambda x: caught(body, x))(2.0) == 12.0
 
