@@ -62,7 +62,8 @@ ROOMS = {
             "tapeengine/_core/tape/swallowed.py",
         ],
         "tests/core tests/transforms/test_swallowed_refusals.py tests/staged/test_discrete_results.py "
-        "tests/staged/test_replay.py tests/transforms/test_forking.py tests/chad/backends/test_forks.py",
+        "tests/staged/test_replay.py tests/transforms/test_forking.py tests/chad/backends/test_forks.py "
+        "tests/arrays/test_floating_point_errors.py tests/arrays/test_plain_errors.py",
     ),
     "workers": (["tapeengine/workers"], "tests/workers"),
     "plugins": (["tapeengine/plugins"], "tests/plugins tests/test_engine_plugins.py tests/test_registry.py"),
@@ -119,6 +120,7 @@ EQUIVALENT = {
     '"b": (1.3, 4.0), "x": (0.1, 0.9)': "another sample",
     "(math.copysign(1, whole) < 1)": "the sign is 1 or -1",
     "squared <= 1e-8": "the benchmark leaves it open what holds at its bound",
+    "if MODES is not None:": "both branches set numpy's modes; only slower",
     "_TIMES = 4": "how often a task is repeated",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")

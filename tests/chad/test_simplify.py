@@ -1,6 +1,9 @@
 """Laws of the simplification rules, the work that simplifying takes, and how CHAD's figures are printed."""
 
+import itertools
+import math
 import operator
+from collections import Counter
 
 import pytest
 from chad import laws
@@ -58,6 +61,7 @@ from tapeengine.chad.language.terms import (
     Update,
     Var,
     lit,
+    opened,
     unit,
 )
 from tapeengine.chad.language.traverse import Names, all_names, same, size
@@ -378,6 +382,35 @@ def test_a_part_of_a_tuple_that_is_used_beside_the_tuple_is_computed_once():
     p = Var("p", Product((FLOAT, FLOAT)))
     found = Pass(Let(p, Tuple((sin, x)), Tuple((p, Proj(p, 0)))), Names(["p"])).run()
     assert str(found).count("'sin'") == 1
+
+
+#: Uses of a tuple of a sine and a cosine: how often each part is used, and whether in a loop.
+USES = {
+    "whole": (p, {"sin": 1, "cos": 1}, False),
+    "first": (Proj(p, 0), {"sin": 1}, False),
+    "second": (Proj(p, 1), {"cos": 1}, False),
+    "first in a loop": (Build(n, i, Proj(p, 0)), {"sin": 1}, True),
+    "whole in a loop": (Build(n, i, p), {"sin": 1, "cos": 1}, True),
+}
+
+
+@pytest.mark.parametrize("uses", [u for k in (1, 2, 3) for u in itertools.combinations_with_replacement(USES, k)])
+def test_parts_of_a_tuple_are_computed_once_and_outside_of_loops_and_named_only_if_they_must_be(uses):
+    counts = Counter()
+    for use in uses:
+        counts += USES[use][1]
+    looped = {op for use in uses if USES[use][2] for op in USES[use][1]}
+    term = Let(p, Tuple((sin, Op("cos", (x,)))), Tuple(tuple(USES[use][0] for use in uses)))
+    found = Pass(term, Names(all_names(term))).run()
+    bound, body = opened(found)
+    assert {op: str(found).count(f"'{op}'") for op in counts} == dict.fromkeys(counts, 1)
+    is_kept = "whole" in uses and bool(looped)  # also parts that are used once, not in a loop
+    assert len(bound) == sum(n > 1 or op in looped or is_kept for op, n in counts.items())
+    assert all(f"'{op}'" not in str(body) for op in looped)
+    parts = (math.sin(WORLD["x"]), math.cos(WORLD["x"]))
+    each = {"whole": parts, "first": parts[0], "second": parts[1]}
+    each |= {"first in a loop": [parts[0]] * WORLD["n"], "whole in a loop": [parts] * WORLD["n"]}
+    assert run(found)[0] == tuple(each[use] for use in uses)
 
 
 def test_cotangents_of_a_tuple_are_joined_only_if_they_are_of_other_parts():

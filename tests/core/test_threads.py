@@ -65,6 +65,7 @@ def test_a_loop_runs_each_step_once_with_helpers_that_come_in_time_and_too_late(
 
     run(steps, ask)  # type: ignore[arg-type]
     assert sorted(steps.done) == list(range(50))
+    assert late[0].ends.qsize() == 1  # who waits is told
     steps.left = [0]
     late[0]()
     assert steps.left == [0]

@@ -358,3 +358,25 @@ def test_errors_without_numbers_may_be_caught() -> None:
     assert te.grad(program)(2.0) == 12.0
     with pytest.raises(Done):
         te.grad(lambda x: te.checkpoint(body)(x))(2.0)
+
+
+#: A function of any module that catches numpy's error in place of a refusal: compiled code has no line of its own.
+CATCHING = """
+def put(x):
+    try:
+        numpy.zeros(2).flat[0] = x
+    except ValueError:
+        pass
+    return x * x
+"""
+
+
+@pytest.mark.parametrize("module", ["logging", "pandas.core", "numpy._core.fromnumeric", "mine", "loggings", ""])
+def test_the_module_of_the_line_tells_whether_numpys_error_in_place_of_a_refusal_may_be_caught(module: str) -> None:
+    names: dict[str, Any] = {"__name__": module, "numpy": np}
+    exec(CATCHING, names)
+    if module.partition(".")[0] in ("logging", "pandas", "numpy"):
+        assert te.grad(names["put"])(2.0) == 4.0
+    else:
+        with pytest.raises(DroppedDerivativeError):
+            te.grad(names["put"])(2.0)
