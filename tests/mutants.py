@@ -121,6 +121,8 @@ EQUIVALENT = {
     "(math.copysign(1, whole) < 1)": "the sign is 1 or -1",
     "squared <= 1e-8": "the benchmark leaves it open what holds at its bound",
     "if MODES is not None:": "both branches set numpy's modes; only slower",
+    "F.Row(made.out, base, (index,), True)": "the index is in range; only slower",
+    "kept(s)[:2]": "both branches keep in one variable",
     "_TIMES = 4": "how often a task is repeated",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
