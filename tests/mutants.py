@@ -1,6 +1,6 @@
 """Sampled mutations of rooms, run against the tests of each room, to find those that no test detects.
 
-    python tests/mutants.py [--each 8] [--seed 1] [--room spaces] [--share 4] [--seconds 60]
+    python tests/mutants.py [--each 8] [--seed 1] [--room spaces] [--share 4] [--seconds 60] [--tests FILE ...]
 
 Works in a copy of the tree, so that nothing here is changed. A first run of the tests finds which cases reach the
 sampled places, once for all rooms that have the same tests, and how long each takes. A mutant is then tested with
@@ -56,6 +56,19 @@ ROOMS = {
         }.items()
     },
     "specification": (["tapeengine/chad/specification"], CHAD),
+    "core": (
+        [
+            *(f"tapeengine/_core/{part}" for part in ("arrays", "programs", "scalars", "structures")),
+            "tapeengine/_core/tape/swallowed.py",
+        ],
+        "tests/core tests/transforms/test_swallowed_refusals.py tests/staged/test_discrete_results.py "
+        "tests/staged/test_replay.py tests/transforms/test_forking.py tests/chad/backends/test_forks.py "
+        "tests/arrays/test_floating_point_errors.py tests/arrays/test_plain_errors.py",
+    ),
+    "workers": (["tapeengine/workers"], "tests/workers"),
+    "plugins": (["tapeengine/plugins"], "tests/plugins tests/test_engine_plugins.py tests/test_registry.py"),
+    "commands": (["tapeengine/commands"], "tests/commands tests/testing"),
+    "gradbench": (["tapeengine/gradbench"], "tests/gradbench"),
     "sparse": (["tapeengine/sparse"], "tests/sparse"),
     "duals": (["tapeengine/duals", "tapeengine/numpy"], "tests/duals tests/arrays"),
     "staged": (["tapeengine/staged"], "tests/staged"),
@@ -105,6 +118,12 @@ EQUIVALENT = {
     "np.where(x < 0, -x, 1.0) / math.sqrt(2)": "the other branch fills the place",
     "return np.where(x <= 0, ratio, ": "both formulas hold at 0",
     '"b": (1.3, 4.0), "x": (0.1, 0.9)': "another sample",
+    "(math.copysign(1, whole) < 1)": "the sign is 1 or -1",
+    "squared <= 1e-8": "the benchmark leaves it open what holds at its bound",
+    "if MODES is not None:": "both branches set numpy's modes; only slower",
+    "F.Row(made.out, base, (index,), True)": "the index is in range; only slower",
+    "kept(s)[:2]": "both branches keep in one variable",
+    "_TIMES = 4": "how often a task is repeated",
 }
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 #: Modules that typed programs read as text, where a probe is no part of the language.
@@ -183,7 +202,7 @@ def changed(texts: dict[Path, str]) -> Iterator[None]:
             path.write_bytes(source)
 
 
-def measured(tests: str, sample: list[Mutation], share: int) -> Reached:
+def measured(tests: list[str], sample: list[Mutation], share: int) -> Reached:
     """A run of tests, which must pass: a mutant is only killed by tests that pass without it."""
     places: dict[Path, dict[int, Mutation]] = {}
     for number, mutation in enumerate(sample):
@@ -191,11 +210,11 @@ def measured(tests: str, sample: list[Mutation], share: int) -> Reached:
             places.setdefault(mutation.path, {})[number] = mutation
     file = COPY / "reached.json"
     with changed({path: with_probes(path, of) for path, of in places.items()}):
-        code, text = pytest(tests.split(), "-p", "reached", f"--share={share}", REACHED=str(file))
+        code, text = pytest(tests, "-p", "reached", f"--share={share}", REACHED=str(file))
     if code:
         raise SystemExit(f"The tests fail without a mutation:\n{text[-4000:]}")
     found = json.loads(file.read_text())
-    home = f"{SCIPY}/" if tests.startswith(SCIPY) else ""
+    home = f"{SCIPY}/" if tests[0].startswith(SCIPY) else ""
     return Reached(
         {k: [name and home + name for name in names] for k, names in found["tests"].items()},
         {home + name: seconds for name, seconds in found["seconds"].items()},
@@ -237,7 +256,7 @@ def run_rooms(rooms: list[str], options: argparse.Namespace) -> Iterator[tuple[i
     """The numbers of mutants of each room and of detected ones; prints those that change a result undetected."""
     samples = {room: drawn(room, options.each, options.seed) for room in rooms}
     whole = [mutation for sample in samples.values() for mutation in sample]
-    of = measured(ROOMS[rooms[0]][1], whole, options.share)
+    of = measured(options.tests or ROOMS[rooms[0]][1].split(), whole, options.share)
     cases = [of.cases(k, x.path.name in READ_AS_TEXT, options.seconds) for k, x in enumerate(whole)]
     reached = [pair for pair in zip(whole, cases, strict=True) if pair[1]]
     killed = {x for (x, _), is_dead in zip(reached, verdicts(reached, options), strict=True) if is_dead}
@@ -271,6 +290,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--share", type=int, default=4, help="of each long sweep, run one case in so many")
     parser.add_argument("--seconds", type=float, default=60.0, help="of tests for one mutant")
+    parser.add_argument("--tests", nargs="+", help="files that are run instead of the tests of the room")
     parser.add_argument("--room", choices=sorted(ROOMS), action="append")
     options = parser.parse_args()
     copy_tree()

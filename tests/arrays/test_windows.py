@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -78,6 +79,17 @@ def test_second_derivatives(name: str) -> None:
 def test_memory_outside_of_an_array_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="outside its elements"):
         te.grad(lambda x: np.sum(np.lib.stride_tricks.as_strided(x[::2], (2, 2), (8, 8))))(numpy.arange(6.0))
+
+
+def test_a_view_that_shows_elements_often_takes_no_memory() -> None:
+    strided = np.lib.stride_tricks.as_strided
+    tracemalloc.start()
+    try:
+        found = te.grad(lambda x: strided(x, (3000, 3000), (0, 8))[3, 4] ** 2)(numpy.arange(3000.0))
+        assert tracemalloc.get_traced_memory()[1] < 3000 * 3000
+    finally:
+        tracemalloc.stop()
+    assert found.tolist() == [0.0, 0.0, 0.0, 0.0, 8.0, *[0.0] * 2995]
 
 
 #: Arrays, and the strides of their elements in bytes.

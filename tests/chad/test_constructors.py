@@ -375,3 +375,30 @@ def test_integers_that_plain_programs_leave_in_a_field_have_no_cotangent():
     value, back = te.vjp(program, Counted(1.5))
     assert repr(value) == repr(Counted(1, 2, None))
     assert back(Counted(None, None, None)) == te.vjp(program.python, Counted(1.5))[1](Counted(None, None, None))
+
+
+@dataclasses.dataclass
+class Told:
+    x: float
+    y: float
+
+    def __new__(cls, *args: float, **named: float) -> "Told":
+        if len(args) + len(named) < 2:
+            raise ValueError("a record without numbers")
+        return super().__new__(cls)
+
+
+def of_told(r: Told) -> float:
+    return r.x * r.y
+
+
+def told(r: Told) -> tuple[Told, float]:
+    return r, r.y
+
+
+def test_cotangents_and_results_are_made_by_a_class_that_needs_arguments_to_make_objects():
+    at, ct = Told(2.0, 3.0), Told(1.0, 10.0)
+    assert te.grad(te.program(of_told))(at) == Told(3.0, 2.0)
+    value, back = te.vjp(te.program(told), at)
+    assert (value, back((ct, 0.5))) == ((at, 3.0), (Told(1.0, 10.5),))
+    assert te.jvp(te.program(told), (at,), (ct,))[1] == (ct, 10.0)

@@ -1,6 +1,9 @@
 """Laws of the simplification rules, the work that simplifying takes, and how CHAD's figures are printed."""
 
+import itertools
+import math
 import operator
+from collections import Counter
 
 import pytest
 from chad import laws
@@ -35,6 +38,7 @@ from tapeengine.chad.language.target import (
     Zero,
 )
 from tapeengine.chad.language.terms import (
+    MANY,
     NOUGHT,
     Apply,
     Branch,
@@ -58,6 +62,7 @@ from tapeengine.chad.language.terms import (
     Update,
     Var,
     lit,
+    opened,
     unit,
 )
 from tapeengine.chad.language.traverse import Names, all_names, same, size
@@ -380,6 +385,57 @@ def test_a_part_of_a_tuple_that_is_used_beside_the_tuple_is_computed_once():
     assert str(found).count("'sin'") == 1
 
 
+#: Uses of a tuple of a sine and a cosine: how often each part is used, and whether in a loop.
+USES = {
+    "whole": (p, {"sin": 1, "cos": 1}, False),
+    "first": (Proj(p, 0), {"sin": 1}, False),
+    "second": (Proj(p, 1), {"cos": 1}, False),
+    "first in a loop": (Build(n, i, Proj(p, 0)), {"sin": 1}, True),
+    "whole in a loop": (Build(n, i, p), {"sin": 1, "cos": 1}, True),
+}
+
+
+@pytest.mark.parametrize("uses", [u for k in (1, 2, 3) for u in itertools.combinations_with_replacement(USES, k)])
+def test_parts_of_a_tuple_are_computed_once_and_outside_of_loops_and_named_only_if_they_must_be(uses):
+    counts = Counter()
+    for use in uses:
+        counts += USES[use][1]
+    looped = {op for use in uses if USES[use][2] for op in USES[use][1]}
+    term = Let(p, Tuple((sin, Op("cos", (x,)))), Tuple(tuple(USES[use][0] for use in uses)))
+    found = Pass(term, Names(all_names(term))).run()
+    bound, body = opened(found)
+    assert {op: str(found).count(f"'{op}'") for op in counts} == dict.fromkeys(counts, 1)
+    is_kept = "whole" in uses and bool(looped)  # also parts that are used once, not in a loop
+    assert len(bound) == sum(n > 1 or op in looped or is_kept for op, n in counts.items())
+    assert all(f"'{op}'" not in str(body) for op in looped)
+    parts = (math.sin(WORLD["x"]), math.cos(WORLD["x"]))
+    each = {"whole": parts, "first": parts[0], "second": parts[1]}
+    each |= {"first in a loop": [parts[0]] * WORLD["n"], "whole in a loop": [parts] * WORLD["n"]}
+    assert run(found)[0] == tuple(each[use] for use in uses)
+
+
+@pytest.mark.parametrize("size", [2, MANY, MANY + 1])
+@pytest.mark.parametrize("whole", [0, 1, 2])
+def test_tuples_of_any_length_keep_their_values_and_the_names_of_their_types(size, whole):
+    of = Product((FLOAT,) * size, "Point", tuple(f"f{k}" for k in range(size)))
+    p, items = Var("p", of), tuple(Op("sin", (Op("add", (x, lit(float(k)))),)) for k in range(size))
+    term = Let(p, Tuple(items, of), Tuple((*[p] * whole, Proj(p, 1))))
+    found = Pass(term, Names(all_names(term))).run()
+    wanted = tuple(math.sin(WORLD["x"] + k) for k in range(size))
+    assert run(found)[0] == (*[wanted] * whole, wanted[1])
+    assert found.type == term.type
+    assert str(found).count("'sin'") == (size if whole else 1)
+
+
+def test_a_build_whose_elements_are_used_whole_is_not_split():
+    pairs = Build(n, i, Tuple((sin, Lambda((v,), Op("mul", (v, x))))))
+    m = Var("m", pairs.type)
+    first = Proj(Index(m, k), 0)
+    assert fission.build_pair_split(Let(m, pairs, Tuple((first, Size(m)))), Names(["m"])) is not None
+    for use in (m, Index(m, k), Index(m, lit(0))):
+        assert fission.build_pair_split(Let(m, pairs, Tuple((first, use))), Names(["m"])) is None
+
+
 def test_cotangents_of_a_tuple_are_joined_only_if_they_are_of_other_parts():
     first, again, second = LTuple((v, Zero(REAL))), LUpdate(Zero(PAIR), 0, w), LTuple((Zero(REAL), w))
     assert of_other_parts(first, second) == LTuple((v, w))
@@ -539,6 +595,10 @@ def test_an_element_at_a_negative_index_counts_from_the_end():
     assert rules.index_build(Index(term.array, lit(-1))) is None
     assert run(rules.index_build(term, {"k"})) == run(term)
     assert run(simplify(Index(term.array, lit(-1)))) == run(Index(term.array, lit(-1)))
+    for at, counting in ((lit(2), ()), (k, {"k"})):
+        assert rules.index_build(Index(Replicate(n, sin), at), counting) == sin
+    for at in (lit(-1), k):
+        assert rules.index_build(Index(Replicate(n, sin), at), {"other"}) is None
 
 
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}

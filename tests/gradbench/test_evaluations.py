@@ -100,11 +100,12 @@ def test_gmm() -> None:
 
 
 def projected(cam: Any, point: Any, weight: float, feat: Any) -> list[float]:
-    """One observation on numbers: the rotation by Rodrigues' formula as a matrix."""
+    """One observation on numbers: the rotation by Rodrigues' formula as a matrix, with quotients that hold at 0."""
     x, y, z = cam[0:3]
     angle = math.sqrt(x * x + y * y + z * z)
-    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) / angle
-    matrix = np.eye(3) + math.sin(angle) * across + (1.0 - math.cos(angle)) * across @ across
+    across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    whole, half = np.sinc(angle / math.pi), np.sinc(angle / (2.0 * math.pi))
+    matrix = np.eye(3) + whole * across + 0.5 * half**2 * across @ across
     a, b, c = matrix @ (np.array(point) - cam[3:6])
     u, v = a / c, b / c
     s = u * u + v * v
@@ -130,8 +131,10 @@ def test_ba() -> None:
     close(found["w_err"]["element"], 1.0 - 0.49)
 
 
-def test_ba_jacobian() -> None:
+@pytest.mark.parametrize("angle", [1.0, 0.0])
+def test_ba_jacobian(angle: float) -> None:
     given, step = bundle(), 1e-6
+    given["cam"][:3] = [angle * x for x in given["cam"][:3]]
     found = output("ba", "jacobian", given)
     parameters = np.array([*given["cam"], *given["x"], given["w"]])
     sides = []

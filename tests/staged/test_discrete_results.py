@@ -28,7 +28,7 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "floor": lambda x, y: math.floor(x) * y,
     "int": lambda x, y: int(x) * y,
 }
-NEAR = [random.Random(3).uniform(-2.0, 2.0) for _ in range(200)]
+NEAR = [4.0 * x - 2.0 for x in np.random.default_rng(3).random(200).tolist()]
 EXTREME = [0.0, -0.0, 0.75, -0.75, 1.0, -1.0, 1e-20, -1e-20, 5e-324, -5e-324, 1e15, -1e15, 1e300, -1e300, 2.0**50]
 EXTREME += [math.inf, -math.inf, math.nan, math.nextafter(0.75, 0.0), math.nextafter(-0.75, 0.0), 2.0**53 + 2]
 

@@ -326,6 +326,21 @@ def test_numbers_that_an_error_carries_out_are_refused(call: str, transform: str
     assert not swallowed.OPEN.errors
 
 
+def caught_beside_refusals(call: Callable[[Any], Any], x: Any) -> Any:
+    try:
+        return call(x)
+    except DroppedDerivativeError:
+        raise
+    except Done as error:
+        return np.sum(error.args[0]) * x
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_code_that_knows_refusals_does_not_know_that_an_error_carries_numbers(call: str) -> None:
+    with pytest.raises(DroppedDerivativeError, match="Done carries numbers out of"):
+        te.grad(lambda x: caught_beside_refusals(CALLS[call], x))(2.0)
+
+
 def test_numbers_that_an_error_carries_within_a_trace_have_their_derivative() -> None:
     assert te.grad(lambda x: caught(body, x))(2.0) == 12.0
 
@@ -343,3 +358,25 @@ def test_errors_without_numbers_may_be_caught() -> None:
     assert te.grad(program)(2.0) == 12.0
     with pytest.raises(Done):
         te.grad(lambda x: te.checkpoint(body)(x))(2.0)
+
+
+#: A function of any module that catches numpy's error in place of a refusal: compiled code has no line of its own.
+CATCHING = """
+def put(x):
+    try:
+        numpy.zeros(2).flat[0] = x
+    except ValueError:
+        pass
+    return x * x
+"""
+
+
+@pytest.mark.parametrize("module", ["logging", "pandas.core", "numpy._core.fromnumeric", "mine", "loggings", ""])
+def test_the_module_of_the_line_tells_whether_numpys_error_in_place_of_a_refusal_may_be_caught(module: str) -> None:
+    names: dict[str, Any] = {"__name__": module, "numpy": np}
+    exec(CATCHING, names)
+    if module.partition(".")[0] in ("logging", "pandas", "numpy"):
+        assert te.grad(names["put"])(2.0) == 4.0
+    else:
+        with pytest.raises(DroppedDerivativeError):
+            te.grad(names["put"])(2.0)

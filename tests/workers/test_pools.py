@@ -52,6 +52,39 @@ def test_one_process_gives_the_bits_of_threads(pool: Executor) -> None:
     assert far.bits(one) == far.bits(two)
 
 
+class Elsewhere(Executor):
+    """An executor that says nothing about its workers, which therefore ask for data that they do not have."""
+
+    def __init__(self, pool: Executor) -> None:
+        self.pool = pool
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return self.pool.submit(fn, *args, **kwargs)
+
+
+def test_workers_ask_for_data_that_may_be_far_away(pool: Executor) -> None:
+    parts = [te.Shared(x) for x in far.DATA]
+    programs = (partial(far.program, executor, parts, parts) for executor in (Elsewhere(pool), None))
+    one, two = (te.value_and_grad(program)(far.W) for program in programs)
+    assert far.bits(one) == far.bits(two)
+
+
+def inverse(w: Any, k: float) -> Any:
+    return w / k
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 50])
+def test_calls_that_are_sent_together_keep_their_order_and_their_error(pool: Executor, count: int) -> None:
+    numbers = [float(k + 1) for k in range(count)]
+    for executor in (pool, Elsewhere(pool), ThreadPoolExecutor(1)):
+        assert te.fork_map(partial(inverse, 3.0), numbers, executor=executor) == [3.0 / k for k in numbers]
+        found = te.grad(lambda w: sum(te.fork_map(partial(inverse, w), numbers, executor=executor), w))  # noqa: B023
+        assert found(3.0) == pytest.approx(1.0 + sum(1.0 / k for k in numbers))
+        if numbers:
+            with pytest.raises(ZeroDivisionError):
+                te.fork_map(partial(inverse, 3.0), [*numbers, 0.0, "text"], executor=executor)
+
+
 # -- memory -----------------------------------------------------------------------------------------------------------
 def test_arrays_in_a_segment_are_views_of_it() -> None:
     value = {"a": np.arange(1000.0), "b": [np.ones((3, 4), order="F"), "text"], "c": np.float32(2.0)}
@@ -65,6 +98,16 @@ def test_arrays_in_a_segment_are_views_of_it() -> None:
     del segment
     assert not is_there(name)
     assert found["a"].sum() == 499500.0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_segment_outlives_a_fork_of_its_process() -> None:
+    segment = Segment(np.arange(3.0))
+    if (child := os.fork()) == 0:
+        del segment
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert segment.descriptor.load().tolist() == [0.0, 1.0, 2.0]
 
 
 def total(x: Any, data: Any) -> Any:

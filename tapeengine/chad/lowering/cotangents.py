@@ -137,9 +137,6 @@ class NumberSlot(Leaf):
         """Add a number before a loop or branch."""
         assert block.before is not None
         assert block.parent is not None
-        if self.value is None and self.var is None and block.parent is self.block:
-            self.value = x
-            return
         with self.lower.b.at(block.before, block.parent):
             self.add_here(x)
 
