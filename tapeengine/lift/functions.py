@@ -259,14 +259,15 @@ class Relinked:
             given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
             if not given and not self.classes:
                 return run(*args, **options)
-            with LOCK:
-                held = recast(given, lambda one: self.entered(type(one)))
-                HELD.update(map(id, held))
+            held: list[Any] = []
             try:
+                with LOCK:
+                    held += recast(given, lambda one: self.entered(type(one)))
+                    HELD.update(map(id, held))
                 result = run(*(constant(x, self.entered) for x in args), **options)
             finally:
                 with LOCK:
-                    HELD.subtract(map(id, held))
+                    release(held)
                     recast((*held, *(given if self.classes else ())), self.left)
             if self.classes:
                 recast([result], self.left)
@@ -287,6 +288,13 @@ class Relinked:
 
 #: How many runs need an object, by its id, as an instance of a twin.
 HELD, LOCK = Counter[int](), threading.RLock()
+
+
+def release(held: Iterable[Any]) -> None:
+    """Note that a run has ended which needed these objects."""
+    HELD.subtract(map(id, held))
+    for key in [id(one) for one in held if HELD[id(one)] <= 0]:
+        HELD.pop(key, None)
 
 
 def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
