@@ -8,6 +8,7 @@ __all__ = [
     "DroppedDerivativeError",
     "MissingAttributeError",
     "NotFiniteError",
+    "OptionError",
     "PrimitiveError",
     "RegistryError",
     "RepeatError",
@@ -91,6 +92,10 @@ class UnsupportedError(_Refusal, TypeError):
 
 class MissingAttributeError(UnsupportedError, AttributeError):
     """A traced value lacks an attribute of numpy arrays whose result would have no derivative."""
+
+
+class OptionError(UnsupportedError, ValueError):
+    """An option has a value that is none of its choices."""
 
 
 class WorkerError(TapeEngineError, RuntimeError):

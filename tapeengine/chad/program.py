@@ -32,7 +32,7 @@ from .._core.programs.replay import Checks
 from .._core.sweeps.trace import order_of, value_of
 from .._core.tape.tape import live_traces
 from ..default import default_engine
-from ..errors import CotangentError, StructureError, TapeEngineError, UnsupportedError, pass_on
+from ..errors import CotangentError, OptionError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..forms import flatten, leaves_like, map_leaves, unflatten
 from ..html import source
 from ..naming import attribute_of, wrap
@@ -405,7 +405,7 @@ class Program(Enterable):
         if form == "accumulate":
             return display(self.executable.reverse)
         if form not in ("reverse", "forward", "loops"):
-            raise UnsupportedError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
+            raise OptionError(f"{form!r} is no form of derivative: choose reverse, forward, loops, or accumulate")
         try:
             lowered = self.executable.tangent_form if form == "forward" else self.executable.reverse_form
         except NotLowered as error:
@@ -419,7 +419,7 @@ class Program(Enterable):
 
     def _over(self, form: str, monoid: Monoid) -> Callable[..., tuple[Any, ...]]:
         if form != "reverse":
-            raise UnsupportedError(f"a derivative over a monoid is in reverse, not {form!r}")
+            raise OptionError(f"a derivative over a monoid is in reverse, not {form!r}")
 
         over = functools.cache(lambda executable: OverMonoid(executable, monoid))
 
@@ -1314,7 +1314,7 @@ def program(
     6.0
     """
     if backend not in BACKENDS:
-        raise UnsupportedError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
+        raise OptionError(f"{backend!r} is no back end: choose 'machine', 'native', 'fastmath' or None")
     if function is None:
         return lambda f: made_of(f, backend)
     return made_of(function, backend)

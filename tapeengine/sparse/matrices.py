@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.sweeps import linear
-from ..errors import ResultError, StructureError, UnsupportedError
+from ..errors import OptionError, ResultError, StructureError, UnsupportedError
 from ..forms import is_traced
 from ..transforms.contract import Engine
 from ..transforms.derivatives.arguments import Argnums, arguments_of
@@ -96,7 +96,7 @@ def sparse_hessian(
 ) -> Callable[..., Any]:
     """See `Engine.sparse_hessian`."""
     if colouring not in [*COLOURINGS]:
-        raise UnsupportedError(
+        raise OptionError(
             f"sparse_hessian: {colouring!r} is no colouring: choose {' or '.join(map(repr, COLOURINGS))}"
         )
     arguments = arguments_of(argnums)
