@@ -63,8 +63,9 @@ def on_duals(
     exchanged = {n: function if _is_own(v, function) else _exchanged(v, known) for n, v in outside.items()}
     named = used.difference(given)
     exchanged |= {n: builtin[n] for n in named if builtin[n] is not getattr(builtins, n, None)}
-    cells = tuple(_cell(cell, function, known) for cell in function.__closure__ or ())
-    captured = zip(function.__code__.co_freevars, cells, function.__closure__ or (), strict=True)
+    given_cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    cells = tuple(c if n == "__class__" else _cell(c, function, known) for n, c in given_cells.items())
+    captured = zip(given_cells, cells, given_cells.values(), strict=True)
     own = {name for name, new, old in captured if content(new) is not content(old)}
     given_defaults, given_by_name = function.__defaults__ or (), function.__kwdefaults__ or {}
     defaults = tuple(_exchanged(x, known) for x in given_defaults)

@@ -1,14 +1,15 @@
-"""Classes in programs that run on dual numbers: copies of them, whose methods are exchanged as functions are.
+"""Classes in programs that run on dual numbers: classes below them, whose methods are exchanged as functions are.
 
-What the program makes or gets is an instance of such a copy while it runs, and of its own class before and after.
+What the program makes or gets is an instance of such a twin while it runs, and of its own class before and after. Code
+that is not exchanged sees an instance of the class itself in both.
 """
 
 from __future__ import annotations
 
 import dis
 import enum
-import functools
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABCMeta
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,6 +23,7 @@ from .language.signatures import by_position
 from .ordinary import functions_on_duals, holds_traced, on_duals
 from .parse.names.callees import is_plain
 from .parse.names.constants import content, global_names, watch
+from .parse.names.types import GENERATED
 
 
 def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
@@ -34,16 +36,31 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
     return made and twins.around(made), made and twins.around(by_position(made)), checks
 
 
+#: Attributes of a class that are not its methods or variables.
+HIDDEN = frozenset({"__dict__", "__weakref__", "__class__"})
 ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
 CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
 
 
+class Twin(type):
+    """The class of twins: instances of the original are theirs too, and variables of the class are the original's."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, vars(cls)[ORIGINAL])
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, vars(cls)[ORIGINAL])
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        setattr(vars(cls)[ORIGINAL], name, value)
+
+
 class Twins(Relinked):
-    """The copies of classes that a program meets.
+    """The twins of classes that a program meets.
 
     * `known`: what stands for functions in them, see `on_duals`.
-    * `needed`: whether a class is copied. The keys of a table outside, as in ``AREAS[type(x)]``, stay what they are.
-    * `asking`: methods of classes that cannot be copied for which a traced number would be no float.
+    * `needed`: whether a class has one. The keys of a table outside, as in ``AREAS[type(x)]``, stay what they are.
+    * `asking`: methods of classes that have no twins for which a traced number would be no float.
     """
 
     def __init__(self, function: Callable[..., Any], known: dict[Any, Any]) -> None:
@@ -60,20 +77,14 @@ class Twins(Relinked):
             if isinstance(found, CONTAINERS) or not is_foreign(type(found)):  # type: ignore[arg-type]
                 self.outside.append(found)
 
-    def around(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """See `Relinked.around`; refuse traced numbers if a method that cannot be exchanged asks for floats."""
-        inside = super().around(run)
-
-        def checked(*args: Any, **options: Any) -> Any:
-            if self.asking and holds_traced((*args, *options.values())):
-                raise UnsupportedError(
-                    f"{self.asking[0].__qualname__} asks whether something is a float, and {run.__qualname__} runs on "
-                    "dual numbers, which are none in methods of exceptions and enumerations: ask for numbers.Real "
-                    f"(tapeengine.Array for arrays), or lift the function, tapeengine.lift({run.__name__})"
-                )
-            return inside(*args, **options)
-
-        return functools.wraps(run)(checked)
+    def check(self, run: Callable[..., Any], given: Sequence[Any]) -> None:
+        """Refuse traced numbers if a method that cannot be exchanged asks for floats."""
+        if self.asking and holds_traced(given):
+            raise UnsupportedError(
+                f"{self.asking[0].__qualname__} asks whether something is a float, and {run.__qualname__} runs on "
+                "dual numbers, which are none in methods of exceptions and enumerations: ask for numbers.Real "
+                f"(tapeengine.Array for arrays), or lift the function, tapeengine.lift({run.__name__})"
+            )
 
     def function(self, value: FunctionType) -> Any:
         """A function for dual numbers."""
@@ -84,7 +95,7 @@ class Twins(Relinked):
         return replaced_object(value)
 
     def entered(self, value: type) -> Any:
-        """A copy of a class of the user's own if it needs one; the class itself otherwise."""
+        """The twin of a class of the user's own if it needs one; the class itself otherwise."""
         if value not in self.needed:
             self.needed[value] = is_copied(value)
             methods = list(methods_of(value))
@@ -94,12 +105,23 @@ class Twins(Relinked):
 
     class_ = entered
 
+    def copied(self, value: type) -> Any:
+        """A class below a class, and below the twins of its bases: ``super()`` in a method finds exchanged methods."""
+        bases = (value, *(twin for base in value.__bases__ if (twin := self.entered(base)) is not base))
+        kind: Any = Twin if type(value) is type else type("Twin", (Twin, type(value)), {})
+        own = {"__module__": value.__module__, "__qualname__": value.__qualname__, "__slots__": (), ORIGINAL: value}
+        twin = self.classes[value] = kind(value.__name__, bases, own)
+        for name, item in vars(value).items():
+            if name not in HIDDEN and (made := self.twin(item)) is not item:
+                type.__setattr__(twin, name, made)
+        return twin
+
 
 def is_copied(cls: type) -> bool:
     """Whether dual numbers run other methods of a class, or of one that it names, and its instances can have others."""
     same: dict[Any, Any] = {type: lambda value: value}
     is_own = not (is_foreign(cls) or ORIGINAL in vars(cls) or issubclass(cls, enum.Enum | BaseException))
-    found = [cls] if is_own else []
+    found = [cls] if is_own and not registers(cls) else []
     try:
         for each in found:  # which grows
             methods = list(methods_of(each))
@@ -110,6 +132,13 @@ def is_copied(cls: type) -> bool:
     except UnsupportedError:  # one changes or looks up names outside
         pass
     return False
+
+
+def registers(cls: type) -> bool:
+    """Whether code of a class hears of classes below it, or names a class to `super`, which would find its twin."""
+    hears = type(cls) not in (type, ABCMeta) or is_plain(getattr(cls.__init_subclass__, "__func__", None))
+    codes = [m.__code__ for m in methods_of(cls) if m.__code__.co_filename != GENERATED]
+    return hears or any("super" in names_in(code) and "__class__" not in code.co_freevars for code in codes)
 
 
 def asks(function: FunctionType) -> bool:

@@ -15,7 +15,7 @@ import operator
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
@@ -56,6 +56,7 @@ class Relinked:
         self.used: list[str] = []
         self.classes: dict[type, type] = {}
         self.outside: list[Any] = []
+        self.asking: list[FunctionType] = []  # methods for which twins cannot stand, see `check`
 
     # -- calls of a twin -------------------------------------------------------------------------------------------
     def entry(self, function: FunctionType, also: tuple[str, ...]) -> Any:
@@ -257,8 +258,9 @@ class Relinked:
 
         def inside(*args: Any, **options: Any) -> Any:
             given = [x for x in (*self.outside, *args, *options.values()) if type(x) not in WITHOUT_PARTS]
-            if not given and not self.classes:
+            if not given and not self.classes and not self.asking:
                 return run(*args, **options)
+            self.check(run, (*args, *options.values()))
             held: list[Any] = []
             try:
                 with LOCK:
@@ -274,6 +276,9 @@ class Relinked:
             return constant(result, lambda cls: self.left(result))
 
         return functools.wraps(run)(inside)
+
+    def check(self, run: Callable[..., Any], given: Sequence[Any]) -> None:
+        """Refuse values for which methods of classes that have no twins would do something else."""
 
     def entered(self, value: type) -> Any:
         """The class of instances of a class while a twin runs."""

@@ -96,9 +96,7 @@ def sparse_hessian(
 ) -> Callable[..., Any]:
     """See `Engine.sparse_hessian`."""
     if colouring not in [*COLOURINGS]:
-        raise OptionError(
-            f"sparse_hessian: {colouring!r} is no colouring: choose {' or '.join(map(repr, COLOURINGS))}"
-        )
+        raise OptionError(f"sparse_hessian: {colouring!r} is no colouring: choose {' or '.join(map(repr, COLOURINGS))}")
     arguments = arguments_of(argnums)
     program = plain_program(f)
 

@@ -188,7 +188,7 @@ def test_integers_and_floats_join_in_helpers(body: str) -> None:
 def test_a_result_of_one_of_several_classes_has_a_cotangent_of_its_class() -> None:
     text = "s = Disc(x, x) if c else Box(x)\nreturn s"
     helper = te.program(both(text).__globals__["helper"])
-    disc, box = (helper.python.__globals__[name] for name in ("Disc", "Box"))
+    disc, box = (helper.function.__globals__[name] for name in ("Disc", "Box"))
     for c, cotangent, expected in ((True, disc(2.0, 3.0), 5.0), (False, box(2.0), 2.0)):
         value, back = te.vjp(lambda x, c=c: helper(c, x), 1.5)
         assert value == helper.function(c, 1.5)

@@ -1,5 +1,6 @@
 """Programs run on dual numbers as they are written: with `math` and `numpy`, nested, and under every transform."""
 
+import inspect
 import math
 from math import log as logarithm
 from typing import Any
@@ -68,7 +69,7 @@ def test_a_program_with_numbers_alone_is_its_own_function() -> None:
     def square(x: float) -> float:
         return x * x
 
-    assert te.program(square).python is square
+    assert inspect.unwrap(te.program(square).python) is square
 
 
 def test_a_captured_module_is_exchanged_and_others_are_not() -> None:

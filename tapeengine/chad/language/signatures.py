@@ -136,9 +136,9 @@ def defaults_of(function: Any) -> dict[str, Any]:
 
 
 def by_position(function: Any) -> Any:
-    """Give a function that takes each of its arguments by position, or by name."""
+    """Give a function that takes each of its arguments by position, or by name; one of any number stays."""
     code = getattr(function, "__code__", None)
-    if code is None or not (code.co_kwonlyargcount or code.co_posonlyargcount):
+    if code is None or any(stars_of(function)) or not (code.co_kwonlyargcount or code.co_posonlyargcount):
         return function
     code = code.replace(co_argcount=len(names_of(function)), co_kwonlyargcount=0, co_posonlyargcount=0)
     return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)

@@ -86,8 +86,9 @@ def test_values_of_other_types_are_refused_where_they_are():
 
 def test_a_recursive_program_calls_itself_and_not_the_program():
     """Each call of the program would look for traced numbers in all of its arguments."""
-    assert chained.python is not chained.function
-    assert chained.python.__globals__["chained"] is chained.python
+    run = chained.python.__wrapped__
+    assert run is not chained.function
+    assert run.__globals__["chained"] is run
 
 
 @dataclass(frozen=True)
