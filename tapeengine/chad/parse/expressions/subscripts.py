@@ -50,7 +50,10 @@ def subscript(p: Parser, node: ast.AST, term: Term, index: ast.expr, env: Env) -
         p.error(node, f"{show(term.type)} cannot be indexed", "index an array or a tuple")
     given = index
     index = written_out(with_axes(p, index, env), term)
-    if isinstance(node, ast.Subscript) and node.slice is given and (isinstance(index, ast.Tuple) or is_new_axis(index)):
+    of_axes = isinstance(index, ast.Tuple) or is_new_axis(index)
+    if of_axes and isinstance(term.type, Product):
+        p.on_duals(node, f"an index of axes, of {show(term.type)}", "index an array of them")
+    if isinstance(node, ast.Subscript) and node.slice is given and of_axes:
         p.operated(node, [(node.value, term)])
     if isinstance(index, ast.Tuple):
         return along_axes(p, node, term, index.elts, env)
