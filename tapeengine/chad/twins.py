@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from .._core.programs.replay import Checks
 from ..errors import UnsupportedError
-from ..lift.functions import CONTAINERS, ORIGINAL, Relinked, is_foreign
+from ..lift.functions import CONTAINERS, ORIGINAL, Relinked, is_foreign, seeing
 from ..lift.modules import replaced_object
 from ..naming import names_in
 from .language.signatures import by_position
@@ -40,19 +40,6 @@ def watched_on_duals(function: Callable[..., Any]) -> tuple[Any, Any, Checks]:
 HIDDEN = frozenset({"__dict__", "__weakref__", "__class__"})
 ASKING = frozenset({"isinstance", "issubclass", "type", "__class__"})
 CLASSES = frozenset({"float", "complex", "ndarray", "float64", "complex128", "floating", "inexact"})
-
-
-class Twin(type):
-    """The class of twins: instances of the original are theirs too, and variables of the class are the original's."""
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, vars(cls)[ORIGINAL])
-
-    def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, vars(cls)[ORIGINAL])
-
-    def __setattr__(cls, name: str, value: Any) -> None:
-        setattr(vars(cls)[ORIGINAL], name, value)
 
 
 class Twins(Relinked):
@@ -108,7 +95,7 @@ class Twins(Relinked):
     def copied(self, value: type) -> Any:
         """A class below a class, and below the twins of its bases: ``super()`` in a method finds exchanged methods."""
         bases = (value, *(twin for base in value.__bases__ if (twin := self.entered(base)) is not base))
-        kind: Any = Twin if type(value) is type else type("Twin", (Twin, type(value)), {})
+        kind: Any = seeing(type(value))
         own = {"__module__": value.__module__, "__qualname__": value.__qualname__, "__slots__": (), ORIGINAL: value}
         twin = self.classes[value] = kind(value.__name__, bases, own)
         for name, item in vars(value).items():
