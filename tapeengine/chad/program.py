@@ -35,6 +35,7 @@ from ..default import default_engine
 from ..errors import CotangentError, OptionError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..forms import flatten, leaves_like, map_leaves, unflatten
 from ..html import source
+from ..lift.functions import as_originals
 from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
 from .backends.llvm.calling import native_text
@@ -197,6 +198,11 @@ class Program(Enterable):
         """Do the same as a call, within a trace, for all arguments."""
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
+        with as_originals((*args, *named.values())) as given:
+            return self.called_at(given[: len(args)], dict(zip(named, given[len(args) :], strict=True)), traced)
+
+    def called_at(self, args: tuple[Any, ...], named: Mapping[str, Any], traced: Any) -> Any:
+        """Do the same where `traced` is one of the traced values in the arguments."""
         if self._parsed is None or not self._parsed.types:  # second derivatives do not take recursive data
             whole = self.positional(args, named)[1]
             found = self.for_values(whole) if self.inferred or self.arity > self.places else self

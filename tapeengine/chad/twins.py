@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary
 
 from .._core.programs.replay import Checks
 from ..errors import UnsupportedError
-from ..lift.functions import CONTAINERS, ORIGINAL, Relinked, is_foreign, seeing
+from ..lift.classes import ORIGINAL
+from ..lift.functions import CONTAINERS, Relinked, is_foreign, seeing, told_class
 from ..lift.modules import replaced_object
 from ..naming import names_in
 from .language.signatures import by_position
@@ -96,7 +97,8 @@ class Twins(Relinked):
         """A class below a class, and below the twins of its bases: ``super()`` in a method finds exchanged methods."""
         bases = (value, *(twin for base in value.__bases__ if (twin := self.entered(base)) is not base))
         kind: Any = seeing(type(value))
-        own = {"__module__": value.__module__, "__qualname__": value.__qualname__, "__slots__": (), ORIGINAL: value}
+        named = {"__module__": value.__module__, "__qualname__": value.__qualname__}
+        own = {**named, "__slots__": (), "__class__": told_class(value), ORIGINAL: value}
         twin = self.classes[value] = kind(value.__name__, bases, own)
         for name, item in vars(value).items():
             if name not in HIDDEN and (made := self.twin(item)) is not item:

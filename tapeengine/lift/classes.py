@@ -19,6 +19,14 @@ from ..errors import TWINS
 from ..naming import GLOBAL_LOADS, named_by, named_like, operation_of, reached
 from .rewrite import BOUND, CLASS_OF, STAND_IN
 
+#: Where a twin says what class it is the twin of.
+ORIGINAL = "__tapeengine_original__"
+
+
+def class_seen(x: Any) -> type:
+    """``x.__class__`` in lifted code, where the class of an instance of a twin is the twin."""
+    return type(x) if ORIGINAL in vars(type(x)) else class_of(x)
+
 
 def build_class(body: Any, name: str, *bases: Any, **options: Any) -> Any:
     """``class name(*bases)``: a subclass of a stand-in becomes a subclass of the original class.
@@ -100,7 +108,7 @@ def builtin_names() -> dict[str, Any]:
         "type": classes[type],
         "isinstance": is_instance,
         "hasattr": has_attribute,
-        CLASS_OF: class_of,
+        CLASS_OF: class_seen,
         BOUND: bound_method,
         STAND_IN: lambda x: classes.get(x, x) if isinstance(x, type) else x,
     }

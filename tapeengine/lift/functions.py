@@ -15,7 +15,7 @@ import operator
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CellType, FunctionType, MethodType, ModuleType, resolve_bases
 from typing import Any, is_typeddict
 from weakref import WeakKeyDictionary
@@ -28,15 +28,18 @@ from .._core.scalars.scalar import Dual
 from ..errors import TWINS
 from ..naming import GLOBAL_LOADS, GLOBAL_STORES, named_by, names_in, reached
 from ..structure import own_slots, slots_of
+from .classes import ORIGINAL
 from .compilers import of_compiled
 from .modules import replaced_object
 from .rewrite import changed_code
 from .worlds import NEVER, World
-from .wrappers import dispatching, memoised, singledispatchmethod
+from .wrappers import AS_TWIN, dispatching, memoised, singledispatchmethod
 
 _LRU = type(functools.lru_cache(lambda: None))
 _HOOK = "__init_subclass__"
 CONTAINERS = (list, tuple, dict)
+#: The class of an object as it is, also of an instance of a twin, which says that it is one of the original.
+CLASS: Any = vars(object)["__class__"]
 #: Values of these classes hold no others.
 WITHOUT_PARTS = frozenset((float, int, bool, numpy.ndarray, numpy.float64, Dual, Array))
 
@@ -224,7 +227,8 @@ class Relinked:
         hidden = {"__dict__", "__weakref__", *own_slots(value)}
         body = {name: x for name, x in vars(value).items() if name not in hidden}
         told = {name for name, item in body.items() if hasattr(type(item), "__set_name__")}
-        twin = self.bare(value, bases, {name: item for name, item in body.items() if name not in told})
+        own = {"__class__": told_class(value)}
+        twin = self.bare(value, bases, {name: x for name, x in body.items() if name not in told} | own)
         type.__setattr__(twin, ORIGINAL, value)
         self.keep(value, twin)
         self.classes[value] = twin
@@ -261,21 +265,26 @@ class Relinked:
             if not given and not self.classes and not self.asking:
                 return run(*args, **options)
             self.check(run, (*args, *options.values()))
-            held: list[Any] = []
-            try:
-                with LOCK:
-                    held += recast(given, lambda one: self.entered(type(one)))
-                    HELD.update(map(id, held))
-                result = run(*(constant(x, self.entered) for x in args), **options)
-            finally:
-                with LOCK:
-                    release(held)
-                    recast((*held, *(given if self.classes else ())), self.left)
+            with as_originals(given, self.classes.values()):
+                result = self.held(given, lambda: run(*(constant(x, self.entered) for x in args), **options))
             if self.classes:
                 recast([result], self.left)
             return constant(result, lambda cls: self.left(result))
 
         return functools.wraps(run)(inside)
+
+    def held(self, given: Sequence[Any], run: Callable[[], Any]) -> Any:
+        """Run with instances of twins in the place of instances of classes that have twins."""
+        held: list[Any] = []
+        try:
+            with LOCK:
+                held += recast(given, lambda one: self.entered(type(one)))
+                HELD.update(map(id, held))
+            return run()
+        finally:
+            with LOCK:
+                release(held)
+                recast((*held, *(given if self.classes else ())), self.left)
 
     def check(self, run: Callable[..., Any], given: Sequence[Any]) -> None:
         """Refuse values for which methods of classes that have no twins would do something else."""
@@ -318,7 +327,7 @@ def recast(values: Iterable[Any], of: Callable[[Any], type]) -> list[Any]:
             new = of(one)
             if new is not cls:
                 with contextlib.suppress(TypeError):  # of a class of constants, or with a layout of its own
-                    object.__setattr__(one, "__class__", new)
+                    CLASS.__set__(one, new)
             if new is not cls or ORIGINAL in vars(cls):
                 found.append(one)
             pending += getattr(one, "__dict__", {}).values()
@@ -331,6 +340,27 @@ def is_foreign(cls: type) -> bool:
     """Whether a class is one of Python, of the engine, or of a library that is never lifted."""
     root = cls.__module__.partition(".")[0]
     return root in NEVER or root in sys.stdlib_module_names or issubclass(cls, type)
+
+
+@contextlib.contextmanager
+def as_originals(values: Iterable[Any], but: Iterable[type] = ()) -> Iterator[tuple[Any, ...]]:
+    """Values with instances of the original classes for those of twins, for code that knows no twins `but` its own."""
+    before, given, kept = list[tuple[Any, type]](), tuple(values), {*but}
+
+    def original_of(one: Any) -> Any:
+        cls = type(one)
+        own = cls if cls in kept else vars(cls).get(ORIGINAL, cls)
+        if own is not cls:
+            before.append((one, cls))
+        return own
+
+    try:
+        recast(given, original_of)
+        yield tuple(constant(x, lambda cls: vars(cls).get(ORIGINAL, cls)) for x in given)
+    finally:
+        for one, cls in before:
+            with contextlib.suppress(TypeError):
+                CLASS.__set__(one, cls)
 
 
 def constant(value: Any, of: Callable[[type], type]) -> Any:
@@ -365,10 +395,6 @@ def holds_data(cell: CellType) -> bool:
     return replaced_object(held) is held
 
 
-#: Where a twin says what class it is the twin of.
-ORIGINAL = "__tapeengine_original__"
-
-
 class Shared:
     """A class's data, such as a counter of its instances, which its twin shares: either may change them."""
 
@@ -386,6 +412,11 @@ class Shared:
 def is_data(name: str, item: Any) -> bool:
     """Whether an attribute of a class is neither a method nor of Python's own."""
     return not (hasattr(type(item), "__get__") or isinstance(item, type) or name.startswith("__"))
+
+
+def told_class(value: type) -> property:
+    """The ``__class__`` of instances of a class's twin, which `isinstance` asks for in code that is not lifted."""
+    return property(lambda one: type(one) if AS_TWIN.get() else value)
 
 
 @functools.cache

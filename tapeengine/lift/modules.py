@@ -85,6 +85,7 @@ SOURCES: Mapping[str, Callable[[], dict[str, Any]]] = {
     **{f"numpy.{name}": partial(of_counterpart, f"tapeengine.numpy.{name}") for name in BELOW},
     **{f"numpy.polynomial.{name}": partial(of_counterpart, f"tapeengine.numpy.polynomial.{name}") for name in SERIES},
     "functools": of_functools,
+    "dataclasses": lambda: {"replace": wrappers.replace},
     "statistics": of_statistics,
     "struct": lambda: refusing("struct"),
     "decimal": lambda: refusing("decimal"),

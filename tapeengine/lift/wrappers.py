@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 from .._core.programs.callables import Memoised, stand_ins, traced_class
@@ -77,3 +79,16 @@ def lru_cache(maxsize: Any = 128, typed: bool = False) -> Any:
 def cache(user_function: Any, /) -> Any:
     """functools.cache."""
     return memoised(user_function, None, False)
+
+
+#: Whether an instance of a twin says that its class is the twin, and not the original.
+AS_TWIN = ContextVar("as_twin", default=False)
+
+
+def replace(obj: Any, /, **changes: Any) -> Any:
+    """``dataclasses.replace``, which makes an instance of the twin from one of a twin."""
+    before = AS_TWIN.set(True)
+    try:
+        return dataclasses.replace(obj, **changes)
+    finally:
+        AS_TWIN.reset(before)
