@@ -35,7 +35,7 @@ from ..default import default_engine
 from ..errors import CotangentError, OptionError, StructureError, TapeEngineError, UnsupportedError, pass_on
 from ..forms import flatten, leaves_like, map_leaves, unflatten
 from ..html import source
-from ..lift.functions import as_originals
+from ..lift.functions import WITHOUT_PARTS, as_originals
 from ..naming import attribute_of, wrap
 from .backends.convert import of_plain
 from .backends.llvm.calling import native_text
@@ -198,7 +198,10 @@ class Program(Enterable):
         """Do the same as a call, within a trace, for all arguments."""
         if (traced := first_traced((*args, *named.values()))) is None:
             return self.python(*args, **named)
-        with as_originals((*args, *named.values())) as given:
+        whole = (*args, *named.values())
+        if WITHOUT_PARTS.issuperset(map(type, whole)):
+            return self.called_at(args, named, traced)
+        with as_originals(whole) as given:
             return self.called_at(given[: len(args)], dict(zip(named, given[len(args) :], strict=True)), traced)
 
     def called_at(self, args: tuple[Any, ...], named: Mapping[str, Any], traced: Any) -> Any:

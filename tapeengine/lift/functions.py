@@ -265,7 +265,7 @@ class Relinked:
             if not given and not self.classes and not self.asking:
                 return run(*args, **options)
             self.check(run, (*args, *options.values()))
-            with as_originals(given, self.classes.values()):
+            with as_originals(given, self.classes.values()) if given else contextlib.nullcontext():
                 result = self.held(given, lambda: run(*(constant(x, self.entered) for x in args), **options))
             if self.classes:
                 recast([result], self.left)

@@ -11,7 +11,6 @@ from ..language.terms import Term
 from ..language.values import Tagged
 from .evaluation import Environment, Evaluation, Rule, strict
 from .primitives import linear_map
-from .source import lambda_
 
 
 # cost(lcastl t) = 1 + cost(t), and 1 for the zero of a zero
@@ -35,6 +34,14 @@ def copower_fold(E: Evaluation, t: T.CopowerFold, env: Environment) -> Any:
         E.step()
         result = E.linear.plus(of, result, E.eval(t.body, {**env, t.key.name: key, t.value.name: value}))
     return result
+
+
+@entry
+def llambda(E: Evaluation, t: T.LLambda, env: Environment) -> Any:
+    closure = E.captured(t, env)
+    E.step(1 + len(closure))
+    names = [p.name for p in t.params]
+    return lambda *args: E.eval(t.body, {**closure, **dict(zip(names, args, strict=True))})
 
 
 # constant time, inflated to the size of the array (EC note 35)
@@ -81,4 +88,4 @@ STRICT = strict(
         T.Split: (1, lambda E, t, vector: E.linear.split(t.term.type, t.slot, vector)),
     }
 )
-RULES: Mapping[type[Term], Rule] = {**table(globals()), **STRICT, T.LLambda: lambda_}
+RULES: Mapping[type[Term], Rule] = {**table(globals()), **STRICT}
