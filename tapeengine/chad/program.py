@@ -196,9 +196,9 @@ class Program(Enterable):
 
     def called(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """Do the same as a call, within a trace, for all arguments."""
-        if (traced := first_traced((*args, *named.values()))) is None:
-            return self.python(*args, **named)
         whole = (*args, *named.values())
+        if (traced := first_traced(whole)) is None:
+            return self.python(*args, **named)
         if WITHOUT_PARTS.issuperset(map(type, whole)):
             return self.called_at(args, named, traced)
         with as_originals(whole) as given:

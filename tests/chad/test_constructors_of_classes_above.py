@@ -4,9 +4,8 @@ import math
 from abc import ABC, abstractmethod
 from itertools import product
 
-import numpy as np
 import pytest
-from chad.written_functions import defined, refused
+from chad.written_functions import agrees_with_differences, defined, refused
 
 import tapeengine as te
 
@@ -52,11 +51,7 @@ def test_constructors(head, first, call, last):
     program = te.program(function)
     for x, y in ((0.7, 0.3), (-0.25, 0.5)):
         refused(program, x, y)
-        value, back = te.vjp(program, x, y)
-        assert value == function(x, y)
-        h = 1e-5
-        slopes = [(function(x + d, y + e) - function(x - d, y - e)) / (2 * h) for d, e in ((h, 0.0), (0.0, h))]
-        np.testing.assert_allclose(back(1.0), slopes, rtol=1e-7, atol=1e-8)
+        agrees_with_differences(program, function, x, y, rtol=1e-7)
 
 
 DIAMOND = """
@@ -104,3 +99,15 @@ def test_what_python_does_with_other_constructors(cls):
         value, back = te.vjp(program, 0.7)
         assert value == expected
         assert back(1.0)[0] == pytest.approx(2 * expected / 0.7, rel=1e-13)
+
+
+def test_a_constructor_above_may_be_replaced():
+    text = "class Base:\n    def __init__(self, a):\n        self.a = a\nclass Top(Base):\n    def __init__(self, a):\n"
+    text += "        super().__init__(a)\n        self.b = 1.0\ndef f(x):\n    t = Top(x)\n    return t.a * x + t.b\n"
+    function = defined(text)
+    program = te.program(function)
+    for k in (1.0, 10.0):
+        refused(program, 1.5)
+        agrees_with_differences(program, function, 1.5)
+        function.__globals__["Base"].__init__ = defined(f"def f(self, a):\n    self.a = a * {k + 2.0}\n")
+    agrees_with_differences(program, function, 1.5)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import tapeengine as te
+
 PLACES = itertools.count()
 
 
@@ -45,3 +47,14 @@ def refused(program: Any, *args: Any) -> None:
     """Raise what the language lacks where a program runs on dual numbers; nothing where it has the program."""
     if not (found := program.for_values(args)).is_read:
         raise copy.copy(found.refusal)
+
+
+def agrees_with_differences(run: Any, function: Any, *args: float, rtol: float = 1e-8, h: float = 1e-5) -> Any:
+    """Assert that a program has a function's value, and the slopes of its differences; give the gradient."""
+    value, back = te.vjp(run, *args)
+    assert value == function(*args)
+    moved = [[[x + d * (k == i) for i, x in enumerate(args)] for d in (h, -h)] for k in range(len(args))]
+    slopes = [(function(*up) - function(*down)) / (2 * h) for up, down in moved]
+    gradient = back(1.0)
+    np.testing.assert_allclose(gradient, slopes, rtol=rtol, atol=1e-9)
+    return gradient

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import NamedTuple
 
-import numpy as np
 import pytest
-from chad.written_functions import defined
+from chad.written_functions import agrees_with_differences, defined
 
 import tapeengine as te
 
@@ -44,10 +43,6 @@ def test_what_it_sees(kind, view, way):
     classes = "".join(CLASSES[kind].format(name) + METHOD for name in ("One", "Two"))
     names = {"math": math, "dataclass": dataclass, "NamedTuple": NamedTuple, "singledispatch": singledispatch}
     function = defined(f"{classes}{VIEWS[view]}\n{WAYS[way].format()}{PROGRAM}", **names)
-    h = 1e-5
-    slopes = [(function(0.7 + d, 0.3 + e) - function(0.7 - d, 0.3 - e)) / (2 * h) for d, e in ((h, 0.0), (0.0, h))]
     for run in (te.lift(function), te.program(function)):
         assert run(0.7, 0.3) == function(0.7, 0.3)
-        value, back = te.vjp(run, 0.7, 0.3)
-        assert value == function(0.7, 0.3)
-        np.testing.assert_allclose(back(1.0), slopes, rtol=1e-8)
+        agrees_with_differences(run, function, 0.7, 0.3)

@@ -65,7 +65,7 @@ ACCEPTED: Mapping[type, str] = {Float: "fiu", Int: "iu", Bool: "b"}
 
 
 class Converter:
-    """Converts values of a module's types. Records that are given may be of `given` as well as of `classes`."""
+    """Converts values of a module's types; `classes` are those of its records, by their names."""
 
     def __init__(self, types: Mapping[str, Sum], classes: Mapping[str, type]) -> None:
         self.types = types
