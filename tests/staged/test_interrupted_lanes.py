@@ -88,8 +88,8 @@ def test_an_interrupted_batch_can_be_run_again(threads):
     expected = back(np.ones(999))[0]
     for run in (lambda: batched(x), lambda: [back(np.ones(999)) for _ in range(10_000)]):
         timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
-        timer.start()
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             run()
         timer.join()
     assert np.array_equal(back(np.ones(999))[0], expected)

@@ -11,8 +11,6 @@ from typing import Any
 from ...._core.programs.machine import Code
 from ...._core.programs.native import Native
 from ...intermediate.analysis import walk
-from ...intermediate.operations import FUNCTIONS
-from ...intermediate.statements import Compute
 from ...lowering.passes import Lowered
 from ..chunks import ordered
 from ..machine import NotAssembled
@@ -25,8 +23,6 @@ from .vectors import variants
 FAULTS = (RuntimeError, OSError, ImportError, AttributeError, ValueError, LookupError, TypeError)
 #: The nanoseconds of work per statement after which a program is recompiled: about the time of compiling.
 EACH_STATEMENT = 2_000_000
-#: In the first code a call of an elementary function takes as long as so many statements.
-EACH_CALL = 20
 #: Long programs are first emitted well alone, in half of the time; they are improved after so many times as much work.
 AGAIN = 8
 
@@ -51,9 +47,7 @@ def native(
     It raises `NotAssembled` where the program needs something that native code lacks.
     """
     program = passes.program
-    statements = [s for f in program.functions.values() for s, _ in walk(f.body)]
-    called = sum(isinstance(s, Compute) and s.operation.name.removeprefix("np.") in FUNCTIONS for s in statements)
-    cost = EACH_STATEMENT * len(statements) ** 2 // max(len(statements) + EACH_CALL * called, 1)
+    cost = EACH_STATEMENT * sum(1 for f in program.functions.values() for _ in walk(f.body))
 
     @functools.cache
     def written(is_full: bool, is_long: bool) -> tuple[str, list[Entry]]:

@@ -12,12 +12,8 @@ from ...intermediate import statements as F
 from ...intermediate.analysis import blocks
 from .before import Before
 from .body import Body
-from .interrupts import UNCHECKED, charge
-from .operations import INLINE
+from .interrupts import UNCHECKED, charge, nanoseconds
 from .writer import LONG
-
-#: The nanoseconds of a call of a function of numbers; other statements take one.
-CALL = 10
 
 
 @dataclass
@@ -31,7 +27,7 @@ class Cost:
     def add(self, statements: Iterable[F.Statement], is_fixed: Callable[[F.Operand], bool]) -> Cost:
         """Add statements, with loops whose number of steps is fixed; others, and calls, account for themselves."""
         for s in statements:
-            self.own += CALL if isinstance(s, F.Compute) and s.operation.name not in INLINE else 1
+            self.own += nanoseconds(s)
             if isinstance(s, F.For) and s.count is not None and is_fixed(s.count):
                 self.has_more |= self.loops.setdefault(s.count, Cost()).add(s.body, is_fixed).has_more
             elif isinstance(s, F.If):

@@ -10,20 +10,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...intermediate.analysis import walk
-from ...intermediate.statements import Statement
+from ...intermediate.statements import Compute, Statement
+from .operations import INLINE
 from .writer import Writer
 
 #: Steps between two checks for interrupts.
 STRIP = 1 << 14
 #: The estimated nanoseconds that a loop may run without a check.
 UNCHECKED = 20_000_000
+#: The nanoseconds of a call of a function of numbers; other statements take one.
+CALL = 20
 #: The offset of the budget in `te_native`; see `machine.h`.
 BUDGET = 48
 
 
+def nanoseconds(s: Statement) -> int:
+    """Estimate the time of a statement, without those inside."""
+    return CALL if isinstance(s, Compute) and s.operation.name not in INLINE else 1
+
+
 def weight(body: Sequence[Statement]) -> int:
     """Estimate the nanoseconds of a step."""
-    return 1 + sum(1 for _ in walk(list(body)))
+    return 1 + sum(nanoseconds(s) for s, _ in walk(list(body)))
 
 
 def charge(w: Writer, cost: str | int) -> str:
