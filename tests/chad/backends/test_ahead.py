@@ -187,6 +187,51 @@ def test_one_call_computes_many_numbers_and_other_functions_have_loops_of_their_
     assert sorted(re.findall(r"call double @te\.(\w+)\(", text)) == apart
 
 
+def weighed(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    y = np.tanh(np.exp(-x) * w[: len(x)])
+    return np.sum(y * np.log1p(x * x))
+
+
+def soft(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    y = np.exp(x - np.max(x)) if len(x) > 0 else x
+    return np.sum(y * w[: len(x)]) / (1.0 + np.sum(y))
+
+
+def apart(x: te.Vec, w: te.Vec, ks: te.Array[int]) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        total += np.sin(x[i]) * w[ks[i]] + np.power(1.5, x[i])
+    return total
+
+
+@pytest.mark.parametrize("function", [weighed, soft, apart])
+def test_the_first_code_calls_numpy_for_many_numbers_at_once(function, monkeypatch):
+    """A call for each number takes forty times as long."""
+    texts, compiled = [], calling.compiled
+    monkeypatch.setattr(calling, "EACH_STATEMENT", 10**12)
+    monkeypatch.setattr(calling, "compiled", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    program = te.program(function, backend="native")
+    for n, seed in itertools.product(SIZES, range(2)):
+        args = arguments(n, seed)
+        value, *partials = (np.frombuffer(x) for x in bits(program, *args))
+        assert value.tobytes() == np.float64(function(*args)).tobytes()
+        for k, found in enumerate(partials):
+            assert found == pytest.approx(numeric(function, args, k), rel=1e-6, abs=1e-6)
+    (text,) = texts
+    assert re.search(r"@te_apply\(i64 \d+, i64 %", text.split('@"main.forward"')[1])
+
+
+def numeric(function, args, k, h=1e-6):
+    """Return the gradient with respect to an argument by central differences, times the cotangent of `bits`."""
+
+    def moved(i, step):
+        at = [a.copy() for a in args]
+        at[k][i] += step
+        return function(*at)
+
+    return [1.5 * (moved(i, h) - moved(i, -h)) / (2 * h) for i in range(len(args[k]))]
+
+
 @pytest.mark.parametrize("function", [summed, squared])
 def test_sums_may_be_reordered(function):
     program, args = te.program(function, backend="fastmath"), arguments(2 * BLOCK)

@@ -305,7 +305,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
     outer, each = b.accounted, looks_of(b, s, before_loop, count)
     last = "" if up else b.op(f"sub nsw i64 {count}, 1")
     given = Steps(count, last, place, kept, columns, scratch, quotients, each)
-    may_join = b.program.is_full and not recalled.chains and not (count.isdigit() and int(count) < LANES)
+    may_join = not recalled.chains and not (count.isdigit() and int(count) < LANES)
     coming = ahead(b, s, before_loop) if may_join else None
     sums = InPairs(b, place, count, s) if isinstance(s, Summed) else None
     part = None if sums is None else sums.begin(b)
@@ -323,7 +323,7 @@ def steps_of(b: Body, s: F.For, count: str, kept: Sequence[Columns], recalled: R
             sums.at_once(b, buffers, over)
     row = quotients.strip(b, place, top) if quotients.places else None
     limit = top if row is None else row.top
-    if may_join and not innermost and not isinstance(s, Beside | Summed):
+    if may_join and b.program.is_full and not innermost and not isinstance(s, Beside | Summed):
         plan = abreast(s, b.known.keys() | b.placed.keys(), before_loop, b.program)
         if plan is not None:
             wide(b, s, given, plan, limit, over)

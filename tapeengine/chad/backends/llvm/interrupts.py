@@ -19,7 +19,7 @@ STRIP = 1 << 14
 #: The estimated nanoseconds that a loop may run without a check.
 UNCHECKED = 20_000_000
 #: The nanoseconds of a call of a function of numbers; other statements take one.
-CALL = 20
+CALL = 10
 #: The offset of the budget in `te_native`; see `machine.h`.
 BUDGET = 48
 
