@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import Parameter, Signature
-from types import FunctionType, MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -106,12 +106,9 @@ class Distribution(Standing):
         """The names of the shape parameters."""
         return tuple((self._theirs.shapes or "").replace(",", " ").split())
 
-    def _own_code(self, method: str, *args: Any) -> Any:
+    def _own_code(self, method: str, *args: Any, **keywords: Any) -> Any:
         """What a method of SciPy's class computes of traced values."""
-        from tapeengine_scipy._bindings import bindings_of
-
-        function = getattr(type(self._theirs), method)
-        return bindings_of(function.__module__).twin(function)(self._theirs, *args)
+        return getattr(_Twin(self._theirs), method)(*args, **keywords)
 
     def _standard_of(self, names: str, others: dict[str, Any]) -> dict[str, Any]:
         """The standard functions: those of SciPy's own code, by their names, and others."""
@@ -120,6 +117,36 @@ class Distribution(Standing):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
+
+
+class _Twin:
+    """SciPy's distribution with methods for traced values, which call each other."""
+
+    def __init__(self, theirs: Any) -> None:
+        self._plain = theirs
+
+    def __getattr__(self, name: str) -> Any:
+        from tapeengine_scipy._bindings import bindings_of
+
+        function = getattr(type(self._plain), name, None)
+        if not isinstance(function, FunctionType):
+            return getattr(self._plain, name)
+        return MethodType(bindings_of(function.__module__).twin(function), self)
+
+
+class OwnDensity(Distribution):
+    """A distribution whose density is SciPy's own code."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def logpdf(self, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the density."""
+        return self._own_code("logpdf", *args, **keywords)
+
+    def pdf(self, *args: Any, **keywords: Any) -> Any:
+        """Return the density."""
+        return self._own_code("pdf", *args, **keywords)
 
 
 def _named(name: str) -> Any:
