@@ -125,7 +125,7 @@ BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
     **{function: _primitive(function, "x y", "", (Sample((_X, _Y)),)) for function in (*COMPARED, *_OF_TRUTH)},
     **{function: _primitive(function, "a", static, _ONE) for function, static in _OF_ONE.items()},
     **{function: _primitive(function, args, static, _TWO) for function, (args, static) in _OF_TWO.items()},
-    **{function: _primitive(function, *names, (sample,)) for function, (*names, sample) in _OF_SAMPLES.items()},
+    **{function: _primitive(function, *row[:2], (row[2],)) for function, row in _OF_SAMPLES.items()},
 }
 
 
