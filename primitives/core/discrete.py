@@ -76,6 +76,7 @@ _OF_ONE: dict[Callable[..., Any], str] = {
     numpy.shape: "",
     numpy.size: "axis",
 }
+#: Functions of two arrays: the names of these, and of their other positional parameters.
 _OF_TWO: dict[Callable[..., Any], tuple[str, str]] = {
     numpy.allclose: ("a b", _SAME),
     numpy.array_equal: ("a1 a2", "equal_nan"),
@@ -110,22 +111,12 @@ def _primitive(function: Any, args: str, static: str, samples: tuple[Sample, ...
 _ONE, _TWO = (Sample((_FINITE,)),), (Sample((_FINITE, _Y)),)
 
 
-@decides("numpy.argpartition", Sample((_X,), {"kth": 1}))
-def _argpartition(a: Any, *, kth: Any, axis: Any = -1, kind: Any = "introselect") -> Any:
-    """`numpy.argpartition`, on plain values."""
-    return numpy.argpartition(a, kth, axis=axis, kind=kind)
-
-
-@decides("numpy.searchsorted", Sample((_Y, _X)), Sample((_Y, 1.5), {"side": "right"}))
-def _searchsorted(a: Any, v: Any, *, side: Any = "left", sorter: Any = None) -> Any:
-    """`numpy.searchsorted`, on plain values."""
-    return numpy.searchsorted(a, v, side=side, sorter=sorter)
-
-
-@decides("numpy.digitize", Sample((_X, _Y)))
-def _digitize(x: Any, bins: Any, *, right: bool = False) -> Any:
-    """`numpy.digitize`, on plain values."""
-    return numpy.digitize(x, bins, right)
+#: Functions that need samples of their own.
+_OF_SAMPLES: dict[Callable[..., Any], tuple[str, str, Sample]] = {
+    numpy.argpartition: ("a", "kth axis kind order", Sample((_X,), {"kth": 1})),
+    numpy.digitize: ("x bins", "right", Sample((_X, _Y))),
+    numpy.searchsorted: ("a v", "side sorter", Sample((_Y, _X), {"side": "right"})),
+}
 
 
 #: Every discrete primitive, by the numpy function that it replaces.
@@ -134,24 +125,8 @@ BY_FUNCTION: dict[Callable[..., Any], Primitive] = {
     **{function: _primitive(function, "x y", "", (Sample((_X, _Y)),)) for function in (*COMPARED, *_OF_TRUTH)},
     **{function: _primitive(function, "a", static, _ONE) for function, static in _OF_ONE.items()},
     **{function: _primitive(function, args, static, _TWO) for function, (args, static) in _OF_TWO.items()},
+    **{function: _primitive(function, *row[:2], (row[2],)) for function, row in _OF_SAMPLES.items()},
 }
-
-
-def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """Return indices that partition an array; see `numpy.argpartition`."""
-    if order is not None:
-        raise ValueError("order")
-    return _argpartition(as_array(a), kth=kth, axis=axis, kind=kind)
-
-
-def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Return the positions at which values would be inserted; see `numpy.searchsorted`."""
-    return _searchsorted(as_array(a), as_array(v), side=side, sorter=sorter)
-
-
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """Return the bins of values; see `numpy.digitize`."""
-    return _digitize(as_array(x), as_array(bins), right=right)
 
 
 def unique(

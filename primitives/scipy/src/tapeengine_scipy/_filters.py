@@ -14,10 +14,19 @@ from tapeengine_scipy._values import floating
 
 # ---- filters: a * y = b * x, so that a * dy = db * x - da * y + b * dx ---------------------------
 
+#: The denominator of filters without recursion, in two numbers, as for one SciPy calls numpy for each row; in single
+#: precision, which does not change that of a result.
+_ONE = numpy.array([1.0, 0.0], numpy.float32)
 
-def _backwards(a: Any, ct: Any) -> Any:
+
+def _backwards(b: Any, a: Any, ct: Any) -> Any:
+    """The transpose of a filter: the same one from the end."""
+    return np.flip(LFILTER(b, a, np.flip(ct, -1)), -1)
+
+
+def _divided(a: Any, ct: Any) -> Any:
     """The transpose of division by a: the recursion from the end."""
-    return np.flip(LFILTER(np.ones_like(a[:1]), a, np.flip(ct, -1)), -1)
+    return _backwards(np.ones_like(a[:1]), a, ct)
 
 
 def _lag_sums(left: Any, right: Any, *, lags: int) -> Any:
@@ -27,22 +36,12 @@ def _lag_sums(left: Any, right: Any, *, lags: int) -> Any:
     return numpy.stack([numpy.sum(x * y) for x, y in pairs])
 
 
-def _lagged(weights: Any, x: Any, *, ahead: bool) -> Any:
-    """Sums over k of weights[k] x[..., n - k], or of x[..., n + k]."""
-    room = numpy.zeros(x.shape, numpy.result_type(weights, x))
-    length = x.shape[-1]
-    for k, weight in enumerate(weights[:length]):
-        into, out_of = (slice(0, length - k), slice(k, None)) if ahead else (slice(k, None), slice(0, length - k))
-        room[..., into] += weight * x[..., out_of]
-    return room
-
-
 LAG_SUMS: Primitive = bilinear(
     "scipy.signal.lag_sums",
     _lag_sums,
     {
-        "left": lambda ct, right, left_space: unbroadcast(LAGGED(ct, right, ahead=False), left_space),
-        "right": lambda ct, left, right_space: unbroadcast(LAGGED(ct, left, ahead=True), right_space),
+        "left": lambda ct, right, left_space: unbroadcast(LFILTER(ct, _ONE, right), left_space),
+        "right": lambda ct, left, right_space: unbroadcast(_backwards(ct, _ONE, left), right_space),
     },
     samples=(
         Sample((uniform((4,)), uniform((4,))), {"lags": 3}),
@@ -52,34 +51,16 @@ LAG_SUMS: Primitive = bilinear(
 )
 
 
-def _lagged_vjp_weights(ct: Any, x: Any, ahead: bool, weights_space: Any) -> Any:
-    left, right = (x, ct) if ahead else (ct, x)
-    return unbroadcast(LAG_SUMS(left, right, lags=weights_space.shape[0]), weights_space)
-
-
-def _signal_sets(call: patterns.Call, sets: Any, extent: int, ahead: bool) -> Any:
-    """Unions over each element of the last axis and the `extent` - 1 before it, or after it."""
-    step = 1 if ahead else -1
-    lines = numpy.moveaxis(sets, -1, 0)[::step]
+def _signal_sets(call: patterns.Call, sets: Any, extent: int) -> Any:
+    """Unions over each element of the last axis and the `extent` - 1 before it."""
+    lines = numpy.moveaxis(sets, -1, 0)[::-1]
     room = numpy.zeros((extent - 1, *lines.shape[1:]), lines.dtype)
-    return numpy.moveaxis(patterns.windows(call, numpy.concatenate((lines, room)), extent)[::step], 0, -1)
+    return numpy.moveaxis(patterns.windows(call, numpy.concatenate((lines, room)), extent)[::-1], 0, -1)
 
 
-def _weight_sets(call: patterns.Call, sets: Any, length: int, ahead: bool) -> Any:
+def _weight_sets(call: patterns.Call, sets: Any, length: int) -> Any:
     """For each of `length` elements the weights that reach it: as many as there are elements up to the end."""
-    found = patterns.running(call, sets)[numpy.minimum(numpy.arange(length), len(sets) - 1)]
-    return found[::-1] if ahead else found
-
-
-def _lagged_pattern(call: patterns.Call) -> Any:
-    """Each element depends on as many elements before it, or after it, as there are weights."""
-    ahead, length = call.static["ahead"], call.shape[-1]
-    parts = []
-    if 0 in call.sets:
-        parts.append(_weight_sets(call, call.sets[0], length, ahead))
-    if 1 in call.sets:
-        parts.append(_signal_sets(call, call.sets[1], call.spaces[0].size, ahead))
-    return numpy.broadcast_to(parts[0] if len(parts) == 1 else call.union(*parts), call.shape)
+    return patterns.running(call, sets)[numpy.minimum(numpy.arange(length), len(sets) - 1)]
 
 
 def _lfilter_pattern(call: patterns.Call) -> Any:
@@ -88,34 +69,18 @@ def _lfilter_pattern(call: patterns.Call) -> Any:
     reach = call.spaces[0].size if call.spaces[1].size == 1 else length
     found: Any = numpy.zeros((), numpy.uint64)
     for k, sets in call.sets.items():
-        of_one = _signal_sets(call, sets, reach, False) if k == 2 else _weight_sets(call, sets, length, False)
+        of_one = _signal_sets(call, sets, reach) if k == 2 else _weight_sets(call, sets, length)
         found = call.union(found, of_one)
     return numpy.broadcast_to(found, call.shape)
-
-
-LAGGED: Primitive = bilinear(
-    "scipy.signal.lagged",
-    _lagged,
-    {
-        "weights": _lagged_vjp_weights,
-        "x": lambda ct, weights, ahead, x_space: unbroadcast(LAGGED(weights, ct, ahead=not ahead), x_space),
-    },
-    samples=(
-        Sample((uniform((3,)), uniform((4,))), {"ahead": False}),
-        Sample((uniform((5,)), uniform((2, 3))), {"ahead": True}),
-    ),
-    pattern=_lagged_pattern,
-    doc="a signal's weighted sum of delayed or advanced copies",
-)
 
 
 LFILTER: Primitive = Primitive(
     "scipy.signal.lfilter",
     lambda b, a, x: scipy.signal.lfilter(b, a, x, axis=-1),
     vjp={
-        "b": lambda ct, a, x, b_space: unbroadcast(LAG_SUMS(_backwards(a, ct), x, lags=b_space.size), b_space),
-        "a": lambda ct, a, out, a_space: unbroadcast(-LAG_SUMS(_backwards(a, ct), out, lags=a_space.size), a_space),
-        "x": lambda ct, b, a, x_space: unbroadcast(LAGGED(b, _backwards(a, ct), ahead=True), x_space),
+        "b": lambda ct, a, x, b_space: unbroadcast(LAG_SUMS(_divided(a, ct), x, lags=b_space.size), b_space),
+        "a": lambda ct, a, out, a_space: unbroadcast(-LAG_SUMS(_divided(a, ct), out, lags=a_space.size), a_space),
+        "x": lambda ct, b, a, x_space: unbroadcast(_backwards(b, a, ct), x_space),
     },
     jvp={
         "b": lambda t, a, x, out_space: unbroadcast(LFILTER(t, a, x), out_space),
@@ -174,7 +139,7 @@ def _with_state(b: Any, a: Any, x: Any, zi: Any) -> Any:
     state = np.concatenate([np.broadcast_to(zi, (*rows, order)), numpy.zeros((*rows, length), zi.dtype)], axis=-1)
     y = LFILTER(b, a, x) + LFILTER(np.ones_like(a[:1]), a, state[..., :length])
     past = np.concatenate([y, numpy.zeros((*y.shape[:-1], order), y.dtype)], axis=-1)
-    rest = LAGGED(b, late, ahead=False) - LAGGED(a, past, ahead=False) + state
+    rest = LFILTER(b, _ONE, late) - LFILTER(a, _ONE, past) + state
     return y, rest[..., length:]
 
 

@@ -8,8 +8,6 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import constants, holds_traced
 from tapeengine_scipy._making import made_by_scipy
 from tapeengine_scipy._own_code import own_code
@@ -49,7 +47,7 @@ class BSpline(Pieces, path="scipy.interpolate.BSpline"):
         t, k, c = self.t, self.k, np.reshape(self.c, (self.c.shape[0], -1))
         if operator.index(nu) > k:
             return np.zeros((x.shape[0], c.shape[1])) * x[:, None]
-        left = _knots(t, x, k=k)[:, None]
+        left = numpy.clip(np.searchsorted(t, x, side="right") - 1, k, t.shape[0] - k - 2)[:, None]
         basis, none = 1.0 + 0.0 * x[:, None], numpy.zeros((x.shape[0], 1))
         for degree in range(1, k + 1):
             first, last = (t[left + numpy.arange(start, start + degree)] for start in (1 - degree, 1))
@@ -76,12 +74,6 @@ class BSpline(Pieces, path="scipy.interpolate.BSpline"):
         if not outside:
             a, b = (np.clip(x, *self._ends) for x in (a, b))
         return super().integrate(a, b, outside)
-
-
-@decides("scipy.interpolate.knots", Sample((numpy.arange(6.0), uniform((3,))), {"k": 1}))
-def _knots(t: Any, x: Any, *, k: int) -> Any:
-    """The knot before each place."""
-    return numpy.clip(numpy.searchsorted(t, x, side="right") - 1, k, t.shape[0] - k - 2)
 
 
 def make_interp_spline(

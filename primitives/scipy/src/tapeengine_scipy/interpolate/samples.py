@@ -6,8 +6,6 @@ import numpy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._passing import Standing
 from tapeengine_scipy._values import floating
@@ -44,7 +42,7 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
         x, y = floating(x), floating(y)
         self._axis = axis % y.ndim
         y = np.moveaxis(y, axis, 0)
-        order = slice(None) if assume_sorted else _order(x)
+        order = slice(None) if assume_sorted else np.argsort(x, kind="stable")
         self._x, self._kind = x[order], {0: "zero", 1: "slinear", 3: "cubic"}.get(kind, kind)
         self._y, self._rest = np.reshape(y[order], (y.shape[0], -1)), y.shape[1:]
         if self._kind in ("zero", "slinear", "cubic"):  # which SciPy computes as splines, in double precision
@@ -84,33 +82,18 @@ class interp1d(Standing, path="scipy.interpolate.interp1d"):
             part = column((xq - self._x[at]) / (self._x[at + 1] - self._x[at]), 2)
             return self._y[at] * (1.0 - part) + self._y[at + 1] * part
         if self._kind == "linear":
-            at = _before(self._x, xq)
+            at = numpy.clip(np.searchsorted(self._x, xq), 1, len(self._x) - 1) - 1
             slope = (self._y[at + 1] - self._y[at]) / column(self._x[at + 1] - self._x[at], 2)
             return self._y[at] + slope * column(xq - self._x[at], 2)
-        value = self._y[_nearby(self._x, xq, kind=self._kind)]
+        value = self._y[_nearby(self._x, xq, self._kind)]
         nowhere = np.isnan(xq) & (self._kind == "zero")
         return np.where(nowhere[:, None], numpy.nan, value) if nowhere.any() else value
 
 
-@decides("scipy.interpolate.nearby", Sample((numpy.arange(4.0), uniform((3,))), {"kind": "next"}))
-def _nearby(x: Any, xq: Any, *, kind: str) -> Any:
+def _nearby(x: Any, xq: Any, kind: str) -> Any:
     """The sample for each query point."""
-    last = len(x) - 1
     if kind in ("zero", "previous"):
-        return numpy.clip(numpy.searchsorted(x, xq, side="right") - 1, 0, last)
+        return numpy.clip(np.searchsorted(x, xq, side="right") - 1, 0, len(x) - 1)
     if kind == "next":
-        return numpy.clip(numpy.searchsorted(x, xq, side="left"), 0, last)
-    middle = (x[1:] + x[:-1]) / 2
-    return numpy.clip(numpy.searchsorted(middle, xq, side="left" if kind == "nearest" else "right"), 0, last)
-
-
-@decides("scipy.interpolate.order", Sample((uniform((3,)),)))
-def _order(x: Any) -> Any:
-    """The order of data points."""
-    return numpy.argsort(x, kind="stable")
-
-
-@decides("scipy.interpolate.before", Sample((numpy.arange(4.0), uniform((3,)))))
-def _before(x: Any, xq: Any) -> Any:
-    """The sample before each query point, except the last one."""
-    return numpy.clip(numpy.searchsorted(x, xq), 1, x.shape[0] - 1) - 1
+        return numpy.clip(np.searchsorted(x, xq), 0, len(x) - 1)
+    return np.searchsorted((x[1:] + x[:-1]) / 2, xq, side="left" if kind == "nearest" else "right")

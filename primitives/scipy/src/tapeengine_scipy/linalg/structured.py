@@ -7,7 +7,7 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive, Sample, patterns, uniform
-from tapeengine.primitive.builders import bilinear, decides, linear
+from tapeengine.primitive.builders import decides, linear
 from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
 from tapeengine_scipy._values import floating
@@ -23,96 +23,35 @@ from tapeengine_scipy.linalg.solve import _check_finite
 
 def _band_slices(offset: int, size: int) -> tuple[slice, slice]:
     """Rows and columns of the diagonal with row - column = offset."""
-    rows = slice(max(offset, 0), size + min(offset, 0))
-    return rows, slice(max(-offset, 0), size - max(offset, 0))
+    rows = slice(max(offset, 0), max(size + min(offset, 0), 0))
+    return rows, slice(max(-offset, 0), max(size - max(offset, 0), 0))
 
 
-def _band_outer(left: Any, right: Any, *, lower: int, upper: int) -> Any:
-    left, right = left.reshape(left.shape[0], -1), right.reshape(right.shape[0], -1)
-    band = numpy.zeros((lower + upper + 1, left.shape[0]), numpy.result_type(left, right))
+def _placed(part: Any, at: slice, size: int) -> Any:
+    """Some rows of an array whose other rows are zero."""
+    room = numpy.zeros((size - part.shape[0], *part.shape[1:]), part.dtype)
+    return np.concatenate([room, part] if at.start else [part, room]) if len(room) else part
+
+
+def _band_outer(ct: Any, x: Any, lower: int, upper: int, transposed: bool = False) -> Any:
+    """The band of ct x^T, or of x ct^T for the transposed system."""
+    (left, right), size, band = (x, ct) if transposed else (ct, x), x.shape[0], []
     for offset in range(-upper, lower + 1):
-        rows, columns = _band_slices(offset, left.shape[0])
-        band[upper + offset, columns] = numpy.sum(left[rows] * right[columns], axis=1)
-    return band
+        rows, columns = _band_slices(offset, size)
+        entries = left[rows] * right[columns]
+        band.append(_placed(entries if x.ndim == 1 else np.sum(entries, axis=1), columns, size))
+    return np.stack(band)
 
 
-def _band_times(ab: Any, x: Any, *, lower: int, upper: int, transposed: bool = False) -> Any:
-    dtype = numpy.result_type(ab, x)
-    product = numpy.zeros(x.shape, dtype)
+def _band_times(ab: Any, x: Any, lower: int, upper: int, transposed: bool = False) -> Any:
+    """A band matrix, or its transpose, times a vector or matrix."""
+    terms, size = [], x.shape[0]
     for offset in range(-upper, lower + 1):
-        rows, columns = _band_slices(offset, x.shape[0])
-        entries = ab[upper + offset, columns].reshape((-1,) + (1,) * (x.ndim - 1))
+        rows, columns = _band_slices(offset, size)
         into, out_of = (columns, rows) if transposed else (rows, columns)
-        product[into] += entries * x[out_of]
-    return product
-
-
-def _band_outer_pattern(call: patterns.Call) -> Any:
-    """Each entry of the band depends on a row of either argument."""
-    lower, upper = call.static["lower"], call.static["upper"]
-    band = numpy.zeros(call.shape, numpy.uint64)
-    rows = {k: call.over(sets, (1,))[:, 0] if sets.ndim > 1 else sets for k, sets in call.sets.items()}
-    for offset in range(-upper, lower + 1):
-        places = _band_slices(offset, call.shape[1])
-        found = [sets[places[k]] for k, sets in rows.items()]
-        band[upper + offset, places[1]] = found[0] if len(found) == 1 else call.union(*found)
-    return band
-
-
-def _band_times_pattern(call: patterns.Call) -> Any:
-    """Each element depends on the entries of its row in the band, and on what they are multiplied with."""
-    lower, upper = call.static["lower"], call.static["upper"]
-    product = numpy.zeros(call.shape, numpy.uint64)
-    for offset in range(-upper, lower + 1):
-        rows, columns = _band_slices(offset, call.shape[0])
-        into, out_of = (columns, rows) if call.static["transposed"] else (rows, columns)
-        if 0 in call.sets:
-            entries = call.sets[0][upper + offset, columns].reshape((-1,) + (1,) * (len(call.shape) - 1))
-            product[into] = call.union(product[into], entries)
-        if 1 in call.sets:
-            product[into] = call.union(product[into], call.sets[1][out_of])
-    return product
-
-
-BAND_OUTER: Primitive = bilinear(
-    "scipy.linalg.band_outer",
-    _band_outer,
-    {
-        "left": lambda ct, right, lower, upper: BAND_TIMES(ct, right, lower=lower, upper=upper),
-        "right": lambda ct, left, lower, upper: BAND_TIMES(ct, left, lower=lower, upper=upper, transposed=True),
-    },
-    samples=(
-        Sample((uniform((4,)), uniform((4,))), {"lower": 1, "upper": 2}),
-        Sample((uniform((4, 2)), uniform((4, 2))), {"lower": 0, "upper": 1}),
-    ),
-    pattern=_band_outer_pattern,
-    doc="the band of left right^T",
-)
-
-
-def _band_times_vjp_ab(ct: Any, x: Any, lower: int, upper: int, transposed: bool) -> Any:
-    left, right = (x, ct) if transposed else (ct, x)
-    return BAND_OUTER(left, right, lower=lower, upper=upper)
-
-
-BAND_TIMES: Primitive = bilinear(
-    "scipy.linalg.band_times",
-    _band_times,
-    {
-        "ab": _band_times_vjp_ab,
-        "x": lambda ct, ab, lower, upper, transposed: BAND_TIMES(
-            ab, ct, lower=lower, upper=upper, transposed=not transposed
-        ),
-    },
-    samples=lambda: (
-        lambda generator: Sample((_band(generator, 1, 2, 4), uniform((4,))), {"lower": 1, "upper": 2}),
-        lambda generator: Sample(
-            (_band(generator, 0, 1, 4), uniform((4, 2))), {"lower": 0, "upper": 1, "transposed": True}
-        ),
-    ),
-    pattern=_band_times_pattern,
-    doc="a band matrix times a vector or matrix",
-)
+        entries = ab[upper + offset, columns]
+        terms.append(_placed((entries if x.ndim == 1 else entries[:, None]) * x[out_of], into, size))
+    return sum(terms[1:], terms[0])
 
 
 def _band(generator: numpy.random.Generator, lower: int, upper: int, size: int) -> Any:
@@ -132,8 +71,8 @@ def _banded_primal(
 BANDED: Primitive = solution(
     "scipy.linalg.solve_banded",
     _banded_primal,
-    times={"ab": BAND_TIMES},
-    outer={"ab": _band_times_vjp_ab},
+    times={"ab": _band_times},
+    outer={"ab": _band_outer},
     samples=lambda: (
         lambda generator: Sample((_band(generator, 1, 1, 4), uniform((4,))), {"lower": 1, "upper": 1}),
         lambda generator: Sample((_band(generator, 2, 1, 5), uniform((5, 2))), {"lower": 2, "upper": 1}),

@@ -8,8 +8,6 @@ import scipy
 
 import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
-from tapeengine.primitive import Sample, uniform
-from tapeengine.primitive.builders import decides
 from tapeengine_scipy._callables import plain_value
 from tapeengine_scipy._own_code import with_signature
 from tapeengine_scipy._passing import beside
@@ -51,20 +49,14 @@ def _lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     return numpy.eye(rows, dtype=a.dtype if single else numpy.finfo(a.dtype).dtype)[rank], lower, upper
 
 
-@decides("scipy.linalg.schur.blocks", Sample((uniform((2, 2)),)))
-def _blocks(t: Any) -> Any:
-    """The places of the blocks of two on the diagonal of a real Schur form."""
-    return numpy.flatnonzero(numpy.diag(t, -1))
-
-
 def _schur_residual(shape: tuple[int, int]) -> Callable[[Any, Any], Any]:
-    """The residual of a real Schur form: A Z - Z T, Z^T Z - I, and T below its diagonal blocks."""
+    """The residual of a real Schur form: A Z - Z T, Z^T Z - I, and T below its diagonal, but in blocks of two."""
     n = shape[0]
     triangle = numpy.triu_indices(n)
 
     def residual(both: Any, params: Any) -> Any:
         a, t, z = np.reshape(params, shape), np.reshape(both[: n * n], shape), np.reshape(both[n * n :], shape)
-        blocks, inside = _blocks(t), numpy.tril(numpy.ones((n, n), bool), -1)
+        blocks, inside = np.flatnonzero(np.diag(t, -1)), numpy.tril(numpy.ones((n, n), bool), -1)
         inside[blocks + 1, blocks] = False
         below = numpy.nonzero(inside)
         equal = [t[k, k] - t[k + 1, k + 1] for k in blocks]

@@ -73,16 +73,10 @@ def _turned(x: Any, *, length: int, beyond: int) -> tuple[Any, Any, Any]:
     return left, near >= length, numpy.where((near < 0) & ~left, period, 0.0) - numpy.copysign(turns, x)
 
 
-@decides("scipy.ndimage.first", Sample((uniform((3,)),), {"order": 1}))
-def _first(x: Any, *, order: int) -> Any:
-    """The element before each place."""
-    return numpy.floor(x + (0.5 if order == 0 else 0.0)).astype(int)
-
-
 def _taps(x: Any, length: int, order: int, mode: str) -> list[tuple[Any, Any, Any]]:
     """For one axis: the elements, their weights, and which of them exist."""
     x = _folded(x, length, mode)
-    first = _first(x, order=order)
+    first = np.floor(x + 0.5 if order == 0 else x).astype(int)  # the element before each place
     z = x - first
     start = first - (1 if order == 3 else 0)
     found = []

@@ -1,6 +1,5 @@
 """The sparse matrix for programs: traced entries and a constant pattern."""
 
-import operator
 from typing import Any
 
 import numpy
@@ -137,10 +136,7 @@ class SparseArray(Standing, path=""):
         return self._scaled(self.entries / self._factors(divisor), divisor)
 
     def _scaled(self, entries: Any, by: Any) -> "SparseArray":
-        places = self.pattern
-        if np.ndim(by):
-            places = Pattern(places.rows, places.columns, places.shape, places.is_matrix, "")
-        return SparseArray(entries, places)
+        return SparseArray(entries, self.pattern.marked("") if np.ndim(by) else self.pattern)
 
     def power(self, n: Any) -> "SparseArray":
         """Take powers of the elements, with a single exponent other than 0."""
@@ -202,9 +198,7 @@ class SparseArray(Standing, path=""):
 
     def tocoo(self, copy: bool = False) -> "SparseArray":
         """Return the matrix with its entries in their order."""
-        places = self.pattern
-        order = places.order and "coo"
-        return SparseArray(self.entries, Pattern(places.rows, places.columns, places.shape, places.is_matrix, order))
+        return SparseArray(self.entries, self.pattern.marked(self.pattern.order and "coo"))
 
     def tocsr(self, copy: bool = False) -> "SparseArray":
         """Return the matrix with its entries row by row; those at one position are added."""
@@ -364,45 +358,32 @@ def as_sparse(a: Any) -> SparseArray:
     return SparseArray(floating(coo.data), Pattern(coo.row, coo.col, coo.shape, scipy.sparse.isspmatrix(a), order))
 
 
-def _entries(data: Any, dtype: Any) -> Any:
-    data = floating(data)
-    return data if dtype is None else np.astype(data, dtype)
+def _form_of(kind: str, arg1: Any, shape: Any) -> str:
+    """The format whose form an argument has: ``(data, (row, col))``, ``(data, indices, indptr)``, ``(data, offsets)``.
+
+    Empty for other arguments of a class of a kind.
+    """
+    count = len(arg1) if isinstance(arg1, tuple) else 0
+    if kind == "dia":
+        return kind if count == 2 and shape is not None else ""
+    if count == 2 and isinstance(arg1[1], (tuple, list)):
+        return "coo"
+    return kind if count == 3 and kind != "coo" else ""
 
 
-def _of_places(arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern] | None:
-    """The entries and their places in ``(data, (row, col))``."""
-    if not (isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list))):
-        return None
-    entries, (rows, columns) = _entries(arg1[0], dtype), arg1[1]
-    if entries.shape != numpy.shape(rows):
-        raise ValueError(f"row, column, and data arrays must have one length, not {entries.shape}, {numpy.shape(rows)}")
-    if shape is None:
-        shape = (operator.index(numpy.max(rows)) + 1, operator.index(numpy.max(columns)) + 1)
-    return entries, Pattern(rows, columns, shape)
-
-
-def _compressed(kind: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern] | None:
-    """The entries and their places in ``(data, indices, indptr)``."""
-    if kind == "coo" or not (isinstance(arg1, tuple) and len(arg1) == 3):
-        return None
-    entries = _entries(arg1[0], dtype)
-    found = getattr(scipy.sparse, f"{kind}_array")((numpy.zeros(entries.shape), *arg1[1:]), shape=shape)
-    found.check_format(full_check=True)
-    if len(found.indices) != entries.shape[0]:
-        raise ValueError(f"indptr ends at {len(found.indices)}, but there are {entries.shape[0]} entries")
-    return entries, Pattern(*found.tocoo().coords, found.shape, order=kind)
-
-
-def _banded(kind: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern] | None:
-    """The entries and their places in ``(data, offsets)``, whose row k holds a diagonal, column by column."""
-    if kind != "dia" or not (isinstance(arg1, tuple) and len(arg1) == 2 and shape is not None):
-        return None
-    entries = np.atleast_2d(_entries(arg1[0], dtype))
-    found = scipy.sparse.dia_array((numpy.ones(entries.shape), arg1[1]), shape=shape)  # which raises SciPy's errors
-    which, columns = numpy.indices(entries.shape)
-    rows = columns - found.offsets[which]
-    kept = (columns < found.shape[1]) & (rows >= 0) & (rows < found.shape[0])
-    return entries[kept], Pattern(rows[kept], columns[kept], found.shape, order="")
+def _of_form(form: str, arg1: Any, shape: Any, dtype: Any) -> tuple[Any, Pattern]:
+    """The entries and their places, which SciPy's matrix of the entries' numbers has."""
+    data = floating(arg1[0])
+    entries = data if dtype is None else np.astype(data, dtype)
+    numbers = numpy.arange(1, numpy.size(entries) + 1).reshape(entries.shape)
+    found = getattr(scipy.sparse, f"{form}_array")((numbers, *arg1[1:]), shape=shape)  # which raises SciPy's errors
+    if form in ("csr", "csc"):
+        found.check_format(full_check=True)
+        if len(found.indices) != entries.shape[0]:
+            raise ValueError(f"indptr ends at {len(found.indices)}, but there are {entries.shape[0]} entries")
+    places = found.tocoo()
+    pattern = Pattern(*places.coords, found.shape, order="" if form == "dia" else form)
+    return np.ravel(entries)[places.data - 1] if form == "dia" else entries, pattern
 
 
 class _Format(Counterpart):
@@ -432,17 +413,13 @@ def _class_of(name: str, forms: str) -> Any:
     ) -> SparseArray:
         if isinstance(arg1, SparseArray) and shape is None:
             data, places = arg1.entries, arg1.pattern
+        elif form := _form_of(kind, arg1, shape):
+            data, places = _of_form(form, arg1, shape, dtype)
         else:
-            made = _banded if kind == "dia" else _compressed
-            data, places = made(kind, arg1, shape, dtype) or (
-                (kind != "dia" and _of_places(arg1, shape, dtype)) or (None, None)
-            )
-        if places is None:
             refuse_traced(f"{path} of a dense array", arg1)
             data, places = as_sparse(find(path)(arg1, shape=shape))._parts
-        if places.is_matrix != is_matrix:
-            places = Pattern(places.rows, places.columns, places.shape, is_matrix, places.order)
-        return SparseArray(data, places).asformat(kind if kind != "dia" else None)
+        made = SparseArray(data, places.marked(places.order, is_matrix))
+        return made.asformat(kind if kind != "dia" else None)
 
     body = {"__new__": lambda cls, *args, **keywords: make(*args, **keywords), "__module__": __name__}
     doc = f"A sparse matrix; see `{path}`. Traced entries give a `SparseArray`: those in {forms}."

@@ -1,5 +1,6 @@
 """Products with sparse matrices whose entries may be traced; the positions of entries are constant."""
 
+import copy
 from typing import Any
 
 import numpy
@@ -57,6 +58,12 @@ class Pattern:
         """Build SciPy's array or matrix in coordinate format."""
         made = scipy.sparse.coo_matrix if self.is_matrix else scipy.sparse.coo_array
         return made((data, (self.rows, self.columns)), shape=self.shape)
+
+    def marked(self, order: str, is_matrix: bool | None = None) -> "Pattern":
+        """Return the pattern for another order, or for another meaning of ``*``."""
+        made = copy.copy(self)
+        made.order, made.is_matrix = order, self.is_matrix if is_matrix is None else is_matrix
+        return made
 
     def transposed(self) -> "Pattern":
         """Return the pattern of the transpose."""

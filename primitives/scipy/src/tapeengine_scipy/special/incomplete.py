@@ -242,23 +242,18 @@ def _beta_moment(a: Any, b: Any, x: Any, *, order_a: int, order_b: int) -> Any:
     return numpy.where(numpy.isnan(a + b + x) | (a <= 0) | (b <= 0) | (x < 0) | (x > 1), numpy.nan, ends)[()]
 
 
-def _beta_moment_in_a(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
-    slope = beta_moment(a, b, x, order_a=order_a + 1, order_b=order_b)
-    if order_a:
-        spread = polygamma(1, a) - polygamma(1, a + b)
-        slope = slope - order_a * spread * beta_moment(a, b, x, order_a=order_a - 1, order_b=order_b)
-    if order_b:
-        slope = slope + order_b * polygamma(1, a + b) * beta_moment(a, b, x, order_a=order_a, order_b=order_b - 1)
-    return slope
+def _beta_moment_in(which: int, a: Any, b: Any, x: Any, *orders: int) -> Any:
+    """The slope in a (0) or in b (1)."""
 
+    def moment(changed: int, by: int) -> Any:
+        order_a, order_b = (order + by * (k == changed) for k, order in enumerate(orders))
+        return beta_moment(a, b, x, order_a=order_a, order_b=order_b)
 
-def _beta_moment_in_b(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
-    slope = beta_moment(a, b, x, order_a=order_a, order_b=order_b + 1)
-    if order_b:
-        spread = polygamma(1, b) - polygamma(1, a + b)
-        slope = slope - order_b * spread * beta_moment(a, b, x, order_a=order_a, order_b=order_b - 1)
-    if order_a:
-        slope = slope + order_a * polygamma(1, a + b) * beta_moment(a, b, x, order_a=order_a - 1, order_b=order_b)
+    slope, both = moment(which, 1), polygamma(1, a + b)
+    for k, order in enumerate(orders):
+        if order:
+            spread = polygamma(1, b if k else a) - both if k == which else -both
+            slope = slope - order * spread * moment(k, -1)
     return slope
 
 
@@ -271,7 +266,11 @@ def _beta_moment_in_x(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any
 beta_moment: Primitive = elementwise(
     "scipy.special.beta_moment",
     _beta_moment,
-    {"a": _beta_moment_in_a, "b": _beta_moment_in_b, "x": _beta_moment_in_x},
+    {
+        "a": lambda a, b, x, order_a, order_b: _beta_moment_in(0, a, b, x, order_a, order_b),
+        "b": lambda a, b, x, order_a, order_b: _beta_moment_in(1, a, b, x, order_a, order_b),
+        "x": _beta_moment_in_x,
+    },
     {"a": (0.4, 4.0), "b": (0.4, 4.0), "x": (0.1, 0.9)},
     "central moments of log t and log(1-t) under the beta density over (0, x); the slopes of betainc",
     static={"order_a": 1, "order_b": 0},

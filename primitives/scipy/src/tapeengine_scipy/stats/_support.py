@@ -1,10 +1,14 @@
-"""Code that all distributions share: location and scale, support, and frozen parameters."""
+"""Code that all distributions share: location and scale, support, and frozen parameters.
 
-import functools
-from collections.abc import Callable
+The standard functions of a distribution are SciPy's own code on traced values, except those whose derivative is lost
+there: where the code has special cases or cancels, or calls a function without a rule.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from importlib import import_module
 from inspect import Parameter, Signature
-from types import FunctionType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -66,9 +70,13 @@ class Frozen(Standing):
 
 
 class Distribution(Standing):
-    """A distribution with SciPy's name; methods without derivatives, and on plain values, are SciPy's."""
+    """A distribution with SciPy's name; methods without derivatives, and on plain values, are SciPy's.
+
+    `_standard` has its standard functions by the names of SciPy's methods, as `_logpdf`.
+    """
 
     name = ""
+    _standard: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     def __init_subclass__(cls) -> None:
         for name, method in vars(cls).copy().items():
@@ -88,13 +96,57 @@ class Distribution(Standing):
         return Frozen(self, args, keywords)
 
     def __getattr__(self, name: str) -> Any:
-        ours = vars(self).get("_standard", {}).get(name)
+        ours = self._standard.get(name)
         if ours is None:
             return super().__getattr__(name)
         return lambda *args: (ours if self._differs(*args) else getattr(self._theirs, name))(*args)
 
+    @cached_property
+    def _shapes(self) -> tuple[str, ...]:
+        """The names of the shape parameters."""
+        return tuple((self._theirs.shapes or "").replace(",", " ").split())
+
+    def _own_code(self, method: str, *args: Any, **keywords: Any) -> Any:
+        """What a method of SciPy's class computes of traced values."""
+        return getattr(_Twin(self._theirs), method)(*args, **keywords)
+
+    def _standard_of(self, names: str, others: dict[str, Any]) -> dict[str, Any]:
+        """The standard functions: those of SciPy's own code, by their names, and others."""
+        found = {name: partial(self._own_code, f"_{name}") for name in names.split()} | others
+        return {f"_{name}": function for name, function in found.items()}
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
+
+
+class _Twin:
+    """SciPy's distribution with methods for traced values, which call each other."""
+
+    def __init__(self, theirs: Any) -> None:
+        self._plain = theirs
+
+    def __getattr__(self, name: str) -> Any:
+        from tapeengine_scipy._bindings import bindings_of
+
+        function = getattr(type(self._plain), name, None)
+        if not isinstance(function, FunctionType):
+            return getattr(self._plain, name)
+        return MethodType(bindings_of(function.__module__).twin(function), self)
+
+
+class OwnDensity(Distribution):
+    """A distribution whose density is SciPy's own code."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def logpdf(self, *args: Any, **keywords: Any) -> Any:
+        """Return the logarithm of the density."""
+        return self._own_code("logpdf", *args, **keywords)
+
+    def pdf(self, *args: Any, **keywords: Any) -> Any:
+        """Return the density."""
+        return self._own_code("pdf", *args, **keywords)
 
 
 def _named(name: str) -> Any:
@@ -118,11 +170,6 @@ def bound(shapes: tuple[str, ...], defaults: dict[str, Any], args: Any, keywords
     call = Signature([Parameter(name, kind, default=value) for name, value in given.items()]).bind(*args, **keywords)
     call.apply_defaults()
     return call.arguments
-
-
-def _shapes_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the shape parameters, which follow the argument."""
-    return function.__code__.co_varnames[1 : function.__code__.co_argcount]
 
 
 def density_of(
@@ -173,71 +220,49 @@ def _log_of(function: Callable[..., Any], complement: Callable[..., Any]) -> Cal
     return logarithm
 
 
-def _mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda z, *shapes: function(-z, *shapes)
-
-
-def _mirrored_back(quantile: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda q, *shapes: -quantile(q, *shapes)
-
-
-def _all_positive(*values: Any) -> Any:
-    return functools.reduce(lambda ok, value: ok & (value > 0), values, True)
-
-
 def _in_double(z: Any) -> Any:
     """The argument in double precision, in which SciPy returns all results."""
     return z if z.dtype == float else np.astype(z, numpy.promote_types(z.dtype, float))
 
 
-def _interior(low: Any, high: Any) -> float:
-    """A point within the support."""
-    if callable(low) or callable(high):
-        return 0.0
-    return max(low, 0.0) + 0.5 if high > 0 else high - 0.5
-
-
 class Continuous(Distribution):
     """A continuous distribution with location and scale.
 
-    `logpdf`, `cdf`, `sf`, `ppf` and `isf` are the standard functions on the support ``[low, high]``, functions of the
-    argument and of the shape parameters, which have SciPy's names; `product` is the density as a product of powers, for
-    the ends of the support. Without `sf`, the distribution is symmetric around 0; without `cdf`, it has densities only.
-    The ends of the support may be functions of the shapes, and 0 is then within. The shapes are positive, or `valid`.
-    If the density `decays`, it is 0 at infinity, where the formula, and that of SciPy for others, may give NaN.
-    All methods are compositions of primitives.
+    `own` names the standard functions that are SciPy's own code; `others` are functions of the argument and of the
+    shape parameters, on the support: logpdf, cdf, logcdf, sf, logsf, ppf and isf. `product` is the density as a product
+    of powers, for the ends of the support. `ends` are those of the standard support, if they depend on the shapes, and
+    0 is then within. If the density `decays`, it is 0 at infinity, where the formula, and that of SciPy for others, may
+    give NaN. All methods are compositions of primitives.
     """
 
     def __init__(
         self,
         name: str,
-        logpdf: Callable[..., Any],
-        cdf: Callable[..., Any] | None = None,
-        logcdf: Callable[..., Any] | None = None,
-        sf: Callable[..., Any] | None = None,
-        logsf: Callable[..., Any] | None = None,
-        ppf: Callable[..., Any] | None = None,
-        isf: Callable[..., Any] | None = None,
-        low: float | Callable[..., Any] = -float("inf"),
-        high: float | Callable[..., Any] = float("inf"),
+        own: str = "",
         product: Callable[..., Any] | None = None,
-        valid: Callable[..., Any] = _all_positive,
+        ends: Callable[..., Any] | None = None,
         decays: bool = False,
+        **others: Callable[..., Any],
     ) -> None:
-        self.name, self._shapes, self._valid, self._decays = name, _shapes_of(logpdf), valid, decays
-        self._standard = {"_logpdf": logpdf, "_pdf": density_of(logpdf, product), "_ppf": ppf, "_isf": isf}
-        if ppf and not sf:
-            self._standard["_isf"] = _mirrored_back(ppf)
-        if cdf:
-            upper = sf or _mirrored(cdf)
-            logcdf = logcdf or _log_of(cdf, upper)
-            logsf = logsf or (_log_of(upper, cdf) if sf else _mirrored(logcdf))
-            self._standard |= {"_cdf": cdf, "_logcdf": logcdf, "_sf": upper, "_logsf": logsf}
-        self._low, self._high, self._interior = low, high, _interior(low, high)
+        self.name, self._support, self._decays = name, ends, decays
+        found = self._standard_of(own, others)
+        found["_pdf"] = density_of(found["_logpdf"], product)
+        if "_cdf" in found:
+            found.setdefault("_logcdf", _log_of(found["_cdf"], found["_sf"]))
+            found.setdefault("_logsf", _log_of(found["_sf"], found["_cdf"]))
+        self._standard = found
 
     def _ends(self, shapes: tuple[Any, ...]) -> tuple[Any, Any]:
         """The ends of the standard support."""
-        return tuple(end(*shapes) if callable(end) else end for end in (self._low, self._high))  # type: ignore[return-value]
+        return (self._theirs.a, self._theirs.b) if self._support is None else self._support(*shapes)
+
+    @cached_property
+    def _interior(self) -> float:
+        """A point within the support."""
+        if self._support is not None:
+            return 0.0
+        low, high = self._theirs.a, self._theirs.b
+        return max(low, 0.0) + 0.5 if high > 0 else high - 0.5
 
     def _function(self, name: str) -> Callable[..., Any]:
         """A standard function, if it has a derivative."""
@@ -259,7 +284,7 @@ class Continuous(Distribution):
         value = self._function(function)(inside(within, z, self._interior), *shapes)
         if not np.all(within):
             value = np.where(within, value, np.where(z <= low, below, above))
-        return where_valid(self._valid(*shapes) & (scale > 0) & ~np.isnan(z), value)[()]
+        return where_valid(self._own_code("_argcheck", *shapes) & (scale > 0) & ~np.isnan(z), value)[()]
 
     def logpdf(self, x: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the density."""
@@ -324,28 +349,25 @@ class Continuous(Distribution):
     def entropy(self, *args: Any, **keywords: Any) -> Any:
         """Return the differential entropy."""
         parsed = self._parse(args, keywords)
-        standard = np.vectorize(lambda *shapes: self._own_code("_entropy", shapes))(*parsed[0])
+        standard = np.vectorize(partial(self._method, "_entropy"))(*parsed[0])
         return self._of_parameters(parsed, standard + np.log(parsed[2]))
 
     def _of_parameters(self, parsed: Any, value: Any) -> Any:
-        return where_valid(self._valid(*parsed[0]) & (parsed[2] > 0), value)[()]
+        return where_valid(self._own_code("_argcheck", *parsed[0]) & (parsed[2] > 0), value)[()]
 
     def _moments(self, shapes: tuple[Any, ...]) -> Any:
         """The mean and the variance of the standard distribution, by SciPy's code."""
-        found = self._own_code("_stats", shapes)[:2]
+        found = self._own_code("_stats", *shapes)[:2]
         if found[0] is not None:
             return found
-        first, second = (self._own_code("_munp", (order, *shapes)) for order in (1, 2))
+        first, second = (self._method("_munp", order, *shapes) for order in (1, 2))
         return first, second - first * first
 
-    def _own_code(self, method: str, args: tuple[Any, ...]) -> Any:
-        """What a method of SciPy's class computes of traced values."""
-        from tapeengine_scipy._bindings import bindings_of
-
-        function = getattr(type(self._theirs), method)
-        if method != "_stats" and function is getattr(scipy.stats.rv_continuous, method):  # which integrates
-            refuse(f"{self._path}.{'entropy' if method == '_entropy' else 'moment'}")
-        return bindings_of(function.__module__).twin(function)(self._theirs, *args)
+    def _method(self, name: str, *args: Any) -> Any:
+        """What a method of SciPy's class computes, unless it integrates."""
+        if getattr(type(self._theirs), name) is getattr(scipy.stats.rv_continuous, name):
+            refuse(f"{self._path}.{'entropy' if name == '_entropy' else 'moment'}")
+        return self._own_code(name, *args)
 
     def _quantile(self, name: str, q: Any, parsed: Any, at_zero: float, at_one: float) -> Any:
         standard = self._function(name)
@@ -354,39 +376,31 @@ class Continuous(Distribution):
         z = standard(inside(within, q, 0.5), *shapes)
         if not np.all(within):
             z = np.where(within, z, np.where(q == 0, at_zero, np.where(q == 1, at_one, np.nan)))
-        return where_valid(self._valid(*shapes) & (scale > 0), z * scale + loc)[()]
+        return where_valid(self._own_code("_argcheck", *shapes) & (scale > 0), z * scale + loc)[()]
 
 
 class Discrete(Distribution):
-    """A distribution on the integers: the logarithm of its mass function, its support, and its valid parameters.
+    """A distribution on the integers.
 
-    `product` is the mass function as a product of powers, for the ends of the parameters' ranges; elsewhere it is
-    `pmf`.
+    `logpmf` is the logarithm of its mass function, by default SciPy's own code; `product` is the mass function as a
+    product of powers, for the ends of the parameters' ranges; elsewhere it is `pmf`.
 
     The number of events is discrete: derivatives are with respect to the parameters.
     """
 
-    def __init__(
-        self,
-        name: str,
-        logpmf: Callable[..., Any],
-        support: Callable[..., Any],
-        valid: Callable[..., Any],
-        product: Callable[..., Any],
-        pmf: Callable[..., Any],
-    ) -> None:
-        self.name, self._shapes = name, _shapes_of(logpmf)
-        self._standard = {"_logpmf": logpmf, "_pmf": density_of(logpmf, product, pmf)}
-        self._support, self._valid = support, valid
+    def __init__(self, name: str, product: Callable[..., Any], pmf: Callable[..., Any], **others: Any) -> None:
+        self.name, self._standard = name, self._standard_of("logpmf", others)
+        self._standard["_pmf"] = density_of(self._standard["_logpmf"], product, pmf)
 
     def _evaluate(self, function: str, outside: float, k: Any, args: Any, keywords: Any) -> Any:
         given = bound(self._shapes, {"loc": 0}, args, keywords)
         shapes = tuple(floating_real(given[name]) for name in self._shapes)
         k = floating(k) - given["loc"]
-        within = (k == np.floor(k)) & self._support(k, *shapes)
+        low, high = self._own_code("_get_support", *shapes)
+        within = (k == np.floor(k)) & (k >= low) & (k <= high)
         value = self._standard[function](inside(within, k, 1.0), *shapes)
         value = value if np.all(within) else np.where(within, value, outside)
-        return where_valid(self._valid(*shapes) & (k == k), value)[()]
+        return where_valid(self._own_code("_argcheck", *shapes) & (k == k), value)[()]
 
     def logpmf(self, k: Any, *args: Any, **keywords: Any) -> Any:
         """Return the logarithm of the probability of `k`."""

@@ -9,16 +9,15 @@ import scipy
 import tapeengine.numpy as np
 from tapeengine.primitive import Primitive
 from tapeengine_scipy._build import elementwise
-from tapeengine_scipy.special.bessel import i0e
-from tapeengine_scipy.special.chances import chdtri, f_log_density, fdtr, fdtrc, fdtri, stdtrit
-from tapeengine_scipy.special.elementary import cosm1, exprel
-from tapeengine_scipy.special.entropy import expit, log_expit, logit, xlog1py, xlogy
-from tapeengine_scipy.special.errorfunctions import erf, gauss, log_ndtr, ndtr, ndtri
+from tapeengine_scipy.special.chances import f_log_density, fdtri
+from tapeengine_scipy.special.elementary import exprel
+from tapeengine_scipy.special.entropy import log_expit
+from tapeengine_scipy.special.errorfunctions import erf, gauss, log_ndtr, ndtr
 from tapeengine_scipy.special.exponential import log_one_less_exp
 from tapeengine_scipy.special.gamma import betaln, gammaln
-from tapeengine_scipy.special.incomplete import betainc, betaincc, gammainc, gammaincc
-from tapeengine_scipy.special.inverses import betainccinv, betaincinv, gammainccinv, gammaincinv
-from tapeengine_scipy.special.student import log1p_ratio, stdtr, t_log_density
+from tapeengine_scipy.special.incomplete import gammainc, gammaincc
+from tapeengine_scipy.special.inverses import betaincinv
+from tapeengine_scipy.special.student import log1p_ratio, t_log_density
 from tapeengine_scipy.stats._support import Continuous
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)
@@ -36,17 +35,14 @@ def _of_log(function: Callable[[Any, Any], Any], at_zero: float, sign: float = 1
     return lambda z, shape: np.where(z == 0, at_zero, function(np.log(np.where(z == 0, 1.0, sign * z)), shape))
 
 
-def _laplace_tail(z: Any) -> Any:
-    return 0.5 * np.exp(np.where(z > 0, -z, z))  # whose derivative at 0 is that of the lower tail
-
-
-def _cauchy_cdf(z: Any) -> Any:
-    return np.arctan2(1.0, -z) / math.pi
+def _laplace_logcdf(z: Any) -> Any:
+    tail = 0.5 * np.exp(np.where(z > 0, -z, z))  # whose derivative at 0 is that of the lower tail
+    return np.where(z > 0, np.log1p(-tail), math.log(0.5) + z)
 
 
 def _cauchy_logcdf(z: Any) -> Any:
     far, upper = z < -1e8, z > 0  # for far ones arctan2(1, -z) is -1/z, to the last bit
-    tail = _cauchy_cdf(np.where(far, 0.0, np.where(upper, -z, z)))
+    tail = np.arctan2(1.0, -np.where(far, 0.0, np.where(upper, -z, z))) / math.pi
     near = np.where(upper, np.log1p(-tail), np.log(tail))
     return np.where(far, -np.log(np.where(far, -z, 1.0)) - math.log(math.pi), near)[()]
 
@@ -54,11 +50,6 @@ def _cauchy_logcdf(z: Any) -> Any:
 def _cauchy_quantile(q: Any) -> Any:
     lower = np.where(q > 0.5, 1 - q, q)
     return np.where(q > 0.5, 1.0, -1.0) / np.tan(math.pi * lower)
-
-
-def _pareto_sf(z: Any, b: Any) -> Any:
-    far = np.isinf(z)
-    return np.where(far, 0.0, np.where(far, 1.0, z) ** -b)
 
 
 def _invgamma_density(z: Any, a: Any) -> Any:
@@ -89,13 +80,9 @@ gumbel_of: Primitive = elementwise(
 )
 
 
-def _end(sign: float) -> Callable[[Any], Any]:
+def _end(sign: float, c: Any) -> Any:
     """The end 1/c of the support of extreme values, if c has that sign."""
-    return lambda c: np.where(sign * c > 0, 1 / np.where(sign * c > 0, c, 1.0), sign * math.inf)
-
-
-def _is_finite(shape: Any) -> Any:
-    return np.isfinite(shape)
+    return np.where(sign * c > 0, 1 / np.where(sign * c > 0, c, 1.0), sign * math.inf)
 
 
 skewnorm_cdf: Primitive = elementwise(
@@ -110,204 +97,118 @@ skewnorm_cdf: Primitive = elementwise(
 )
 
 
-norm = Continuous("norm", lambda z: -0.5 * z * z - _LOG_ROOT_TWO_PI, ndtr, log_ndtr, ppf=ndtri)
-t = Continuous("t", lambda z, df: t_log_density(df, z), lambda z, df: stdtr(df, z), ppf=lambda q, df: stdtrit(df, q))
+norm = Continuous("norm", "logpdf cdf logcdf sf logsf ppf isf")
+t = Continuous("t", "cdf sf ppf isf", logpdf=lambda z, df: t_log_density(df, z))
 f = Continuous(
     "f",
-    lambda z, dfn, dfd: f_log_density(dfn, dfd, z),
-    lambda z, dfn, dfd: fdtr(dfn, dfd, z),
-    sf=lambda z, dfn, dfd: fdtrc(dfn, dfd, z),
-    ppf=lambda q, dfn, dfd: fdtri(dfn, dfd, q),
+    "cdf sf ppf",
+    lambda z, dfn, dfd: z ** (dfn / 2 - 1) * np.exp(f_log_density(dfn, dfd, z, 1 - dfn / 2)),
+    logpdf=lambda z, dfn, dfd: f_log_density(dfn, dfd, z),
     isf=lambda q, dfn, dfd: fdtri(dfn, dfd, 1 - q),
-    low=0.0,
-    product=lambda z, dfn, dfd: z ** (dfn / 2 - 1) * np.exp(f_log_density(dfn, dfd, z, 1 - dfn / 2)),
 )
-gamma = Continuous(
-    "gamma",
-    lambda z, a: xlogy(a - 1, z) - z - gammaln(a),
-    lambda z, a: gammainc(a, z),
-    sf=lambda z, a: gammaincc(a, z),
-    ppf=lambda q, a: gammaincinv(a, q),
-    isf=lambda q, a: gammainccinv(a, q),
-    low=0.0,
-    product=lambda z, a: z ** (a - 1) * np.exp(-z - gammaln(a)),
-)
+gamma = Continuous("gamma", "logpdf cdf sf ppf isf", lambda z, a: z ** (a - 1) * np.exp(-z - gammaln(a)))
 beta = Continuous(
     "beta",
-    lambda z, a, b: xlog1py(b - 1, -z) + xlogy(a - 1, z) - betaln(a, b),
-    lambda z, a, b: betainc(a, b, z),
-    sf=lambda z, a, b: betaincc(a, b, z),
+    "logpdf cdf sf isf",
+    lambda z, a, b: z ** (a - 1) * (1 - z) ** (b - 1) * np.exp(-betaln(a, b)),
     ppf=lambda q, a, b: betaincinv(a, b, q),
-    isf=lambda q, a, b: betainccinv(a, b, q),
-    low=0.0,
-    high=1.0,
-    product=lambda z, a, b: z ** (a - 1) * (1 - z) ** (b - 1) * np.exp(-betaln(a, b)),
 )
 chi2 = Continuous(
     "chi2",
-    lambda z, df: xlogy(df / 2 - 1, z) - z / 2 - gammaln(df / 2) - math.log(2) * (df / 2),
-    lambda z, df: gammainc(df / 2, z / 2),
-    sf=lambda z, df: gammaincc(df / 2, z / 2),
-    ppf=lambda q, df: 2 * gammaincinv(df / 2, q),
-    isf=lambda q, df: chdtri(df, q),
-    low=0.0,
-    product=lambda z, df: z ** (df / 2 - 1) * np.exp(-z / 2 - gammaln(df / 2) - math.log(2) * (df / 2)),
+    "logpdf cdf sf ppf isf",
+    lambda z, df: z ** (df / 2 - 1) * np.exp(-z / 2 - gammaln(df / 2) - math.log(2) * (df / 2)),
 )
-expon = Continuous(
-    "expon",
-    lambda z: -z,
-    lambda z: -np.expm1(-z),
-    sf=lambda z: np.exp(-z),
-    logsf=lambda z: -z,
-    ppf=lambda q: -np.log1p(-q),
-    isf=lambda q: -np.log(q),
-    low=0.0,
-)
+expon = Continuous("expon", "logpdf cdf sf logsf isf", ppf=lambda q: -np.log1p(-q))
 lognorm = Continuous(
     "lognorm",
-    _lognorm_density,
-    _of_log(lambda log_z, s: ndtr(log_z / s), 0.0),
-    _of_log(lambda log_z, s: log_ndtr(log_z / s), -math.inf),
+    "ppf isf",
+    logpdf=_lognorm_density,
+    cdf=_of_log(lambda log_z, s: ndtr(log_z / s), 0.0),
+    logcdf=_of_log(lambda log_z, s: log_ndtr(log_z / s), -math.inf),
     sf=_of_log(lambda log_z, s: ndtr(-log_z / s), 1.0),
     logsf=_of_log(lambda log_z, s: log_ndtr(-log_z / s), 0.0),
-    ppf=lambda q, s: np.exp(s * ndtri(q)),
-    isf=lambda q, s: np.exp(-s * ndtri(q)),
-    low=0.0,
 )
 laplace = Continuous(
     "laplace",
-    lambda z: math.log(0.5) - np.abs(z),
-    lambda z: np.where(z > 0, 1 - _laplace_tail(z), _laplace_tail(z)),
-    lambda z: np.where(z > 0, np.log1p(-_laplace_tail(z)), math.log(0.5) + z),
-    ppf=lambda q: np.where(q > 0.5, -np.log(2 * (1 - q)), np.log(2 * q)),
+    "cdf sf ppf isf",
+    logpdf=lambda z: math.log(0.5) - np.abs(z),
+    logcdf=_laplace_logcdf,
+    logsf=lambda z: _laplace_logcdf(-z),
 )
 cauchy = Continuous(
     "cauchy",
-    lambda z: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z)),
-    _cauchy_cdf,
-    _cauchy_logcdf,
+    "cdf sf",
+    logpdf=lambda z: -math.log(math.pi) - 2 * np.log(np.hypot(1.0, z)),
+    logcdf=_cauchy_logcdf,
+    logsf=lambda z: _cauchy_logcdf(-z),
     ppf=_cauchy_quantile,
+    isf=lambda q: -_cauchy_quantile(q),
 )
 uniform = Continuous(
     "uniform",
-    lambda z: np.where(z == z, 0.0, z),  # NaN stays NaN, without a derivative
-    lambda z: z,
+    "cdf ppf",
+    logpdf=lambda z: np.where(z == z, 0.0, z),  # NaN stays NaN, without a derivative
     sf=lambda z: 1 - z,
-    ppf=lambda q: q,
     isf=lambda q: 1 - q,
-    low=0.0,
-    high=1.0,
 )
 weibull_min = Continuous(
     "weibull_min",
-    lambda z, c: np.log(c) + xlogy(c - 1, z) - z**c,
-    lambda z, c: -np.expm1(-(z**c)),
-    _of_log(lambda log_z, c: log_one_less_exp(c * log_z), -math.inf),
-    sf=lambda z, c: np.exp(-(z**c)),
-    logsf=lambda z, c: -(z**c),
-    ppf=lambda q, c: (-np.log1p(-q)) ** (1 / c),
-    isf=lambda q, c: (-np.log(q)) ** (1 / c),
-    low=0.0,
-    product=lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
+    "logpdf cdf sf logsf ppf isf",
+    lambda z, c: c * z ** (c - 1) * np.exp(-(z**c)),
+    logcdf=_of_log(lambda log_z, c: log_one_less_exp(c * log_z), -math.inf),
 )
-logistic = Continuous("logistic", lambda z: log_expit(z) + log_expit(-z), expit, log_expit, ppf=logit)
-gumbel_r = Continuous(
-    "gumbel_r",
-    lambda z: -z - np.exp(-z),
-    lambda z: np.exp(-np.exp(-z)),
-    lambda z: -np.exp(-z),
-    sf=lambda z: -np.expm1(-np.exp(-z)),
-    logsf=lambda z: log_one_less_exp(-z),
-    ppf=lambda q: -np.log(-np.log(q)),
-    isf=lambda q: -np.log(-np.log1p(-q)),
-)
-gumbel_l = Continuous(
-    "gumbel_l",
-    lambda z: z - np.exp(z),
-    lambda z: -np.expm1(-np.exp(z)),
-    log_one_less_exp,
-    sf=lambda z: np.exp(-np.exp(z)),
-    logsf=lambda z: -np.exp(z),
-    ppf=lambda q: np.log(-np.log1p(-q)),
-    isf=lambda q: np.log(-np.log(q)),
-)
+logistic = Continuous("logistic", "cdf logcdf sf logsf ppf isf", logpdf=lambda z: log_expit(z) + log_expit(-z))
+gumbel_r = Continuous("gumbel_r", "logpdf cdf logcdf sf ppf isf", logsf=lambda z: log_one_less_exp(-z))
+gumbel_l = Continuous("gumbel_l", "logpdf cdf sf logsf ppf isf", logcdf=log_one_less_exp)
 pareto = Continuous(
     "pareto",
-    lambda z, b: np.log(b) - (b + 1) * np.log(z),
-    lambda z, b: 1 - _pareto_sf(z, b),
-    sf=_pareto_sf,
-    logsf=lambda z, b: np.where(z**-b > 0.5, np.log(_pareto_sf(z, b)), -b * np.log(z)),
-    ppf=lambda q, b: (1 - q) ** (-1 / b),
-    isf=lambda q, b: q ** (-1 / b),
-    low=1.0,
+    "cdf sf ppf isf",
+    logpdf=lambda z, b: np.log(b) - (b + 1) * np.log(z),
+    logsf=lambda z, b: np.where(z**-b > 0.5, np.log(z**-b), -b * np.log(z)),
 )
 halfnorm = Continuous(
     "halfnorm",
-    lambda z: math.log(2) - 0.5 * z * z - _LOG_ROOT_TWO_PI,
-    lambda z: erf(z / math.sqrt(2)),
-    sf=lambda z: 2 * ndtr(-z),
+    "logpdf cdf sf ppf isf",
     logsf=lambda z: np.where(z < 0.5, np.log1p(-erf(np.minimum(z, 0.5) / math.sqrt(2))), math.log(2) + log_ndtr(-z)),
-    ppf=lambda q: ndtri((1 + q) / 2),
-    isf=lambda q: -ndtri(q / 2),
-    low=0.0,
 )
 invgamma = Continuous(
     "invgamma",
-    _invgamma_density,
-    _of_inverse(gammaincc, 0.0),
+    "ppf isf",
+    logpdf=_invgamma_density,
+    cdf=_of_inverse(gammaincc, 0.0),
     sf=_of_inverse(gammainc, 1.0),
-    ppf=lambda q, a: 1 / gammainccinv(a, q),
-    isf=lambda q, a: 1 / gammaincinv(a, q),
-    low=0.0,
 )
 genextreme = Continuous(
     "genextreme",
-    lambda z, c: -np.exp(-gumbel_of(z, c)) - gumbel_of(z, c) - np.log1p(-c * z),
-    lambda z, c: np.exp(-np.exp(-gumbel_of(z, c))),
-    lambda z, c: -np.exp(-gumbel_of(z, c)),
+    ends=lambda c: (_end(-1.0, c), _end(1.0, c)),
+    decays=True,
+    logpdf=lambda z, c: -np.exp(-gumbel_of(z, c)) - gumbel_of(z, c) - np.log1p(-c * z),
+    cdf=lambda z, c: np.exp(-np.exp(-gumbel_of(z, c))),
+    logcdf=lambda z, c: -np.exp(-gumbel_of(z, c)),
     sf=lambda z, c: -np.expm1(-np.exp(-gumbel_of(z, c))),
     logsf=lambda z, c: log_one_less_exp(-gumbel_of(z, c)),
     ppf=lambda q, c: -np.log(-np.log(q)) * exprel(c * np.log(-np.log(q))),
     isf=lambda q, c: -np.log(-np.log1p(-q)) * exprel(c * np.log(-np.log1p(-q))),
-    low=_end(-1.0),
-    high=_end(1.0),
-    valid=_is_finite,
-    decays=True,
 )
 rayleigh = Continuous(
     "rayleigh",
-    lambda z: np.where(z == 0, -math.inf, np.log(np.where(z == 0, 1.0, z)) - 0.5 * z * z),
-    lambda z: -np.expm1(-0.5 * z * z),
-    sf=lambda z: np.exp(-0.5 * z * z),
-    logsf=lambda z: -0.5 * z * z,
-    ppf=lambda q: np.sqrt(-2 * np.log1p(-q)),
-    isf=lambda q: np.sqrt(-2 * np.log(q)),
-    low=0.0,
-    product=lambda z: z * np.exp(-0.5 * z * z),
+    "cdf sf logsf ppf isf",
+    lambda z: z * np.exp(-0.5 * z * z),
     decays=True,
+    logpdf=lambda z: np.where(z == 0, -math.inf, np.log(np.where(z == 0, 1.0, z)) - 0.5 * z * z),
 )
 weibull_max = Continuous(
     "weibull_max",
-    lambda z, c: np.log(c) + xlogy(c - 1, -z) - (-z) ** c,
-    lambda z, c: np.exp(-((-z) ** c)),
-    lambda z, c: -((-z) ** c),
-    sf=lambda z, c: -np.expm1(-((-z) ** c)),
+    "logpdf cdf logcdf sf ppf",
+    lambda z, c: c * (-z) ** (c - 1) * np.exp(-((-z) ** c)),
     logsf=_of_log(lambda log_z, c: log_one_less_exp(c * log_z), -math.inf, -1.0),
-    ppf=lambda q, c: -((-np.log(q)) ** (1 / c)),
     isf=lambda q, c: -((-np.log(1 - q)) ** (1 / c)),
-    high=0.0,
-    product=lambda z, c: c * (-z) ** (c - 1) * np.exp(-((-z) ** c)),
 )
 skewnorm = Continuous(
     "skewnorm",
-    lambda z, a: math.log(2) - 0.5 * z * z - _LOG_ROOT_TWO_PI + log_ndtr(a * z),
-    skewnorm_cdf,
-    sf=lambda z, a: skewnorm_cdf(-z, -a),
-    valid=_is_finite,
     decays=True,
+    logpdf=lambda z, a: math.log(2) - 0.5 * z * z - _LOG_ROOT_TWO_PI + log_ndtr(a * z),
+    cdf=skewnorm_cdf,
+    sf=lambda z, a: skewnorm_cdf(-z, -a),
 )
-vonmises = Continuous(
-    "vonmises",
-    lambda z, kappa: kappa * cosm1(z) - math.log(2 * math.pi) - np.log(i0e(kappa)),
-    valid=lambda kappa: kappa >= 0,
-)
+vonmises = Continuous("vonmises", "logpdf")

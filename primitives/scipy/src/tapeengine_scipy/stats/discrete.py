@@ -106,43 +106,23 @@ def _choices(rest: Any, k: Any) -> Any:
     return np.exp(np.minimum(-np.log(rest + k) - betaln(rest, k + 1), 690.0))
 
 
-poisson = _Poisson(
-    "poisson",
-    lambda k, mu: xlogy(k, mu) - gammaln(k + 1) - mu,
-    support=lambda k, mu: k >= 0,
-    valid=lambda mu: mu >= 0,
-    product=lambda k, mu: mu**k * np.exp(-mu - gammaln(k + 1)),
-    pmf=poisson_pmf,
-)
+poisson = _Poisson("poisson", lambda k, mu: mu**k * np.exp(-mu - gammaln(k + 1)), poisson_pmf)
 binom = Discrete(
     "binom",
-    lambda k, n, p: log_subsets(n, k) + xlogy(k, p) + xlog1py(n - k, -p),
-    support=lambda k, n, p: (k >= 0) & (k <= n),
-    valid=lambda n, p: (n >= 0) & (n == np.floor(n)) & (p >= 0) & (p <= 1),
-    product=lambda k, n, p: _choices(n - k + 1, k) * p**k * (1 - p) ** (n - k),
-    pmf=binom_pmf,
+    lambda k, n, p: _choices(n - k + 1, k) * p**k * (1 - p) ** (n - k),
+    binom_pmf,
+    logpmf=lambda k, n, p: log_subsets(n, k) + xlogy(k, p) + xlog1py(n - k, -p),
 )
 nbinom = Discrete(
     "nbinom",
-    lambda k, n, p: log_multisets(n, k) + n * np.log(p) + xlog1py(k, -p),
-    support=lambda k, n, p: k >= 0,
-    valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
-    product=lambda k, n, p: _choices(n, k) * p**n * (1 - p) ** k,
-    pmf=nbinom_pmf,
+    lambda k, n, p: _choices(n, k) * p**n * (1 - p) ** k,
+    nbinom_pmf,
+    logpmf=lambda k, n, p: log_multisets(n, k) + n * np.log(p) + xlog1py(k, -p),
 )
-geom = Discrete(
-    "geom",
-    lambda k, p: xlog1py(k - 1, -p) + np.log(p),
-    support=lambda k, p: k >= 1,
-    valid=lambda p: (p > 0) & (p <= 1),
-    product=lambda k, p: p * (1 - p) ** (k - 1),
-    pmf=geom_pmf,
-)
+geom = Discrete("geom", lambda k, p: p * (1 - p) ** (k - 1), geom_pmf)
 bernoulli = Discrete(
     "bernoulli",
-    lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
-    support=lambda k, p: (k >= 0) & (k <= 1),
-    valid=lambda p: (p >= 0) & (p <= 1),
-    product=lambda k, p: p**k * (1 - p) ** (1 - k),
-    pmf=bernoulli_pmf,
+    lambda k, p: p**k * (1 - p) ** (1 - k),
+    bernoulli_pmf,
+    logpmf=lambda k, p: xlogy(k, p) + xlog1py(1 - k, -p),
 )

@@ -14,15 +14,14 @@ import tapeengine.numpy as np
 from tapeengine.errors import UnsupportedError
 from tapeengine.primitive import Sample
 from tapeengine.primitive.builders import decides
-from tapeengine_scipy._own_code import own_code
 from tapeengine_scipy._values import floating, floating_real, is_traced
 from tapeengine_scipy.linalg._transpose import diagonal, on_diagonal
 from tapeengine_scipy.linalg.decompositions import cholesky
-from tapeengine_scipy.linalg.solve import cho_solve, solve_triangular
+from tapeengine_scipy.linalg.solve import solve_triangular
 from tapeengine_scipy.special.entropy import xlogy
 from tapeengine_scipy.special.gamma import gammaln
 from tapeengine_scipy.special.student import half_step, log1p_ratio
-from tapeengine_scipy.stats._support import Distribution, where_valid
+from tapeengine_scipy.stats._support import Distribution, OwnDensity, where_valid
 
 
 class _MultivariateNormal(Distribution):
@@ -145,63 +144,6 @@ class _MultivariateT(Distribution):
         return np.exp(self.logpdf(x, loc, shape, df))
 
 
-class _Wishart(Distribution):
-    name = "wishart"
-
-    def logpdf(self, x: Any, df: Any, scale: Any) -> Any:
-        """Return the logarithm of the density at matrices along the first two axes of `x`."""
-        df, scale = floating(df), _matrix(floating(1.0 if scale is None else scale))
-        size = scale.shape[0]
-        x = _matrices(floating_real(x), size)
-        if df.ndim or not df > size - 1 or x.shape[:2] != scale.shape:
-            raise ValueError("wishart: df must be a number above the dimension less 1, x matrices like scale")
-        factor = cholesky(scale, lower=True)
-        log_det_x = 2 * np.sum(np.log(diagonal(cholesky(np.transpose(x, (2, 0, 1)), lower=True))), axis=-1)
-        solved = np.reshape(cho_solve((factor, True), np.reshape(x, (size, -1))), x.shape)
-        log_gamma = own_code("scipy.special.multigammaln", 0.5 * df, size)
-        norm = 0.5 * df * (size * math.log(2) + 2 * np.sum(np.log(diagonal(factor)))) + log_gamma
-        return np.squeeze(0.5 * ((df - size - 1) * log_det_x - np.trace(solved)) - norm)[()]
-
-    def pdf(self, x: Any, df: Any, scale: Any) -> Any:
-        """Return the density."""
-        return np.exp(self.logpdf(x, df, scale))
-
-
-def _matrix(scale: Any) -> Any:
-    """A matrix from SciPy's forms."""
-    return np.reshape(scale, (1, 1)) if scale.ndim == 0 else on_diagonal(scale) if scale.ndim == 1 else scale
-
-
-def _matrices(x: Any, size: int) -> Any:
-    """Matrices along the first two axes from SciPy's forms: a number, a diagonal, numbers, one matrix, or several."""
-    if x.ndim == 0:
-        x = x * numpy.eye(size)
-    if x.ndim == 1:
-        return x[None, None] if size == 1 else on_diagonal(x)[..., None]
-    return x[..., None] if x.ndim == 2 else x
-
-
-class _Dirichlet(Distribution):
-    name = "dirichlet"
-
-    def logpdf(self, x: Any, alpha: Any) -> Any:
-        """Return the logarithm of the density; the last component of `x` may be omitted, as the others determine it."""
-        x, alpha = floating(x), floating(alpha)
-        if x.shape[0] == alpha.shape[0] - 1:
-            x = np.concatenate([x, 1 - np.sum(x, axis=0, keepdims=True)])
-        if x.shape[0] != alpha.shape[0]:
-            raise ValueError(f"dirichlet: {alpha.shape[0]} parameters, but x has {x.shape[0]} components")
-        at_edge = np.any((x.T == 0) & (alpha < 1))
-        if x.ndim > 2 or np.any((x < 0) | (x > 1)) or at_edge or np.any(np.abs(np.sum(x, axis=0) - 1.0) > 1e-9):
-            raise ValueError("dirichlet: each column of x must consist of proportions of 1, above 0 where alpha < 1")
-        norm = np.sum(gammaln(alpha)) - gammaln(np.sum(alpha))
-        return np.squeeze(np.sum(xlogy((alpha - 1), x.T).T, axis=0) - norm)[()]
-
-    def pdf(self, x: Any, alpha: Any) -> Any:
-        """Return the density."""
-        return np.exp(self.logpdf(x, alpha))
-
-
 class _Multinomial(Distribution):
     name = "multinomial"
 
@@ -223,6 +165,5 @@ class _Multinomial(Distribution):
 
 multivariate_normal = _MultivariateNormal()
 multivariate_t = _MultivariateT()
-wishart = _Wishart()
-dirichlet = _Dirichlet()
+wishart, dirichlet = OwnDensity("wishart"), OwnDensity("dirichlet")
 multinomial = _Multinomial()
