@@ -28,7 +28,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "tapeengine needs Python 3.11 or later: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi) $(filter-out %/array.pyi %/scalar.pyi,$(CYTHON:.pyx=.pyi))
+GENERATED = $(addprefix tapeengine/_core/,tape/ops_table.h tape/ops_recorded.h tape/ops_names.pxi scalars/elementary.pxi scalars/elementary_complex.pxi) $(filter-out %/scalar.pyi,$(CYTHON:.pyx=.pyi))
 BUILT_OF = $(filter-out $(GENERATED),$(SOURCES))
 
 # The build's own requirements, once: a build in isolation would install them again for each build.

@@ -19,10 +19,16 @@ TYPES = {"bint": "bool", "double": "float", "list": "list[Any]", "tuple": "tuple
 TYPES |= dict.fromkeys("int long Py_ssize_t int64_t uint32_t Kind".split(), "int") | {"ndarray": "NDArray[Any]"}
 TYPES |= {"str": "str", "bytes": "bytes"}
 RESULTS = {"__init__": "None", "__len__": "int", "__hash__": "int", "__repr__": "str", "__bool__": "bool"}
-#: The parameters of methods that Python calls by C.
-SLOTS = {"__eq__": "self, other: Any, /", "__get__": "self, instance: Any, owner: Any = ..., /"}
+#: Operators, which also have a method for the right operand.
+OPERATORS = "add sub mul truediv pow mod floordiv divmod matmul".split()
+COMPARISONS = "eq ne lt le gt ge".split()
+#: Methods whose parameters have no names for callers.
+SLOTS = {f"__{name}__" for name in ["get", "getitem", "setitem", "delitem", "contains", *OPERATORS, *COMPARISONS]}
+SLOTS |= {f"__i{name}__" for name in OPERATORS} | {f"__r{name}__" for name in OPERATORS}
+#: Methods of C, and those that a type checker takes from `object` or from a method of the same meaning.
+LEFT_OUT = "__ipow__ __dealloc__ __class__ __doc__ __getbuffer__ __releasebuffer__".split()
 #: Modules with stubs of their own: the types that users see.
-WRITTEN = ("array", "scalar", "math", "complex")
+WRITTEN = ("scalar", "math", "complex")
 #: Strings and comments.
 TOKENS = r'"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#.*'
 PARAMETER = r"(\**)(?:([\w.]+(?:\[.*\])?) )?(\w+)(?:: ([^=]+?))?( ?= ?.*)?"
@@ -106,17 +112,21 @@ class Stub:
     def name(self, words: str) -> None:
         """A function of the module, or a constant."""
         if found := re.match(DEF, words):
-            self.names[found[2]] = [self.function(found, "")]
+            self.names[found[2]] = [self.function(found)]
         elif found := re.match(r"([A-Z]\w*)(?:: (.*))? = ", words):
             self.names[found[1]] = [f"{found[1]}: {found[2] or 'Any'}"]
 
     def member(self, owner: Class, words: str, marks: list[str]) -> None:
         """A method, a property or an attribute of a class."""
-        if found := re.match(DEF, words):
-            if found[2] not in ("__dealloc__", "__cinit__", "__class__", "__doc__") or "," in found[3]:
+        if words.startswith("def __richcmp__("):
+            for name in COMPARISONS:
+                self.member(owner, f"def __{name}__(self, other):", [])
+        elif found := re.match(DEF, words):
+            if found[2] not in LEFT_OUT and found.group(2, 3) != ("__cinit__", "self"):
                 kept = [mark for mark in marks if not mark.startswith("@cython")]
-                first = "cls" if found[2] == "__cinit__" else found[3].partition(",")[0]
-                owner.members[found[2]] = [*kept, self.function(found, first)]
+                owner.members["".join([found[2], *kept])] = [*kept, self.function(found, kept != ["@staticmethod"])]
+            if found[2] in (f"__{name}__" for name in OPERATORS):
+                self.member(owner, words.replace("__", "__r", 1), [])
         elif found := re.fullmatch(r"cdef (?:readonly|public) ([\w.]+) (.*)", words):
             of = self.type(found[1])  # it may also be None, unless it is a number
             of = of if of in ("int", "bool", "float", "Any") else f"{of} | Any"
@@ -124,14 +134,18 @@ class Stub:
         if words.startswith("cdef "):
             owner.stores.append("method" if "(" in words else "field")
 
-    def function(self, found: re.Match[str], first: str) -> str:
-        """The line of a function; `first` is the parameter of a method that stands for the object or its class."""
+    def function(self, found: re.Match[str], is_method: bool = False) -> str:
+        """The line of a function."""
         kind, name, params, result = found.groups()
-        given = [first, *map(self.parameter, list(split(params))[bool(first) :])]
+        parts = list(split(params)) if params else []
+        if is_method:
+            parts[0] = "cls" if name == "__cinit__" or parts[0] == "cls" else "self"
+        if name in ("__get__", "__pow__", "__rpow__"):  # Python may leave out the last argument
+            parts[-1] += "=None"
+        given = [*parts[:is_method], *map(self.parameter, parts[is_method:]), *["/"] * (name in SLOTS)]
         if name == "__cinit__":
             name, result = "__new__", "Self"
-        written = SLOTS.get(name) or ", ".join(filter(None, given))
-        return f"def {name}({written}) -> {result or RESULTS.get(name) or self.type(kind)}: ..."
+        return f"def {name}({', '.join(given)}) -> {result or RESULTS.get(name) or self.type(kind)}: ..."
 
     def parameter(self, text: str) -> str:
         """A parameter with its type."""

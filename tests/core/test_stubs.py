@@ -19,8 +19,13 @@ cdef class Found(Base):
     def __dealloc__(self): pass
     @property
     def whole(self) -> list[int]: pass
+    @whole.setter
+    def whole(self, value): pass
     cpdef bint same(self, other) except -1:
         pass
+    def __pow__(x, y, modulus): pass
+    @staticmethod
+    def made(x): pass
 '''
 PART = """
 def outer(f: Callable[[int, int], object], text=",)", *,
@@ -47,7 +52,13 @@ class Found(Base):
     def __new__(cls, tape: Tape | None = ..., *args: Any) -> Self: ...
     @property
     def whole(self) -> list[int]: ...
+    @whole.setter
+    def whole(self, value: Any) -> Any: ...
     def same(self, other: Any) -> bool: ...
+    def __pow__(self, y: Any, modulus: Any = ..., /) -> Any: ...
+    def __rpow__(self, y: Any, modulus: Any = ..., /) -> Any: ...
+    @staticmethod
+    def made(x: Any) -> Any: ...
     ...
 """
 
